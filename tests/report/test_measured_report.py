@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,31 +20,33 @@ from contend.report import (
     save_figures,
 )
 from contend.runs import (
+    SCHEMA,
+    CellParts,
     CellRecord,
     CellSummary,
     Findings,
+    PointError,
+    Run,
     RunRecord,
     collapses,
     contests,
     summarise,
 )
 from contend.study import (
-    Failure,
+    Answer,
+    Ended,
     GridCell,
     MeasuredPlan,
-    MeasuredRecord,
-    Point,
     Result,
-    Series,
-    Terms,
+    RunPoints,
     find_plan,
     read_plan,
 )
 from json_reading import as_read
 
-MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
+MEMORY = PointError("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
-TERMS = Terms("", 0.05, (6, 100), False, 1)
+Point = tuple[str | None, int | None]
 
 
 def read_measured(path: Path) -> MeasuredPlan:
@@ -56,11 +57,11 @@ def read_measured(path: Path) -> MeasuredPlan:
 
 def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
     """Figures of samples that count, and of a late one of twice the longest."""
-    record = CellRecord(0, point.algorithm or "library-v", point.bytes, cell.ranks, cell.nodes)
+    record = CellRecord(0, point[0] or "library-v", point[1], cell.ranks, cell.hosts)
     count = len(times) + 1
     table = pl.DataFrame(
         {
-            "launch": pl.Series([1] * count, dtype=pl.UInt16),
+            "launch": pl.Series([0] * count, dtype=pl.UInt16),
             "cell": pl.Series([0] * count, dtype=pl.UInt32),
             "repetition": range(count),
             "warmup": [False] * count,
@@ -75,23 +76,43 @@ def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
 
 
 def result(
-    cell: GridCell, point: Point, times: np.ndarray | None, library: str = "MPI 1"
+    cell: GridCell,
+    times: np.ndarray | None,
+    point: Point = (None, None),
+    library: str = "MPI 1",
 ) -> Result:
-    record = MeasuredRecord(cell, TERMS, "2 nodes of 8 ranks", (point,))
     return Result(
-        place=record.place(point),
-        series=Series(library, cell.conditions, cell.input),
-        seats=record.seats,
-        points=(point,),
+        cell=cell,
+        place=cell.place(point),
         summary=None if times is None else summary(cell, point, times),
+        failures=(MEMORY if times is None else None,),
+        library=library,
+        seats="2 nodes of 8 ranks",
     )
 
 
-def found_in_one_run(results: list[Result]) -> list[Result]:
+def found_in_one_run(results: list[Result], barriers: float = 0.0) -> list[Result]:
     """Results of one cell, with the winners and collapses of its run."""
     cells = tuple(result.summary for result in results if result.summary is not None)
-    findings = Findings(cells, (), contests(cells), collapses(cells), (), (), None, None)
+    parts = tuple(
+        CellParts(cell, {"barriers": barriers * cell.median.value}, {"barriers": barriers})
+        for cell in cells
+        if cell.schedule == "shift-barrier"
+    )
+    findings = Findings(cells, parts, contests(cells), collapses(cells), (), (), None, None)
     return [replace(result, findings=findings) for result in results]
+
+
+def ended(
+    results: list[Result], left: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
+) -> Ended:
+    """A study of one launch a cell."""
+    answers = []
+    for cell in dict.fromkeys(each.cell for each in results):
+        run = Run(Path("run"), RunRecord(cell.probe), pl.DataFrame(schema=SCHEMA))
+        own = tuple(each for each in results if each.cell == cell)
+        answers.append(Answer(cell, RunPoints(run), (0,), own, warnings=warnings))
+    return Ended(tuple(answers), left)
 
 
 def spread(median: float) -> np.ndarray:
@@ -103,18 +124,15 @@ def mistry() -> MeasuredPlan:
     return read_measured(find_plan("mistry2015"))
 
 
-def tara(plan: MeasuredPlan) -> Iterator[tuple[MeasuredRecord, Result]]:
+def tara(plan: MeasuredPlan) -> list[Result]:
     """Twice the seconds of the paper; what nobody published failed for lack of memory."""
-    paper = {(known.doubles, known.nodes): known for known in plan.known()}
+    paper = {(known.length, known.hosts): known for known in plan.known()}
+    made = []
     for cell in plan.cells():
-        known = paper.get((cell.doubles, cell.nodes))
-        if known is not None and known.seconds is not None:
-            point = Point(samples=25, median_s=2 * known.seconds, steps_s={"local sort": 0.5})
-            made = result(cell, point, spread(2 * known.seconds))
-        else:
-            point = Point(failure=MEMORY)
-            made = result(cell, point, None)
-        yield MeasuredRecord(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
+        known = paper.get((cell.length, cell.hosts))
+        seconds = None if known is None else known.seconds
+        made.append(result(cell, None if seconds is None else spread(2 * seconds)))
+    return made
 
 
 def rows_of(table: ResultTable) -> list[tuple[str, ...]]:
@@ -126,8 +144,7 @@ def titled(tables: tuple[ResultTable, ...], start: str) -> ResultTable:
 
 
 def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> None:
-    records, results = zip(*tara(mistry), strict=True)
-    tables = measured_tables(mistry, records, results)
+    tables = measured_tables(mistry, ended(tara(mistry)))
     table = titled(tables, "Constant local memory: wall clock of the exchange in s")
     rows = {(row[0], row[1]): row[2:] for row in rows_of(table)}
     assert rows["", "processes p"] == ("8", "24", "72", "144", "288")
@@ -140,8 +157,7 @@ def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> 
 
 def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> None:
     """1.41, 1.35, 1.38 and 1.35 times what a port of 3.5 GB/s takes for what leaves a node."""
-    records, results = zip(*tara(mistry), strict=True)
-    table = titled(measured_tables(mistry, records, results), "Constant local memory: wall")
+    table = titled(measured_tables(mistry, ended(tara(mistry))), "Constant local memory: wall")
     rows = rows_of(table)
     place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "paper"))
     assert rows[place + 1][2:] == ("", "1.41 ×", "1.35 ×", "1.38 ×", "1.35 ×")
@@ -149,8 +165,7 @@ def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> No
 
 def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPlan) -> None:
     plan = mistry.changed(wire="3.5GB/s")
-    records, results = zip(*tara(plan), strict=True)
-    table = titled(measured_tables(plan, records, results), "Constant local memory: wall")
+    table = titled(measured_tables(plan, ended(tara(plan))), "Constant local memory: wall")
     rows = rows_of(table)
     place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "MPI 1"))
     # Twice the paper's seconds are twice its factors, 2.82 for 1.408.
@@ -161,9 +176,8 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     mistry: MeasuredPlan,
 ) -> None:
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
-    cells = list(plan.cells())
-    results = [result(cell, Point(), spread(1e-3)) for cell in cells]
-    tables = measured_tables(plan, [], results)
+    results = [result(cell, spread(1e-3)) for cell in plan.cells()]
+    tables = measured_tables(plan, ended(results))
     ours = titled(tables, "Constant local memory: wall clock of the exchange in ms")
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
     theirs = titled(tables, "Constant local memory: published wall clock in s")
@@ -172,11 +186,10 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
 
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
-    records, results = zip(*tara(mistry), strict=True)
-    left = list(mistry.cells())[:2]
-    tables = measured_tables(mistry, records, results, left)
+    left = tuple(cell.label for cell in mistry.cells())[:2]
+    tables = measured_tables(mistry, ended(tara(mistry), left, ("hot",)))
     failures = rows_of(titled(tables, "What failed (ERR)"))
-    assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.said) in failures
+    assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.reason) in failures
     assert len(failures) == 4
     assert ("hot", "25 cells") in rows_of(titled(tables, "Notes and warnings"))
     assert rows_of(titled(tables, "Cells that no time was left for")) == [
@@ -199,11 +212,8 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
             if algorithm == "shift-barrier":
                 rate /= 3
             seconds = (cell.ranks - 1) * size / rate
-            steps = {"barriers": seconds / 4} if algorithm == "shift-barrier" else {}
-            shares = dict.fromkeys(steps, 0.25)
-            point = Point(algorithm, size, median_s=seconds, steps_s=steps, step_shares=shares)
-            of_cell.append(result(cell, point, spread(seconds), library))
-        made += found_in_one_run(of_cell)
+            of_cell.append(result(cell, spread(seconds), (algorithm, size), library))
+        made += found_in_one_run(of_cell, barriers=0.25)
     return made
 
 
@@ -216,7 +226,7 @@ def kutzner() -> MeasuredPlan:
 
 def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
     results = sweep(kutzner, "MPI 1") + sweep(kutzner, "MPI 2")
-    tables = measured_tables(kutzner, [], results)
+    tables = measured_tables(kutzner, ended(results))
     rows = rows_of(titled(tables, "Table 1"))
     assert rows == [
         ("1", "MPI 1", "4.61 MB/s", "21 MB/s"),
@@ -232,46 +242,46 @@ def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
 
 
 def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> None:
-    tables = measured_tables(kutzner, [], sweep(kutzner))
+    tables = measured_tables(kutzner, ended(sweep(kutzner)))
     rows = rows_of(titled(tables, "Collapses"))
     # 2 numbers of ranks, 1 and 2 ranks a node; from 32 KiB on everywhere.
     assert [row[1:3] for row in rows] == [("library", "32 KiB to 2 MiB")] * 4
     assert all(row[6].startswith("shift: ") for row in rows)
     healthy = kutzner.changed(algorithm=("shift",))
-    assert "None" in titled(measured_tables(healthy, [], sweep(healthy)), "Collapses").note
+    assert "None" in titled(measured_tables(healthy, ended(sweep(healthy))), "Collapses").note
 
 
 def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> None:
     """A run that names none, as one of ping-pongs, is not judged again by the study."""
     results = sweep(kutzner)
-    marked = [row for table in measured_tables(kutzner, [], results) for row in rows_of(table)]
+    marked = [row for table in measured_tables(kutzner, ended(results)) for row in rows_of(table)]
     assert any(cell.endswith("*") for row in marked for cell in row)
     unjudged = [
         replace(result, findings=replace(result.findings, contests=(), collapses=()))
         for result in results
         if result.findings is not None
     ]
-    tables = measured_tables(kutzner, [], unjudged)
+    tables = measured_tables(kutzner, ended(unjudged))
     assert not any(cell.endswith("*") for t in tables for row in rows_of(t) for cell in row)
     assert "None" in titled(tables, "Collapses").note
 
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
-    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Time in barriers")
+    table = titled(measured_tables(kutzner, ended(sweep(kutzner))), "Time in barriers")
     assert table.columns == ("bytes", "shift-barrier")
     assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
 
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
     """1 Gbit/s is 125 MB/s for a rank alone on its node; for two of 32, 31/60 of it: 64.6."""
-    notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
+    notes = [t.note for t in measured_tables(kutzner, ended(sweep(kutzner))) if "sweep" in t.title]
     assert "The nodes' ports are full at 125 MB/s." in notes[0]
     assert "The nodes' ports are full at 64.6 MB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
-    rows = rows_of(titled(measured_tables(kutzner, [], sweep(kutzner)), "Also published"))
+    rows = rows_of(titled(measured_tables(kutzner, ended(sweep(kutzner))), "Also published"))
     ring = next(row for row in rows if row[2] == "ring")
     assert ring[:5] == ("2005", "32 ranks, 128 KiB", "ring", "flow control on", "0.069 ± 0.028 s")
     # Beside it what was measured for one and two ranks a node: 31 · 128 KiB at 60 MiB/s.
@@ -284,7 +294,7 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
-    made = measured_json(kutzner, [], sweep(kutzner), [], "run")
+    made = measured_json(kutzner, ended(sweep(kutzner)), "", "run")
     point = next(
         p
         for p in as_read(made)["points"]
@@ -300,7 +310,7 @@ def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> 
 def test_figures_are_named_and_drawn(
     mistry: MeasuredPlan, kutzner: MeasuredPlan, tmp_path: Path
 ) -> None:
-    _, results = zip(*tara(mistry), strict=True)
+    results = tara(mistry)
     names = [name for name, _ in measured_figures(mistry, results)]
     assert names == ["constant-global-memory-8-a-node", "constant-local-memory-8-a-node"]
     figures = dict(measured_figures(kutzner, sweep(kutzner)))
@@ -319,9 +329,15 @@ def test_figures_are_named_and_drawn(
     assert "collapse" in drawn
 
 
+def test_what_failed_everywhere_is_not_drawn(kutzner: MeasuredPlan) -> None:
+    cell = next(kutzner.cells())
+    failed = [result(cell, None, (name, 64)) for name in ("library", "shift")]
+    assert list(measured_figures(kutzner, failed)) == []
+
+
 def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
     """25 samples that count and one that does not, for every cell that ran."""
-    _, results = zip(*tara(mistry), strict=True)
+    results = tara(mistry)
     (_, figure), _ = measured_figures(mistry, results)
     (axes,) = figure.axes
     dots = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".")
@@ -332,7 +348,7 @@ def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
 
 
 def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None:
-    _, results = zip(*tara(mistry), strict=True)
+    results = tara(mistry)
     *_, (_, figure) = measured_figures(mistry, results)
     (axes,) = figure.axes
     # m = 810N failed on 36 nodes, 1024N on 9, 18 and 36.

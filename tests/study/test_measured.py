@@ -7,20 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from contend.errors import InputError
 from contend.session import Attempt, Cell, Observer, Step
-from contend.study import (
-    Ended,
-    MeasuredPlan,
-    MeasuredRecord,
-    Result,
-    Site,
-    gather,
-    read_plan,
-    run_measurements,
-)
+from contend.study import Answer, Ended, MeasuredPlan, Result, Site, read_plan, run_measurements
 from fake_hosts import LIBRARY, Asked, Dies, FakeHosts
 
 SIZES = (16, 1024, 2048, 4096)
@@ -60,20 +52,27 @@ def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> En
     return run_measurements(plan, folder, site, libraries=libraries, **options)
 
 
-def record_of(
-    ended: Ended, measure: str, *, each: int = 2, doubles: str | None = None
-) -> MeasuredRecord:
+def answer_of(ended: Ended, measure: str, *, each: int = 2) -> Answer:
     return next(
-        record
-        for record in ended.records
-        if record.cell.measure == measure
-        and record.cell.ranks_per_node == each
-        and doubles in (None, record.cell.doubles)
+        answer
+        for answer in ended.answers
+        if (answer.cell.measure, answer.cell.ranks_per_host) == (measure, each)
     )
+
+
+def has_failed(ended: Ended) -> bool:
+    return any(answer.failed for answer in ended.answers)
 
 
 def sweep(plan: MeasuredPlan, **changes: Any) -> MeasuredPlan:
     return plan.changed(only=("sweep",), ranks_per_host=(1,), **changes)
+
+
+def failure_of(ended: Ended) -> tuple[tuple[str, str], list[Result]]:
+    """Cause and reason of the only failure of the only cell, and its points."""
+    (answer,) = ended.answers
+    (failure,) = answer.failures(0).items()
+    return failure
 
 
 def result_of(results: list[Result], algorithm: str, size: int) -> Result:
@@ -83,16 +82,18 @@ def result_of(results: list[Result], algorithm: str, size: int) -> Result:
 def test_all_cells_end_in_the_plans_order(plan: MeasuredPlan) -> None:
     place = FakeHosts()
     ended = go(plan, place)
-    assert [record.cell for record in ended.records] == list(plan.cells())
-    assert not any(record.failed for record in ended.records)
+    assert [answer.cell for answer in ended.answers] == list(plan.cells())
+    assert not has_failed(ended)
     assert ended.left == ()
     # m = 8 and m = 8N are the same on one host, and measured once.
     assert len(place.launches) == 5
-    record = record_of(ended, "sweep", each=1)
-    assert record.library == "Test MPI 1.0"
-    assert record.seats == "4 groups of 1 rank on one host"
-    assert record.one_host
-    assert [Path("run", name, "samples.parquet").is_file() for name in record.runs] == [True]
+    answer = answer_of(ended, "sweep", each=1)
+    assert {result.library for result in answer.results} == {"Test MPI 1.0"}
+    assert {result.seats for result in answer.results} == {"4 groups of 1 rank on one host"}
+    assert all(result.one_host for result in answer.results)
+    folder = answer.points.run.folder
+    assert folder.parent == Path("run/runs")
+    assert (folder / "samples.parquet").is_file()
 
 
 def test_a_cell_of_many_launches_is_one_run(plan: MeasuredPlan) -> None:
@@ -100,10 +101,12 @@ def test_a_cell_of_many_launches_is_one_run(plan: MeasuredPlan) -> None:
     place = FakeHosts(seconds=lambda asked: 1e-3 * len(place.launches))
     ended = go(sweep(plan, launches=3), place)
     assert len(list(Path("run/runs").iterdir())) == 1
-    assert [record.cell.launch for record in ended.records] == [1, 2, 3]
-    result = result_of(gather(ended.answers), "shift", 1024)
-    assert [round(1e3 * (point.median_s or 0)) for point in result.points] == [1, 2, 3]
+    assert [answer.launches for answer in ended.answers] == [(0, 1, 2)]
+    result = result_of(ended.results, "shift", 1024)
+    assert result.failures == (None, None, None)
     assert result.summary is not None
+    medians = map(np.median, result.summary.launches)
+    assert [round(1e3 * float(median)) for median in medians] == [1, 2, 3]
     assert result.summary.numbers == (0, 1, 2)
     assert len(result.counted) == 18
     assert result.rate == pytest.approx(3 * 1024 / (result.median_s or 0))
@@ -114,7 +117,7 @@ def test_launches_may_be_added_later(plan: MeasuredPlan) -> None:
     go(sweep(plan), place)
     ended = go(sweep(plan, launches=2), place)
     assert len(place.launches) == 2
-    assert [record.cell.launch for record in ended.records] == [1, 2]
+    assert [answer.launches for answer in ended.answers] == [(0, 1)]
 
 
 def test_what_has_ended_is_not_measured_again(plan: MeasuredPlan) -> None:
@@ -124,7 +127,8 @@ def test_what_has_ended_is_not_measured_again(plan: MeasuredPlan) -> None:
     second = go(plan, place, observer=listener)
     assert place.launches == []
     assert (len(listener.kept_cells), listener.steps) == (5, [])
-    assert second.records == first.records
+    assert [r.median_s for r in second.results] == [r.median_s for r in first.results]
+    assert [a.launches for a in second.answers] == [a.launches for a in first.answers]
 
 
 def test_cells_run_in_an_order_of_the_seed_within_each_launch(plan: MeasuredPlan) -> None:
@@ -156,10 +160,10 @@ def test_no_condition_shows_the_results_of_another(
     go(sweep(plan), slow)
     ended = go(sweep(plan).changed(**changes), fast)
     assert len(fast.launches) == 1
-    assert all((point.median_s or 1) < 0.1 for record in ended.records for point in record.points)
+    assert all((result.median_s or 1) < 0.1 for result in ended.results)
     again = go(sweep(plan), fast)
     assert len(fast.launches) == 1
-    assert all((point.median_s or 0) >= 1 for record in again.records for point in record.points)
+    assert all((result.median_s or 0) >= 1 for result in again.results)
 
 
 @pytest.mark.parametrize(
@@ -190,14 +194,14 @@ def test_a_study_goes_on_though_the_machine_carries_less_now(plan: MeasuredPlan)
     go(sweep(plan), idle)
     ended = go(sweep(plan, launches=2), busy)
     assert len(busy.launches) == 1
-    assert [record.cell.launch for record in ended.records] == [1, 2]
+    assert [answer.launches for answer in ended.answers] == [(0, 1)]
 
 
 def test_other_labels_stand_beside_the_first(plan: MeasuredPlan) -> None:
     go(plan)
     ended = go(plan.changed(label=("flow control=off",)))
-    assert len(ended.records) == 12
-    conditions = [record.cell.conditions for record in ended.records[:2]]
+    assert len(ended.answers) == 12
+    conditions = [answer.cell.conditions for answer in ended.answers[:2]]
     assert conditions == ["flow control off", "flow control on"]
 
 
@@ -205,18 +209,17 @@ def test_a_plan_may_grow_in_its_folder(plan: MeasuredPlan) -> None:
     place = FakeHosts()
     go(plan.changed(only=("sort",)), place)
     place.launches.clear()
-    assert len(go(plan, place).records) == 6
+    assert len(go(plan, place).answers) == 6
     assert {asked.probe for asked in place.launches} == {"alltoall"}
 
 
 def test_only_sizes_that_do_not_fit_are_refused(plan: MeasuredPlan) -> None:
     """4 ranks hold 2 · 4 · 4 KiB each: 128 KiB; of 2 KiB 64 KiB."""
     place = FakeHosts(free=100_000)
-    record = record_of(go(sweep(plan), place), "sweep", each=1)
-    refused = [point for point in record.points if point.failure is not None]
-    assert [point.bytes for point in refused] == [4096, 4096]
-    assert {point.failure.cause for point in refused if point.failure} == {"memory"}
-    assert "131,072 bytes" in refused[0].failure.said if refused[0].failure else False
+    ((cause, said), refused) = failure_of(go(sweep(plan), place))
+    assert [result.place.bytes for result in refused] == [4096, 4096]
+    assert cause == "memory"
+    assert "131,072 bytes" in said
     assert {size for _, size in place.launches[0].points} == {16, 1024, 2048}
 
 
@@ -225,8 +228,8 @@ def test_what_cannot_fit_at_all_is_never_launched(plan: MeasuredPlan) -> None:
     place = FakeHosts(free=10_000)
     ended = go(plan.changed(only=("sort",)), place)
     causes = {
-        (record.cell.nodes, record.cell.doubles): [f.cause for f in record.failures]
-        for record in ended.records
+        (answer.cell.hosts, str(answer.cell.length)): [cause for cause, _ in answer.failures(0)]
+        for answer in ended.answers
     }
     assert causes == {(1, "8"): [], (1, "8N"): [], (2, "8"): [], (2, "8N"): ["memory"]}
     assert "16" not in {asked.options["m"] for asked in place.launches}
@@ -235,15 +238,15 @@ def test_what_cannot_fit_at_all_is_never_launched(plan: MeasuredPlan) -> None:
 def test_hosts_of_a_cluster_are_compared_by_themselves(plan: MeasuredPlan) -> None:
     place = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)], free=10_000)
     ended = go(plan.changed(only=("sort",)), place)
-    assert not any(record.failed for record in ended.records)
-    assert ended.records[0].seats == "1 node of 2 ranks"
-    assert not ended.records[0].one_host
+    assert not has_failed(ended)
+    assert ended.results[0].seats == "1 node of 2 ranks"
+    assert not ended.results[0].one_host
 
 
 def test_not_enough_hosts(plan: MeasuredPlan) -> None:
     place = FakeHosts(slots=[("n0", 1), ("n1", 1), ("n2", 1)])
-    record = record_of(go(sweep(plan), place), "sweep", each=1)
-    assert {failure.cause for failure in record.failures} == {"hosts"}
+    ((cause, _), _) = failure_of(go(sweep(plan), place))
+    assert cause == "hosts"
     assert place.launches == []
 
 
@@ -255,19 +258,16 @@ def test_points_after_a_crash_are_launched_again_without_its_point(plan: Measure
 
     place = FakeHosts(seconds=crash)
     ended = go(sweep(plan), place)
-    (record,) = ended.records
-    failed = [point for point in record.points if point.failure is not None]
-    assert [(point.algorithm, point.bytes) for point in failed] == [("library", 2048)]
-    assert failed[0].failure is not None
-    assert failed[0].failure.cause == "crash"
-    assert "SIGSEGV" in failed[0].failure.said
+    ((cause, said), failed) = failure_of(ended)
+    assert [(r.place.algorithm, r.place.bytes) for r in failed] == [("library", 2048)]
+    assert cause == "crash"
+    assert "SIGSEGV" in said
     assert len(place.launches) == 2
     assert ("library", 2048) not in place.launches[1].points
     # What the first start had measured is not measured again.
     assert ("library", 16) not in place.launches[1].points
-    results = gather(ended.answers)
-    assert result_of(results, "library", 2048).median_s is None
-    assert all(r.median_s for r in results if r.place.bytes != 2048)
+    assert result_of(ended.results, "library", 2048).median_s is None
+    assert all(r.median_s for r in ended.results if r.place.bytes != 2048)
 
 
 def test_failed_cells_run_again_only_when_asked(plan: MeasuredPlan) -> None:
@@ -277,9 +277,9 @@ def test_failed_cells_run_again_only_when_asked(plan: MeasuredPlan) -> None:
     go(sweep(plan, algorithm=("library",), bytes=("16",)), FakeHosts(seconds=crash))
     place = FakeHosts()
     chosen = sweep(plan, algorithm=("library",), bytes=("16",))
-    assert go(chosen, place).records[0].failed
+    assert has_failed(go(chosen, place))
     assert place.launches == []
-    assert not go(chosen, place, retry=True).records[0].failed
+    assert not has_failed(go(chosen, place, retry=True))
     assert len(place.launches) == 1
 
 
@@ -295,8 +295,8 @@ def test_an_interrupted_study_goes_on_where_it_stopped(plan: MeasuredPlan) -> No
     again = FakeHosts()
     ended = go(plan, again)
     assert len(again.launches) == 5 - 2
-    assert len(ended.records) == 6
-    assert not any(record.failed for record in ended.records)
+    assert len(ended.answers) == 6
+    assert not has_failed(ended)
 
 
 def test_launches_without_time_are_left_for_the_next_time(plan: MeasuredPlan) -> None:
@@ -310,7 +310,7 @@ def test_launches_without_time_are_left_for_the_next_time(plan: MeasuredPlan) ->
     # 100 s are two launches; m = 8 and 8N are one, and left for both.
     assert len(ended.left) >= 3
     place = FakeHosts()
-    assert len(go(plan, place).records) == 6
+    assert len(go(plan, place).answers) == 6
     assert len(place.launches) == 3
 
 
@@ -327,10 +327,10 @@ def test_a_spoilt_run_is_named(plan: MeasuredPlan) -> None:
 def test_limits_of_one_host_are_said(plan: MeasuredPlan) -> None:
     ended = go(plan)
     assert all(
-        any("no network is measured" in text for text in record.warnings)
-        for record in ended.records
-        if record.cell.ranks > 1
+        any("no network is measured" in text for text in answer.warnings)
+        for answer in ended.answers
+        if answer.cell.ranks > 1
     )
     hosts = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)])
-    texts = [text for record in go(plan, hosts, out="hosts").records for text in record.warnings]
+    texts = [text for answer in go(plan, hosts, out="hosts").answers for text in answer.warnings]
     assert not any("no network is measured" in text for text in texts)

@@ -14,15 +14,7 @@ from contend.measurement import RealHosts
 from contend.mpi import Library, select
 from contend.runs import read_samples
 from contend.session import Observer, Step
-from contend.study import (
-    Ended,
-    MeasuredPlan,
-    MeasuredRecord,
-    Site,
-    gather,
-    read_plan,
-    run_measurements,
-)
+from contend.study import Answer, Ended, MeasuredPlan, Result, Site, read_plan, run_measurements
 
 # So many samples that nothing ends before somebody ends it.
 _ENDLESS: dict[str, Any] = {"repetitions": (10**6, 10**6), "precision": 1e-9}
@@ -64,8 +56,10 @@ def go(plan: MeasuredPlan, library: Library, memory: int = 1 << 30, **options: A
     return run_measurements(plan, Path("run"), site, libraries={"": library}, **options)
 
 
-def record_of(ended: Ended, name: str) -> MeasuredRecord:
-    return next(record for record in ended.records if record.cell.file_name == name)
+def failure_of(answer: Answer) -> tuple[tuple[str, str], list[Result]]:
+    """Cause and reason of the only failure of a cell's only launch, and its points."""
+    (failure,) = answer.failures(0).items()
+    return failure
 
 
 def ranks_of(step: Step) -> tuple[int, ...]:
@@ -89,17 +83,20 @@ def is_alive(process: int) -> bool:
 
 def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library) -> None:
     ended = go(plan, library)
-    assert [record.failures for record in ended.records] == [[]] * 6
-    assert {record.library for record in ended.records} == {f"Open MPI {library.version}"}
-    sort = record_of(ended, "sort.2x1.8N.built.1")
-    (point,) = sort.points
-    assert point.verified
-    assert point.ended in ("precision", "repetitions")
-    assert set(point.steps_s) == {"local sort", "splitters", "counts", "final sort"}
+    assert [answer.failures(0) for answer in ended.answers] == [{}] * 6
+    assert {result.library for result in ended.results} == {f"Open MPI {library.version}"}
+    sort = next(a for a in ended.answers if a.cell.label == "sort, 2 × 1, m = 8N")
+    end = sort.points.end((None, None), 0)
+    assert end is not None
+    assert end.verified
+    assert end.reason in ("precision", "repetitions")
+    (result,) = sort.results
+    assert result.parts is not None
+    assert set(result.parts.seconds) == {"local_sort", "splitters", "counts", "final_sort"}
     # 2 arrays of 64 / 2 vectors of 16 doubles on each of 2 ranks of one host.
     assert sort.host_bytes == 2 * 2 * 32 * 16 * 8
 
-    results = gather(ended.answers)
+    results = ended.results
     assert len(results) == 4 + 2 * 2 * 4
     assert all(6 <= len(result.counted) + len(result.left_out) <= 10 for result in results)
     sweep = next(result for result in results if result.place.bytes == 1024)
@@ -111,10 +108,10 @@ def test_barriers_of_a_schedule_stand_apart(plan: MeasuredPlan, library: Library
     chosen = plan.changed(
         only=("sweep",), algorithm=("shift-barrier",), bytes=("64",), ranks_per_host=(1,)
     )
-    (record,) = go(chosen, library).records
-    (point,) = record.points
-    assert point.median_s is not None
-    assert 0 < point.steps_s["barriers"] < 10 * point.median_s
+    (result,) = go(chosen, library).results
+    assert result.median_s is not None
+    assert result.parts is not None
+    assert 0 < result.parts.seconds["barriers"] < 10 * result.median_s
 
 
 def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Library) -> None:
@@ -129,13 +126,12 @@ def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Libr
             killed.append(ranks_of(step)[1])
             os.kill(killed[0], signal.SIGKILL)
 
-    (record,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(kill)).records
-    causes = sorted(point.failure.cause if point.failure else "" for point in record.points)
+    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(kill)).answers
+    causes = sorted(r.failure.cause if r.failure else "" for r in answer.results)
     assert causes == ["", "crash"]
-    (failure,) = record.failures
-    assert "SIGKILL" in failure.said
-    assert all(point.median_s for point in record.points if point.failure is None)
-    assert len(record.runs) == 1
+    ((_, said), _) = failure_of(answer)
+    assert "SIGKILL" in said
+    assert all(result.median_s for result in answer.results if result.failure is None)
 
 
 def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Library) -> None:
@@ -150,19 +146,19 @@ def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Li
             for process in stopped:
                 os.kill(process, signal.SIGSTOP)
 
-    (record,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(stop)).records
-    (failure,) = record.failures
-    assert failure.cause == "timeout"
+    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(stop)).answers
+    ((cause, _), _) = failure_of(answer)
+    assert cause == "timeout"
     assert not any(map(is_alive, stopped))
 
 
 def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: Library) -> None:
     """2^33 vectors of 1024 doubles are 64 TiB each way: more than any host that runs this."""
     chosen = plan.changed(only=("sort",), hosts=(2,), length=("1024",), vectors=1 << 33)
-    (record,) = go(chosen, library, memory=1 << 60).records
-    (failure,) = record.failures
-    assert failure.cause == "memory"
-    assert "not enough memory" in failure.said
+    (answer,) = go(chosen, library, memory=1 << 60).answers
+    ((cause, said), _) = failure_of(answer)
+    assert cause == "memory"
+    assert "not enough memory" in said
 
 
 def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> None:
@@ -182,14 +178,14 @@ def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> N
     assert ranks
     assert not any(map(is_alive, ranks))
     # The launch that was interrupted keeps what it made, and is made again.
-    assert len(go(endless, library).records) == 2
+    assert len(go(endless, library).answers) == 2
 
 
 def test_a_schedule_that_makes_no_sense_is_told_apart(plan: MeasuredPlan, library: Library) -> None:
     chosen = plan.changed(
         only=("sweep",), ranks=(3,), ranks_per_host=(1,), algorithm=("xor",), bytes=("8",)
     )
-    (record,) = go(chosen, library).records
-    (failure,) = record.failures
-    assert failure.cause == "unsuited"
-    assert not record.failed
+    (answer,) = go(chosen, library).answers
+    ((cause, _), _) = failure_of(answer)
+    assert cause == "unsuited"
+    assert answer.failed == 0

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from contend.study import (
-    Coordinates,
+    GridPlace,
     Known,
     MeasuredPlan,
     find_plan,
     read_plan,
-    time_limit,
 )
 
 
@@ -25,7 +24,7 @@ def read_measured(path: Path) -> MeasuredPlan:
 
 def test_a_number_stands_beside_points_that_all_it_says_is_true_of() -> None:
     known = Known("sweep", ranks=4, algorithm="library", bytes=1024, rate_Bps=3.0)
-    there = Coordinates("sweep", 4, 4, 1, algorithm="library", bytes=1024)
+    there = GridPlace("sweep", 4, 4, 1, algorithm="library", bytes=1024)
     assert known.placed
     assert known.beside(there)
     assert not known.beside(dataclasses.replace(there, ranks=8))
@@ -49,17 +48,17 @@ def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:
     ratios = [
         round(known.seconds / bound, 2)
         for known in read_measured(find_plan("mistry2015")).known()
-        if (known.source, known.doubles) == ("paper", "512N")
+        if (known.source, str(known.length)) == ("paper", "512N")
         and known.seconds is not None
         and known.wire_Bps is not None
-        and (bound := time_limit(known, known.wire_Bps)) is not None
+        and (bound := known.least_s(known.wire_Bps)) is not None
     ]
     assert ratios == [1.41, 1.35, 1.38, 1.35]
 
 
 def test_errors_have_no_seconds(grid_file: Path) -> None:
     numbers = [
-        (known.nodes, known.seconds, known.failed)
+        (known.hosts, known.seconds, known.failed)
         for known in read_measured(grid_file).known("sort")
     ]
     assert numbers == [(1, 0.5, False), (2, 0.25, False), (3, None, True)]

@@ -253,17 +253,11 @@ class Options:
 
     def given(self) -> dict[str, Any]:
         """What the command line says of the plan and of where it is measured, by names."""
-        given = {
+        return {
             field.name: tuple(value) if isinstance(value, list) else value
             for field in fields(self)
             if field.name not in _OF_ALL and _is_given(value := getattr(self, field.name))
         }
-        # A plan says these as a person would write them.
-        if self.wire is not None:
-            given["wire"] = f"{8 * self.wire:.0f}bit/s"
-        if self.memory is not None:
-            given["memory"] = str(self.memory)
-        return given
 
 
 def _is_given(value: object) -> bool:

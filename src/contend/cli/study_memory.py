@@ -9,10 +9,10 @@ from typing import Any
 from contend import report
 from contend.cli.common import console_for, write_json
 from contend.errors import ShortfallError, UsageError
-from contend.measurement import Fit, MemoryPrediction, VectorLength
+from contend.measurement import Fit, MemoryPrediction
 from contend.mpi import this_machine
 from contend.study import MeasuredPlan
-from contend.units import counted, format_bytes, parse_size
+from contend.units import counted, format_bytes
 
 
 def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> None:
@@ -38,7 +38,7 @@ def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> N
     for measure in sorts:
         for each in measure.ranks_per_host:
             hosts = measure.hosts or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
-            for length in map(VectorLength.parse, shown or measure.length):
+            for length in shown or measure.length:
                 predictions = [
                     MemoryPrediction(measure.vectors or 0, count, each, length.at(count))
                     for count in hosts
@@ -53,10 +53,11 @@ def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> N
 
 def _memory(plan: MeasuredPlan, given: Mapping[str, Any]) -> int:
     """Bytes of a host: as asked for, as the plan says, or this machine's."""
-    text = plan.memory
+    memory = plan.memory
     if "memory" not in given and plan.predict is not None:
-        text = plan.predict.memory
-    memory = this_machine().memory if text is None else parse_size(text)
+        memory = plan.predict.memory
+    if memory is None:
+        memory = this_machine().memory
     if memory is None:
         raise UsageError("--memory: expected a size such as 24GiB, got none")
     return memory

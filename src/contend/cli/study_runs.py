@@ -26,13 +26,12 @@ from contend.study import (
     Site,
     StudyPlan,
     VerificationPlan,
-    gather,
     run_measurements,
     run_simulations,
     verify,
     with_known_wire,
 )
-from contend.units import counted, format_seconds, parse_size
+from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
     from contend.cli.study import Options
@@ -170,28 +169,26 @@ class _Watch(Observer):
 def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> None:
     where = {name: given[name] for name in _WHERE if name in given}
     plan = plan.changed(**{name: value for name, value in given.items() if name not in where})
-    memory = None if plan.memory is None else parse_size(plan.memory)
     folder = Path(plan.name) if options.output is None else options.output
     console = _console(options)
-    with find_place(Common(**where, memory=memory, loading=options.loading), console) as place:
+    with find_place(Common(**where, memory=plan.memory, loading=options.loading), console) as place:
         assert place is not None
         site = Site(place, options.on or "")
         console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
-        cells = counted(sum(1 for _ in plan.cells()), "cell")
+        cells = counted(plan.launches * sum(1 for _ in plan.cells()), "cell")
         console.print(Text(f"{cells} within {format_seconds(plan.budget_s)}, {site.words()}"))
         with _watching(plan, console) as watch:
             ended = run_measurements(plan, folder, site, retry=options.retry, observer=watch)
         plan = with_known_wire(plan, place)
-    results = gather(ended.answers)
-    tables = report.measured_tables(plan, ended.records, results, ended.left)
+    tables = report.measured_tables(plan, ended)
     report.print_tables(console, tables)
-    content = report.measured_json(plan, ended.records, results, ended.left, str(folder))
-    write_json(options.json, content)
-    _write_files(options, tables, report.measured_figures(plan, results), console)
-    failed = sum(record.failed for record in ended.records)
+    write_json(options.json, report.measured_json(plan, ended, site.described, str(folder)))
+    _write_files(options, tables, report.measured_figures(plan, ended.results), console)
+    failed = sum(answer.failed for answer in ended.answers)
     short = []
     if failed:
-        short.append(f"{failed} of {counted(len(ended.records), 'cell')} failed; {folder} says why")
+        launches = sum(len(answer.launches) for answer in ended.answers)
+        short.append(f"{failed} of {counted(launches, 'cell')} failed; {folder} says why")
     if ended.left:
         short.append(
             f"no time was left for {counted(len(ended.left), 'cell')}: give the command again"

@@ -12,9 +12,9 @@ from contend.explanation.evidence import (
 )
 from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
-from contend.measurement import MemoryPrediction, VectorLength
+from contend.measurement import MemoryPrediction
 from contend.study import Known, MeasuredPlan
-from contend.units import counted, format_bytes, format_link_speed, parse_rate, parse_size
+from contend.units import counted, format_bytes, format_link_speed
 
 
 def published_evidence(
@@ -33,30 +33,28 @@ def published_evidence(
     known = plan.known()
     if not known:
         raise UsageError(f"{plan.name} has no published figures to explain; give a run of it")
-    if wire is None and plan.wire is not None:
-        wire = parse_rate(plan.wire)
+    wire = plan.wire if wire is None else wire
     said = plan.memory if plan.predict is None else plan.predict.memory
-    if memory is None and said is not None:
-        memory = parse_size(said)
+    memory = said if memory is None else memory
     for number in known:
         yield _evidence(number, wire, memory)
 
 
 def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
-    each = known.ranks_per_node
+    each = known.ranks_per_host
     ranks = known.ranks
-    if ranks is None and known.nodes is not None and each is not None:
-        ranks = known.nodes * each
+    if ranks is None and known.hosts is not None and each is not None:
+        ranks = known.hosts * each
     sort = _sort(known)
     size = known.bytes if sort is None else int(sort.block_bytes)
     schedule = known.said or known.algorithm or known.measure
-    hosts = known.nodes
+    hosts = known.hosts
     if hosts is None and ranks is not None and each is not None:
         hosts = -(-ranks // each)
     wire = known.wire_Bps if known.wire_Bps is not None else wire
     return Evidence(
         cell=_label(known, schedule, size, ranks, hosts),
-        condition=(known.source, known.measure, known.conditions, ranks, each, known.numbers),
+        condition=(known.source, known.measure, known.conditions, ranks, each, known.vectors),
         series=_series(known, schedule),
         at=f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",
         schedule=schedule,
@@ -75,12 +73,12 @@ def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
 
 def _sort(known: Known) -> MemoryPrediction | None:
     """The arrays of a sort; None for other measurements."""
-    if known.numbers is None or known.doubles is None:
+    if known.vectors is None or known.length is None:
         return None
-    if known.nodes is None or known.ranks_per_node is None:
+    if known.hosts is None or known.ranks_per_host is None:
         return None
-    doubles = VectorLength.parse(known.doubles).at(known.nodes)
-    return MemoryPrediction(known.numbers, known.nodes, known.ranks_per_node, doubles)
+    doubles = known.length.at(known.hosts)
+    return MemoryPrediction(known.vectors, known.hosts, known.ranks_per_host, doubles)
 
 
 def _seconds(known: Known, size: int | None, ranks: int | None) -> float | None:
@@ -111,7 +109,7 @@ def _port(
 
 
 def _series(known: Known, schedule: str) -> str:
-    what = schedule if known.doubles is None else f"m = {known.doubles}"
+    what = schedule if known.length is None else f"m = {known.length}"
     return f"{what} ({known.source})"
 
 
@@ -121,7 +119,7 @@ def _label(
     where = "" if ranks is None else counted(ranks, "rank")
     if where and hosts is not None:
         where += f" on {counted(hosts, 'host')}"
-    if known.doubles is not None:
-        return ", ".join(filter(None, (known.source, f"m = {known.doubles}", where)))
+    if known.length is not None:
+        return ", ".join(filter(None, (known.source, f"m = {known.length}", where)))
     shown = "" if size is None else format_bytes(size)
     return ", ".join(filter(None, (known.source, schedule, shown, where, known.conditions)))

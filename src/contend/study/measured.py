@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +24,10 @@ from contend.measurement import (
 from contend.mpi import Library
 from contend.runs import Run
 from contend.session import RECORD, Clock, Observer, Session
-from contend.study.measured_cell import GridCell
+from contend.study.grid import GridCell
 from contend.study.measured_plan import MeasuredPlan
-from contend.study.results import Answer, MeasuredRecord, RunPoints, Terms
-from contend.units import counted, format_link_speed, parse_rate
+from contend.study.results import Answer, Result, RunPoints
+from contend.units import counted
 
 _RUNS = "runs"
 _ALONE = (
@@ -70,10 +71,10 @@ class Site:
 
     def seats(self, cell: GridCell) -> str:
         """Hosts and ranks of a cell for people."""
-        each = counted(cell.ranks_per_node, "rank")
+        each = counted(cell.ranks_per_host, "rank")
         if not self.alone:
-            return f"{counted(cell.nodes, 'node')} of {each}"
-        return f"{counted(cell.nodes, 'group')} of {each} on one host"
+            return f"{counted(cell.hosts, 'node')} of {each}"
+        return f"{counted(cell.hosts, 'group')} of {each} on one host"
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,16 @@ class Ended:
 
     Attributes:
         answers: all cells of the plan that have ended, under all conditions, in the plan's order.
-        left: launches that no time was left for.
+        left: launches that no time was left for, as people call them.
     """
 
     answers: tuple[Answer, ...]
-    left: tuple[GridCell, ...]
+    left: tuple[str, ...]
 
     @property
-    def records(self) -> tuple[MeasuredRecord, ...]:
-        """Every launch that has ended."""
-        return tuple(record for answer in self.answers for record in answer.records)
+    def results(self) -> list[Result]:
+        """Every point over all its launches."""
+        return [result for answer in self.answers for result in answer.results]
 
 
 def run_measurements(
@@ -121,43 +122,43 @@ def run_measurements(
         MissingError: the machine lacks an MPI library of the plan, or room for samples.
     """
     observer = observer or Observer()
-    terms = Terms(site.described, plan.precision, plan.repetitions, plan.verify, plan.seed)
-    cells = {cell: question(plan, cell, site.place) for cell in plan.cells() if cell.launch == 1}
+    cells = {cell: question(plan, cell, site.place) for cell in plan.cells()}
     observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
     method = Measured(
         site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
     )
     # Places of the grid that are the same question on one machine are measured once.
     asked = tuple({key.key: key for key in cells.values()}.values())
+    session = Session(
+        kind=plan.name,
+        cells=asked,
+        method=method,
+        folder=folder,
+        launches=plan.launches,
+        budget=plan.budget_s,
+        seed=plan.seed,
+        below=_RUNS,
+        plan=msgspec.to_builtins(plan),
+        retry=retry,
+        observer=observer,
+        clock=clock,
+    )
     left = []
-    if asked:
-        session = Session(
-            kind=plan.name,
-            cells=asked,
-            method=method,
-            folder=folder,
-            launches=plan.launches,
-            budget=plan.budget_s,
-            seed=plan.seed,
-            below=_RUNS,
-            plan=msgspec.to_builtins(plan),
-            retry=retry,
-            observer=observer,
-            clock=clock,
-        )
-        for step in session.run().left:
-            left += [
-                replace(cell, launch=step.number + 1)
-                for cell, key in cells.items()
-                if key == step.cell
-            ]
-    answers: list[Answer] = []
+    for step in session.run().left:
+        launch = f", launch {step.number + 1}" if step.number else ""
+        left += [cell.label + launch for cell, key in cells.items() if key == step.cell]
     kept = _runs_of(folder)
-    for cell, key in cells.items():
-        for asked_for, run in kept.get(replace(key, labels={}).key, []):
-            labelled = replace(cell, conditions=_conditions(asked_for.labels))
-            answers += _answer(plan, labelled, asked_for, run, folder, site, terms, method)
-    return Ended(tuple(answers), tuple(left))
+    answers = [
+        _answer(plan, cell, asked_for, run, site, method)
+        for cell, key in cells.items()
+        for asked_for, run in kept.get(replace(key, labels={}).key, [])
+    ]
+    # A cell that never ran does not know what its library calls itself; others do.
+    runs = [(answer.cell.library, answer.points.run.record.library.title) for answer in answers]
+    titles = {library: title for library, title in runs if title}
+    return Ended(
+        tuple(_named(answer, titles) for answer in answers if answer.launches), tuple(left)
+    )
 
 
 def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
@@ -168,7 +169,7 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
         "verify": plan.verify,
     }
     if cell.probe == "sort":
-        options |= {"vectors": cell.numbers, "length": cell.vector, "input": cell.input}
+        options |= {"vectors": cell.vectors, "length": cell.vector, "input": cell.input}
     else:
         options |= {"algorithm": cell.algorithms, "bytes": cell.sizes}
     if cell.probe == "alltoall":
@@ -176,13 +177,13 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
         options["start"] = "clock"
     if cell.probe == "alltoall" and place.alone:
         # Schedules that go by hosts are told of groups; elsewhere they look for themselves.
-        options["ranks_per_node"] = cell.ranks_per_node
+        options["ranks_per_node"] = cell.ranks_per_host
     conditions = Conditions(
         ranks=(cell.ranks,),
-        ranks_per_host=() if place.alone else (cell.ranks_per_node,),
+        ranks_per_host=() if place.alone else (cell.ranks_per_host,),
         seed=plan.seed,
         labels=plan.labels,
-        wire=None if plan.wire is None else parse_rate(plan.wire),
+        wire=plan.wire,
     )
     return ask(make_workload(cell.probe, options), conditions, place, cell.library)
 
@@ -191,7 +192,7 @@ def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
     """The plan with what a host's port carries where the place knows, unless it says so itself."""
     if plan.wire is not None or place.wire is None:
         return plan
-    return replace(plan, wire=format_link_speed(place.wire))
+    return replace(plan, wire=place.wire)
 
 
 def _runs_of(folder: Path) -> dict[str, list[tuple[MeasuredCell, Run]]]:
@@ -218,35 +219,40 @@ def _answer(
     cell: GridCell,
     asked: MeasuredCell,
     run: Run,
-    folder: Path,
     site: Site,
-    terms: Terms,
     method: Measured,
-) -> Iterator[Answer]:
-    """What a run says of a cell; nothing where none of its launches has ended."""
+) -> Answer:
+    """What a run says of a cell; without launches where none has ended."""
+    cell = dataclasses.replace(cell, conditions=_conditions(asked.labels))
     points = RunPoints(run)
-    needed, memory = _memory(asked, method)
+    launches = tuple(points.launches(plan.launches))
+    results = []
+    for name in cell.points() if launches else ():
+        failures = points.failures(name, launches)
+        results.append(
+            Result(
+                cell=cell,
+                place=cell.place(name),
+                summary=None if all(failures) else points.summaries.get(name),
+                failures=failures,
+                seats=site.seats(cell),
+                one_host=site.alone,
+                findings=run.findings,
+            )
+        )
     warnings = [_ALONE] if site.alone and cell.ranks > 1 else []
     warnings += [warning.text for warning in run.record.warnings]
-    records = [
-        MeasuredRecord(
-            cell=replace(cell, launch=launch + 1),
-            terms=terms,
-            seats=site.seats(cell),
-            points=tuple(points.point(name, launch) for name in cell.points()),
-            one_host=site.alone,
-            host_bytes=needed,
-            memory=memory,
-            library=run.record.library.title,
-            warnings=tuple(dict.fromkeys(warnings)),
-            runs=(str(run.folder.relative_to(folder)),),
-            budget_s=plan.budget_s,
-            elapsed_s=points.elapsed_s(launch),
-        )
-        for launch in points.launches(plan.launches)
-    ]
-    if records:
-        yield Answer(tuple(records), run.findings)
+    needed, memory = _memory(asked, method)
+    return Answer(
+        cell, points, launches, tuple(results), needed, memory, tuple(dict.fromkeys(warnings))
+    )
+
+
+def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
+    """The answer with what its library calls itself."""
+    library = titles.get(answer.cell.library, answer.cell.library)
+    named = (dataclasses.replace(result, library=library) for result in answer.results)
+    return dataclasses.replace(answer, results=tuple(named))
 
 
 def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:

@@ -9,20 +9,22 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from contend.errors import InputError, UsageError
-from contend.measurement import VectorLength
-from contend.study.measured_cell import GridCell
+from contend.study.grid import GridCell, Known, Published
 from contend.study.plan import (
     Count,
+    Length,
     Name,
     Precision,
+    Rate,
+    Size,
+    Sizes,
     StudyPlan,
     Text,
     at_key,
+    changed_by,
     check_each_once,
     check_only,
 )
-from contend.study.references import Known, Published
-from contend.units import parse_rate, parse_size, parse_sizes
 
 Probe = Literal["alltoall", "sort", "pingpong"]
 
@@ -53,7 +55,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         algorithm: schedules (alltoall), or kinds of messages (pingpong).
         bytes: message sizes or ranges of them (alltoall, pingpong).
         vectors: vectors that are sorted over all ranks (sort).
-        length: doubles in a vector, such as 512, or 512N for 512 times the hosts (sort).
+        length: of a vector in doubles, such as 512, or 512N for 512 times the hosts (sort).
         input: kinds of input (sort).
     """
 
@@ -63,9 +65,9 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     ranks: tuple[Count, ...] = ()
     ranks_per_host: Annotated[tuple[Count, ...], Meta(min_length=1)] = (1,)
     algorithm: tuple[Name, ...] = ()
-    bytes: tuple[Text | Count, ...] = ()
+    bytes: Sizes = ()
     vectors: Count | None = None
-    length: tuple[Text, ...] = ()
+    length: tuple[Length, ...] = ()
     input: Annotated[tuple[Name, ...], Meta(min_length=1)] = ("built",)
 
     def grid(self) -> Iterator[tuple[int, int, int]]:
@@ -76,23 +78,14 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
             for ranks in self.ranks:
                 yield -(-ranks // each), min(each, ranks), ranks
 
-    def sizes(self) -> tuple[int, ...]:
-        """Bytes of all message sizes."""
-        sizes = (size for item in self.bytes for size in parse_sizes(str(item)))
-        return tuple(dict.fromkeys(sizes))
-
-    def lengths(self) -> tuple[VectorLength, ...]:
-        """All vector lengths."""
-        return tuple(VectorLength.parse(text) for text in self.length)
-
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a table of rates: a place in the grid, and an algorithm for each column."""
 
     label: Name
     ranks: Count
-    ranks_per_node: Count = field(name="ranks_per_host")
-    bytes: Text | Count
+    ranks_per_host: Count
+    bytes: Size
     algorithms: tuple[Name, ...]
 
 
@@ -122,8 +115,8 @@ class Predict(Struct, frozen=True, forbid_unknown_fields=True):
         memory: bytes of a host.
     """
 
-    length: tuple[Text, ...]
-    memory: Text
+    length: tuple[Length, ...]
+    memory: Size
 
 
 class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -157,8 +150,8 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
     repetitions: tuple[Count, Count] = (6, 1000)
     verify: bool = False
     label: Text | tuple[Text, ...] = ()
-    wire: Text | None = None
-    memory: Text | None = None
+    wire: Rate | None = None
+    memory: Size | None = None
     predict: Predict | None = None
     tables: tuple[Table, ...] = field(default=(), name="table")
     references: tuple[Published, ...] = field(default=(), name="reference")
@@ -176,11 +169,10 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
         return ", ".join(f"{name} {value}".strip() for name, value in self.labels.items())
 
     def cells(self) -> Iterator[GridCell]:
-        """All launches in the plan's own order; they run in another."""
-        for launch in range(1, self.launches + 1):
-            for measure in self.measures:
-                for library in self.mpi or ("",):
-                    yield from _cells(measure, library, launch, self.conditions)
+        """All cells in the plan's own order; they run in another, and `launches` times."""
+        for measure in self.measures:
+            for library in self.mpi or ("",):
+                yield from _cells(measure, library, self.conditions)
 
     def known(self, measure: str | None = None) -> list[Known]:
         """Every number known from elsewhere, of one measurement or all."""
@@ -216,11 +208,10 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
                 raise UsageError(f"--{name}: no measurement of {self.name} takes it")
         names = [measure.name for measure in kept]
         plan = msgspec.structs.replace(
-            self,
-            measures=tuple(_changed(measure, of_measures) for measure in kept),
+            changed_by(self.name, self, values),
+            measures=tuple(_changed(self.name, measure, of_measures) for measure in kept),
             references=tuple(r for r in self.references if r.measure in names),
             tables=tuple(table for table in self.tables if table.measure in names),
-            **values,
         )
         plan.check(self.name)
         return plan
@@ -238,16 +229,10 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             raise InputError(source, 0, "repetitions [fewest, most]", str(list(self.repetitions)))
         for number, measure in enumerate(self.measures, start=1):
             _check_measure(source, f"[[measure]] number {number}", measure)
-        check_each_once(source, "cell", (cell.file_name for cell in self.cells()))
-        if self.wire is not None:
-            with at_key(source, "wire"):
-                parse_rate(self.wire)
+        check_each_once(source, "cell", (cell.label for cell in self.cells()))
         predicted = None if self.predict is None else self.predict.memory
-        for memory in (self.memory, predicted):
-            if memory is not None:
-                with at_key(source, "memory"):
-                    if parse_size(memory) == 0:
-                        raise UsageError(f"expected a size above 0, got {memory}")
+        if 0 in (self.memory, predicted):
+            raise InputError(source, 0, "a size above 0 at memory", "0")
         self._check_references(source)
         self._check_tables(source)
 
@@ -269,42 +254,39 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             if table.measure not in names:
                 raise InputError(source, 0, f"a measure of the plan in {place}", table.measure)
             for row in table.rows:
-                with at_key(source, f"row {row.label} of {place}"):
-                    parse_sizes(str(row.bytes))
                 if len(row.algorithms) != len(table.columns):
                     wanted = f"{len(table.columns)} algorithms in row {row.label} of {place}"
                     raise InputError(source, 0, wanted, str(len(row.algorithms)))
 
 
-def _cells(measure: Measure, library: str, launch: int, conditions: str) -> Iterator[GridCell]:
+def _cells(measure: Measure, library: str, conditions: str) -> Iterator[GridCell]:
     for hosts, each, ranks in measure.grid():
-        common = GridCell(
-            measure.name, measure.probe, library, hosts, each, ranks, launch, conditions
-        )
-        if measure.probe != "sort":
-            yield msgspec.structs.replace(
-                common, algorithms=measure.algorithm, sizes=measure.sizes()
-            )
-            continue
-        for length in measure.lengths():
-            for kind in measure.input:
-                yield msgspec.structs.replace(
-                    common,
-                    numbers=measure.vectors,
-                    doubles=str(length),
-                    vector=length.at(hosts),
+        for length in measure.length or (None,):
+            for kind in measure.input if measure.probe == "sort" else (None,):
+                yield GridCell(
+                    measure=measure.name,
+                    probe=measure.probe,
+                    library=library,
+                    hosts=hosts,
+                    ranks_per_host=each,
+                    ranks=ranks,
+                    conditions=conditions,
+                    algorithms=measure.algorithm,
+                    sizes=measure.bytes,
+                    vectors=measure.vectors,
+                    length=length,
                     input=kind,
                 )
 
 
-def _changed(measure: Measure, values: dict[str, Any]) -> Measure:
+def _changed(source: str, measure: Measure, values: dict[str, Any]) -> Measure:
     fitting = {key: value for key, value in values.items() if _has(measure, key)}
     # Hosts and ranks say the same in two ways.
     if "hosts" in values:
         fitting |= {"hosts": values["hosts"], "ranks": values.get("ranks", ())}
     elif "ranks" in values:
         fitting |= {"ranks": values["ranks"], "hosts": ()}
-    return msgspec.structs.replace(measure, **fitting)
+    return changed_by(source, measure, fitting)
 
 
 def _has(measure: Measure, key: str) -> bool:
@@ -324,6 +306,3 @@ def _check_measure(source: str, place: str, measure: Measure) -> None:
     for name, items in (("hosts", measure.hosts), ("ranks", measure.ranks)):
         check_each_once(source, f"number of {name} in {place}", map(str, items))
     check_each_once(source, f"algorithm in {place}", measure.algorithm)
-    with at_key(source, place):
-        measure.sizes()
-        measure.lengths()

@@ -7,17 +7,15 @@ import re
 import reprlib
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, inspect
 
 from contend.errors import InputError, UsageError
-from contend.units import nearest
-
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST = 60
+from contend.measurement import VectorLength
+from contend.units import nearest, parse_rate, parse_size, parse_sizes
 
 SEVERAL_LINES = "text of several lines"
 """Title of the type of texts that may have several lines."""
@@ -28,6 +26,26 @@ Note = Annotated[str, Meta(max_length=4096, title=SEVERAL_LINES)]
 Count = Annotated[int, Meta(ge=1, le=2**40)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Precision = Annotated[float, Meta(ge=1e-9, lt=1)]
+
+
+def _every_size(items: object) -> tuple[int, ...]:
+    if not isinstance(items, list | tuple):
+        raise UsageError(f"expected a list of sizes and ranges of them, got {reprlib.repr(items)}")
+    return tuple(dict.fromkeys(size for item in items for size in parse_sizes(str(item))))
+
+
+_PARSE = "parse"
+
+
+def _said(parse: Callable[[str], object]) -> Meta:
+    """What a plan says in a grammar, such as ``"1Gbit/s"``, and its value is."""
+    return Meta(extra={_PARSE: lambda value: parse(str(value))})
+
+
+Rate = Annotated[float, _said(parse_rate)]
+Size = Annotated[int, _said(parse_size)]
+Length = Annotated[VectorLength, _said(VectorLength.parse)]
+Sizes = Annotated[tuple[int, ...], Meta(extra={_PARSE: _every_size})]
 
 
 class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -110,12 +128,9 @@ def at_key(source: str, place: str) -> Iterator[None]:
         raise InputError(source, 0, f"{expected} at {place}", got) from None
 
 
-def file_name(text: str) -> str:
-    """A name of a plan as part of the name of a file."""
-    return _UNFIT.sub("-", text).strip("-")[:_LONGEST]
-
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# Characters of a value in a grammar.
+_LONGEST = 4096
 
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
@@ -128,6 +143,26 @@ def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind
     """
     value: _Kind = _table(source, content, kind, "")
     return value
+
+
+def changed_by(source: str, structure: _Kind, values: Mapping[str, Any]) -> _Kind:
+    """A structure with other values for some keys; what is text is read as in a plan.
+
+    Raises:
+        InputError: naming the source and the key, when one is not what it should be.
+    """
+    kinds = {field.name: field for field in msgspec.structs.fields(structure)}
+    return msgspec.structs.replace(
+        structure,
+        **{
+            name: _value(source, value, kinds[name].type, kinds[name].encode_name, "")
+            if any(
+                isinstance(item, str) for item in (value if isinstance(value, tuple) else [value])
+            )
+            else value
+            for name, value in values.items()
+        },
+    )
 
 
 def _table(source: str, table: Mapping[str, Any], kind: type[Any], place: str) -> Any:
@@ -165,7 +200,8 @@ def _value(source: str, value: Any, kind: Any, key: str, place: str) -> Any:
             for number, item in enumerate(value, start=1)
         )
     try:
-        return _plain(expected, value)
+        with at_key(source, f"{key}{f' of {place}' if place else ''}"):
+            return _plain(expected, value)
     except _UnfitError:
         wanted = f"{_words(expected)} at {key}{f' of {place}' if place else ''}"
         raise InputError(source, 0, wanted, reprlib.repr(value)) from None
@@ -180,6 +216,8 @@ def _plain(expected: inspect.Type, value: Any) -> Any:
 
     Texts have no control characters, and only those titled `SEVERAL_LINES` have several lines.
     """
+    if isinstance(expected, inspect.Metadata) and _PARSE in (expected.extra or {}):
+        return _parsed(expected, value)
     if isinstance(expected, inspect.Metadata):
         several = isinstance(value, str) and _plain(expected.type, re.sub(r"[\n\t]", " ", value))
         if several:
@@ -189,10 +227,10 @@ def _plain(expected: inspect.Type, value: Any) -> Any:
             with contextlib.suppress(_UnfitError):
                 return _plain(kind, value)
     elif isinstance(expected, inspect.VarTupleType):
-        if isinstance(value, list) and len(value) >= (expected.min_length or 0):
+        if isinstance(value, list | tuple) and len(value) >= (expected.min_length or 0):
             return tuple(_plain(expected.item_type, item) for item in value)
     elif isinstance(expected, inspect.TupleType):
-        if isinstance(value, list) and len(value) == len(expected.item_types):
+        if isinstance(value, list | tuple) and len(value) == len(expected.item_types):
             return tuple(map(_plain, expected.item_types, value))
     elif isinstance(expected, inspect.LiteralType):
         if value in expected.values:
@@ -215,6 +253,18 @@ def _plain(expected: inspect.Type, value: Any) -> Any:
         and _is_between(expected, value)
     ):
         return float(value)
+    raise _UnfitError
+
+
+def _parsed(expected: inspect.Metadata, value: Any) -> Any:
+    """A value by its grammar; one that is no text is what another gave already."""
+    if isinstance(value, str | list | tuple) or type(value) is int:
+        if len(str(value)) > _LONGEST:
+            raise _UnfitError
+        assert expected.extra is not None
+        return expected.extra[_PARSE](value)
+    if isinstance(value, float | VectorLength):
+        return value
     raise _UnfitError
 
 
@@ -259,6 +309,8 @@ def _words(expected: inspect.Type, *, plural: bool = False) -> str:
         longest = f" of at most {expected.max_length:,} characters," if expected.max_length else ""
         return f"{'' if plural else 'a '}text{end}{longest} none of them a control character"
     if isinstance(expected, inspect.Metadata):
+        if _PARSE in (expected.extra or {}):
+            return "a value that can be read"
         return _words(expected.type, plural=plural)
     if isinstance(expected, inspect.BoolType):
         return "true or false"

@@ -93,10 +93,10 @@ def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, f
     return {
         known.source: known.seconds
         for known in _mistry2015().known()
-        if known.doubles == str(length)
-        and known.nodes == prediction.nodes
-        and known.numbers == prediction.numbers
-        and known.ranks_per_node == prediction.processes_per_node
+        if known.length == length
+        and known.hosts == prediction.nodes
+        and known.vectors == prediction.numbers
+        and known.ranks_per_host == prediction.processes_per_node
     }
 
 

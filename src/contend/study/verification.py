@@ -29,7 +29,6 @@ from contend.runs import Run
 from contend.session import Observer, Session
 from contend.study.simulated import beside_plan, digest
 from contend.study.verification_plan import Case, VerificationPlan
-from contend.units import parse_rate, parse_size
 
 _RUNS = "runs"
 _HOSTS = "hosts.json"
@@ -102,15 +101,13 @@ def verify(
 
 def verified_cell(case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path) -> MeasuredCell:
     """What is asked of a case: all that decides its figures, as it was asked for."""
-    work = BisectWork(
-        plan.patterns, two_way=plan.two_way, bytes=plan.packet_bytes, packets=plan.packets
-    )
+    work = BisectWork(plan.patterns, two_way=plan.two_way, bytes=plan.bytes, packets=plan.packets)
     place = {
         "fabric": case.source,
         "routes": case.routes or "",
         "engine": case.engine or "",
-        "rate": f"{8 * parse_rate(plan.rate):.0f} bit/s",
-        "buffer": f"{parse_size(str(plan.buffer))} B",
+        "rate": f"{8 * plan.rate:.0f} bit/s",
+        "buffer": f"{plan.buffer} B",
         "files": " ".join(digest(beside_plan(beside, n)) for n in (case.source, case.routes or "")),
     }
     return MeasuredCell(
@@ -142,7 +139,7 @@ def _measured(
     if not kept.left(1, retry=retry) and hosts is not None:
         observer.kept(cell)
         return _with_samples(kept), hosts
-    with bring_up(fabric, parse_rate(plan.rate), parse_size(str(plan.buffer))) as network:
+    with bring_up(fabric, plan.rate, plan.buffer) as network:
         place = EmulatedHosts(network)
         session = Session(
             kind=plan.name,

@@ -8,8 +8,16 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from contend.errors import InputError, UsageError
-from contend.study.plan import Count, Name, StudyPlan, Text, at_key, check_each_once, check_only
-from contend.units import parse_rate, parse_size
+from contend.study.plan import (
+    Name,
+    Rate,
+    Size,
+    StudyPlan,
+    Text,
+    changed_by,
+    check_each_once,
+    check_only,
+)
 
 # TCP headers, acknowledgements and the start of every message take their part of the wire.
 _OF_WIRE = 0.9
@@ -71,22 +79,17 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
 
     cases: Annotated[tuple[Case, ...], Meta(min_length=1)] = field(name="case")
     patterns: Annotated[int, Meta(ge=1, le=1_000_000)] = 40
-    bytes: Text | Count = "100K"
+    bytes: Size = 100 << 10
     packets: Annotated[int, Meta(ge=1, le=1_000_000)] = 20
     two_way: bool = False
-    rate: Text = "100Mbit"
-    buffer: Text | Count = "200kB"
+    rate: Rate = 12.5e6
+    buffer: Size = 200_000
     mpi: Text | None = None
-
-    @property
-    def packet_bytes(self) -> int:
-        """Bytes of a packet."""
-        return parse_size(str(self.bytes))
 
     @property
     def least_seconds(self) -> float:
         """How long a fabric takes at least, from what its messages and cables are."""
-        message = self.packet_bytes * self.packets / (parse_rate(self.rate) * _OF_WIRE)
+        message = self.bytes * self.packets / (self.rate * _OF_WIRE)
         return self.patterns * message * _MEAN_SLOWEST
 
     def changed(
@@ -113,28 +116,24 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
         """
         cases = self.cases if case is None else tuple(map(Case.parse, case))
         check_only(only, [each.name for each in cases], between="; ")
-        if isinstance(rate := values.get("rate"), float):
-            values["rate"] = f"{8 * rate:.0f}bit/s"
         for option, given in (("bytes", bytes), ("mpi", mpi)):
             if given is not None:
                 if len(given) > 1:
                     raise UsageError(f"--{option}: {self.name} takes one, got {len(given)}")
                 values[option] = given[0]
         kept = tuple(each for each in cases if only is None or each.name in only)
-        plan = msgspec.structs.replace(self, cases=kept, **values)
+        plan = msgspec.structs.replace(changed_by(self.name, self, values), cases=kept)
         plan.check(self.name)
         return plan
 
     def check(self, source: str) -> None:
-        """Refuses names that are there twice, and what is no size or rate.
+        """Refuses names that are there twice, and sizes of nothing.
 
         Raises:
             InputError: naming `source` and the key.
         """
         super().check(source)
         check_each_once(source, "case", (case.name for case in self.cases))
-        for key, parse in (("bytes", parse_size), ("buffer", parse_size), ("rate", parse_rate)):
-            with at_key(source, key):
-                value = parse(str(getattr(self, key)))
-            if value == 0:
+        for key in ("bytes", "buffer", "rate"):
+            if getattr(self, key) == 0:
                 raise InputError(source, 0, f"a size above 0 at {key}", "0")

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
-from contend.study import GridCell, Known, MeasuredPlan, MeasuredRecord, Point, Result
+from contend.study import Answer, Ended, Known, MeasuredPlan, Result
 from contend.units import counted, format_bytes, rounded
 
 _MOST_NAMED = 3
 
 
-def measured_tables(
-    plan: MeasuredPlan,
-    records: Sequence[MeasuredRecord],
-    results: Sequence[Result],
-    left: Sequence[GridCell] = (),
-) -> tuple[ResultTable, ...]:
+def measured_tables(plan: MeasuredPlan, ended: Ended) -> tuple[ResultTable, ...]:
     """Every table of a study, the most telling first.
 
     Args:
         plan: what was measured.
-        records: cells that have ended.
-        results: their points over all launches.
-        left: cells that no time was left for.
+        ended: what came of it.
     """
+    results = ended.results
     tables = [*time_tables(plan, results), *rate_tables(plan, results)]
     tables += _published_elsewhere(plan, results)
-    tables += _failures(records)
-    tables += _left(left)
-    tables += _warnings(plan, records)
+    tables += _failures(ended.answers)
+    tables += _left(ended.left)
+    tables += _warnings(plan, ended.answers)
     return tuple(tables)
 
 
@@ -42,7 +34,7 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
     """Published numbers with what was measured in the same place, if anything was."""
     rows = []
     for known in plan.known():
-        if known.doubles is not None or shown(plan, known):
+        if known.length is not None or shown(plan, known):
             # Stands in the tables of times, or in one of the plan's own.
             continue
         here = [result for result in results if known.placed and known.beside(result.place)]
@@ -65,10 +57,10 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
 
 def _where(known: Known) -> str:
     texts = [
-        counted(known.nodes, "node") if known.nodes else "",
+        counted(known.hosts, "node") if known.hosts else "",
         counted(known.ranks, "rank") if known.ranks else "",
-        f"{known.ranks_per_node} per node" if known.ranks_per_node else "",
-        f"m = {known.doubles}" if known.doubles else "",
+        f"{known.ranks_per_host} per node" if known.ranks_per_host else "",
+        f"m = {known.length}" if known.length else "",
         format_bytes(known.bytes) if known.bytes is not None else "",
     ]
     return ", ".join(filter(None, texts))
@@ -91,18 +83,17 @@ def _measured(known: Known, result: Result) -> str:
     return f"{rounded(result.median_s)} s"
 
 
-def _failures(records: Sequence[MeasuredRecord]) -> list[ResultTable]:
+def _failures(answers: Sequence[Answer]) -> list[ResultTable]:
     """What failed; points of a cell, and launches, that failed alike are one row."""
     failed: dict[tuple[str, ...], list[int]] = {}
-    for record in records:
-        cell = msgspec.structs.replace(record.cell, launch=1).label
-        for failure in record.failures:
-            points = [point for point in record.points if point.failure == failure]
-            row = (cell, _points(points), failure.cause, failure.said)
-            failed.setdefault(row, []).append(record.cell.launch)
+    for answer in answers:
+        for index, launch in enumerate(answer.launches):
+            for (cause, said), results in answer.failures(index).items():
+                row = (answer.cell.label, _points(results), cause, said)
+                failed.setdefault(row, []).append(launch + 1)
     if not failed:
         return []
-    several = any(record.cell.launch > 1 for record in records)
+    several = any(max(answer.launches) for answer in answers)
     heads = ("cell", "points", *("launches",) * several, "cause", "")
     rows = tuple(
         (*row[:2], *(", ".join(map(str, launches)),) * several, *row[2:])
@@ -111,30 +102,31 @@ def _failures(records: Sequence[MeasuredRecord]) -> list[ResultTable]:
     return [ResultTable("What failed (ERR); --retry runs it again", heads, rows)]
 
 
-def _points(points: Sequence[Point]) -> str:
+def _points(results: Sequence[Result]) -> str:
+    places = [result.place for result in results]
     names = [
         " ".join((p.algorithm or "", "" if p.bytes is None else format_bytes(p.bytes))).strip()
-        for p in points
+        for p in places
     ]
     if len(names) > _MOST_NAMED:
         return f"{names[0]} and {len(names) - 1} more"
     return ", ".join(filter(None, names))
 
 
-def _left(left: Sequence[GridCell]) -> list[ResultTable]:
+def _left(left: Sequence[str]) -> list[ResultTable]:
     if not left:
         return []
-    rows = tuple((cell.label,) for cell in left)
+    rows = tuple((cell,) for cell in left)
     title = "Cells that no time was left for; give the same command again to go on"
     return [ResultTable(title, ("cell",), rows)]
 
 
-def _warnings(plan: MeasuredPlan, records: Sequence[MeasuredRecord]) -> list[ResultTable]:
+def _warnings(plan: MeasuredPlan, answers: Sequence[Answer]) -> list[ResultTable]:
     """Warnings with the number of cells they are for, and the plan's notes."""
     count: dict[str, int] = {}
-    for record in records:
-        for warning in record.warnings:
-            count[warning] = count.get(warning, 0) + 1
+    for answer in answers:
+        for warning in answer.warnings:
+            count[warning] = count.get(warning, 0) + len(answer.launches)
     rows = [(warning, counted(number, "cell")) for warning, number in count.items()]
     rows += [(note, "") for note in plan.notes]
     return [ResultTable("Notes and warnings", ("", ""), tuple(rows))] if rows else []

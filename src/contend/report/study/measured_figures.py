@@ -1,4 +1,4 @@
-"""Figures of measured studies: times over nodes, rates over message sizes."""
+"""Figures of measured studies: times over hosts, rates over message sizes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from contend.measurement import VectorLength
 from contend.report.run.rates import Curve, Panel, rate_figure, rate_finding
 from contend.report.study.rates import Sweep, sweeps
-from contend.report.study.times import Group, groups
+from contend.report.study.times import Group, groups, lines_of
 from contend.report.style import COLOURS, QUIET, Look, looks, new_figure, styled, title
-from contend.runs import Collapse
-from contend.study import Known, MeasuredPlan, Result, Series
+from contend.runs import CellSummary, Collapse
+from contend.study import Known, MeasuredPlan, Result
 from contend.units import counted, format_seconds, rounded
 
 
 def measured_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
-    """Named figures: times of sorts over nodes, rates of all-to-alls over message sizes."""
+    """Named figures: times of sorts over hosts, rates of all-to-alls over message sizes."""
     for group in groups(plan, results):
         name = group.constant.lower().replace(" ", "-")
-        yield f"{name}-{group.ranks_per_node}-a-node", time_figure(group)
+        yield f"{name}-{group.ranks_per_host}-a-node", time_figure(group)
     yield from _rate_figures(plan, results)
 
 
@@ -44,7 +45,8 @@ def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tup
                 if sweep.ranks == count
                 for name in sweep.algorithms
             ]
-            yield f"{measure}-{count}-ranks", _rates(plan, lines, words)
+            if any(line.measured for line in lines):
+                yield f"{measure}-{count}-ranks", _rates(plan, lines, words)
         if len(ranks) > 1:
             ends = f"{min(ranks)} to {counted(max(ranks), 'rank')}"
             for name in schedules:
@@ -53,7 +55,8 @@ def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tup
                     for sweep in members
                     if name in sweep.algorithms
                 ]
-                yield f"{measure}-{name}", _rates(plan, lines, ends)
+                if any(line.measured for line in lines):
+                    yield f"{measure}-{name}", _rates(plan, lines, ends)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class _Line:
         return Curve(
             self.name,
             self.look,
-            tuple(r.summary for r in results if r.summary is not None and r.rate is not None),
+            self.measured,
             tuple(
                 (result.place.bytes or 0, known.rate_of(result.place.ranks) or 0.0)
                 for result in results
@@ -81,6 +84,12 @@ class _Line:
         )
 
     @property
+    def measured(self) -> tuple[CellSummary, ...]:
+        """Figures of all its sizes that have a rate."""
+        results = self.sweep.of(self.schedule)
+        return tuple(r.summary for r in results if r.summary is not None and r.rate is not None)
+
+    @property
     def collapses(self) -> list[Collapse]:
         """Those of its schedule."""
         every = self.sweep.collapses
@@ -88,16 +97,16 @@ class _Line:
 
 
 def _rates(plan: MeasuredPlan, lines: Sequence[_Line], where: str) -> Figure:
-    """Rows of panels are libraries and conditions, columns are ranks per node."""
+    """Rows of panels are libraries and conditions, columns are ranks per host."""
     rows = list(dict.fromkeys(line.sweep.series for line in lines))
-    columns = sorted({line.sweep.ranks_per_node for line in lines})
+    columns = sorted({line.sweep.ranks_per_host for line in lines})
     panels: list[list[Panel | None]] = [[None] * len(columns) for _ in rows]
     for row, series in enumerate(rows):
         for column, each in enumerate(columns):
             members = [
                 line
                 for line in lines
-                if (line.sweep.series, line.sweep.ranks_per_node) == (series, each)
+                if (line.sweep.series, line.sweep.ranks_per_host) == (series, each)
             ]
             if members:
                 panels[row][column] = _panel(plan, members)
@@ -112,12 +121,12 @@ def _rates(plan: MeasuredPlan, lines: Sequence[_Line], where: str) -> Figure:
 
 def _panel(plan: MeasuredPlan, lines: Sequence[_Line]) -> Panel:
     sweep = lines[0].sweep
-    each = counted(sweep.ranks_per_node, "rank")
+    each = counted(sweep.ranks_per_host, "rank")
     where = f"groups of {each} on one host" if sweep.one_host else f"{each} per node"
     # The limits of different numbers of ranks hardly differ: the lowest speaks for all.
     limits = [line.sweep.limit for line in lines if line.sweep.limit is not None]
     return Panel(
-        ", ".join(filter(None, (where, sweep.series.label))),
+        ", ".join(filter(None, (where, sweep.series))),
         tuple(line.curve(plan) for line in lines),
         tuple(collapse for line in lines for collapse in line.collapses),
         min(limits, default=None),
@@ -150,16 +159,16 @@ def time_figure(group: Group) -> Figure:
         panels = figure.subplots(len(series), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for line, axes in zip(series, panels, strict=True):
             _time_panel(axes, group, line)
-            if line.label:
+            if line:
                 above = 3 + _ROW * len(_failing(group, line))
-                axes.set_title(line.label, loc="left", fontsize=7.5, pad=above)
+                axes.set_title(line, loc="left", fontsize=7.5, pad=above)
         _time_axes(list(panels), group)
         _time_legend(figure, group)
         title(figure, _finding(group))
     return figure
 
 
-def _time_panel(axes: Axes, group: Group, series: Series) -> None:
+def _time_panel(axes: Axes, group: Group, series: str) -> None:
     for number, length in enumerate(group.lengths):
         colour = COLOURS[number % len(COLOURS)]
         results = group.of(length, series)
@@ -168,8 +177,8 @@ def _time_panel(axes: Axes, group: Group, series: Series) -> None:
         axes.plot(list(medians), list(medians.values()), "-o", color=colour, markersize=3, zorder=3)
         for source, known in group.published(length).items():
             _time_published(axes, known, _look(group, source), colour)
-    for (length, source), known in group.published_elsewhere().items():
-        _time_published(axes, known, _look(group, source), _ELSEWHERE, f"m = {length}")
+    for (elsewhere, source), known in lines_of(group.elsewhere).items():
+        _time_published(axes, known, _look(group, source), _ELSEWHERE, f"m = {elsewhere}")
     _failures(axes, group, series)
 
 
@@ -227,7 +236,7 @@ def _time_samples(axes: Axes, results: dict[int, Result], colour: str) -> None:
             )
 
 
-def _failures(axes: Axes, group: Group, series: Series) -> None:
+def _failures(axes: Axes, group: Group, series: str) -> None:
     """A row of crosses along the top for every length that failed somewhere, with the causes."""
     for row, length in enumerate(_failing(group, series)):
         colour = COLOURS[group.lengths.index(length) % len(COLOURS)]
@@ -258,8 +267,8 @@ def _failures(axes: Axes, group: Group, series: Series) -> None:
         )
 
 
-def _failing(group: Group, series: Series) -> list[str]:
-    """Vector lengths that have no figure on some nodes."""
+def _failing(group: Group, series: str) -> list[VectorLength]:
+    """Vector lengths that have no figure on some hosts."""
     return [
         length
         for length in group.lengths
@@ -268,8 +277,8 @@ def _failing(group: Group, series: Series) -> list[str]:
 
 
 def _time_axes(panels: Sequence[Axes], group: Group) -> None:
-    known = [number.nodes or 0 for number in (*group.known, *group.elsewhere)]
-    ticks = sorted({*group.nodes, *known})
+    known = [number.hosts or 0 for number in (*group.known, *group.elsewhere)]
+    ticks = sorted({*group.hosts, *known})
     last = panels[-1]
     last.set_xscale("log", base=2)
     last.set_xlim(ticks[0] / 1.35, ticks[-1] * 1.35)
@@ -278,7 +287,7 @@ def _time_axes(panels: Sequence[Axes], group: Group) -> None:
     last.minorticks_off()
     hosted = any(result.one_host for result in group.results)
     where = "groups of ranks on one host" if hosted else "nodes"
-    each = group.ranks_per_node
+    each = group.ranks_per_host
     last.set_xlabel(f"number N of {where}, {counted(each, 'rank')} each")
     for axes in panels:
         axes.set_yscale("log")
@@ -322,13 +331,13 @@ def _time_legend(figure: Figure, group: Group) -> None:
 def _words(group: Group, source: str) -> str:
     """A source, with its n and ranks where they are others than here."""
     for known in group.elsewhere:
-        if known.source == source and known.numbers is not None:
-            return f"{source}, n = {known.numbers:,}, {known.ranks_per_node} a node"
+        if known.source == source and known.vectors is not None:
+            return f"{source}, n = {known.vectors:,}, {known.ranks_per_host} a node"
     return source
 
 
 def _finding(group: Group) -> str:
-    """From the fewest to the most nodes that gave figures, for the first line that has both."""
+    """From the fewest to the most hosts that gave figures, for the first line that has both."""
     for series in group.series:
         for length in group.lengths:
             medians = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from contend.report.run.findings import avoided_words, sizes_of, than_words
 from contend.report.table import ResultTable
@@ -12,15 +11,14 @@ from contend.report.words import factor_words, modes_words, rate_words
 from contend.runs import Collapse, Contest, port_limit
 from contend.session import UNSUITED
 from contend.study import (
-    Coordinates,
+    GridPlace,
     Known,
     MeasuredPlan,
     Result,
     Row,
-    Series,
     Table,
 )
-from contend.units import counted, format_bytes, format_seconds, parse_rate, parse_sizes
+from contend.units import counted, format_bytes, format_seconds
 
 
 @dataclass(frozen=True)
@@ -29,19 +27,19 @@ class Sweep:
 
     Attributes:
         measure: name of the measurement.
-        nodes: how many.
+        hosts: how many.
         ranks: in all.
-        ranks_per_node: ranks on every node.
-        series: library, conditions.
+        ranks_per_host: ranks on every host.
+        series: library and conditions, for people.
         results: of all algorithms and sizes.
-        wire: bytes per second of a node's port; None where it is not known.
+        wire: bytes per second of a host's port; None where it is not known.
     """
 
     measure: str
-    nodes: int
+    hosts: int
     ranks: int
-    ranks_per_node: int
-    series: Series
+    ranks_per_host: int
+    series: str
     results: tuple[Result, ...]
     wire: float | None
 
@@ -58,11 +56,11 @@ class Sweep:
     @property
     def label(self) -> str:
         """Where and under what, for people."""
-        return ", ".join(filter(None, (self.results[0].seats, self.series.label)))
+        return ", ".join(filter(None, (self.results[0].seats, self.series)))
 
     @property
     def one_host(self) -> bool:
-        """Whether nodes were groups of ranks on one host, so that no network was measured."""
+        """Whether hosts were groups of ranks on one host, so that no network was measured."""
         return any(result.one_host for result in self.results)
 
     @property
@@ -81,10 +79,10 @@ class Sweep:
 
     @property
     def limit(self) -> float | None:
-        """Bytes per second and rank at which the nodes' ports are full."""
+        """Bytes per second and rank at which the hosts' ports are full."""
         if self.wire is None:
             return None
-        return port_limit(self.ranks, self.ranks_per_node, self.wire)
+        return port_limit(self.ranks, self.ranks_per_host, self.wire)
 
     @property
     def collapses(self) -> tuple[Collapse, ...]:
@@ -105,28 +103,27 @@ def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
     What a port carries is what the plan says or, where nodes are hosts, the highest rate of the
     study's own ping-pong under the same library and conditions.
     """
-    groups: dict[tuple[str, int, int, int, Series], list[Result]] = {}
+    groups: dict[tuple[str, int, int, int, str], list[Result]] = {}
     for result in results:
         place = result.place
         if place.bytes is not None:
-            nodes, ranks, each = place.nodes or 1, place.ranks or 1, place.ranks_per_node or 1
-            key = (place.measure, nodes, ranks, each, result.series)
+            hosts, ranks, each = place.hosts or 1, place.ranks or 1, place.ranks_per_host or 1
+            key = (place.measure, hosts, ranks, each, result.series)
             groups.setdefault(key, []).append(result)
-    wire = None if plan.wire is None else parse_rate(plan.wire)
     return [
-        Sweep(*key, tuple(members), wire or _ping_pong(plan, results, key[-1]))
+        Sweep(*key, tuple(members), plan.wire or _ping_pong(plan, results, key[-1]))
         for key, members in groups.items()
     ]
 
 
-def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: Series) -> float | None:
+def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: str) -> float | None:
     probes = {measure.name: measure.probe for measure in plan.measures}
     rates = [
         result.rate
         for result in results
         if probes.get(result.place.measure) == "pingpong"
         and result.series == series
-        and (result.place.nodes or 1) > 1
+        and (result.place.hosts or 1) > 1
         and result.rate is not None
         and not result.one_host
     ]
@@ -165,7 +162,7 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
     if sweep.limit is not None:
         notes.append(f"The nodes' ports are full at {rate_words(sweep.limit)}.")
     return ResultTable(
-        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} per node",
+        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_host} per node",
         columns=("bytes", *algorithms),
         rows=rows,
         numeric=frozenset(("bytes", *algorithms)),
@@ -194,16 +191,11 @@ def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
 
 
 def _barrier_cost(result: Result) -> str:
-    """Seconds and part of a sample: medians over launches."""
-    costs = [
-        (seconds, point.step_shares["barriers"])
-        for point in result.points
-        if (seconds := point.steps_s.get("barriers")) is not None
-    ]
-    if not costs:
+    """Seconds and part of a sample."""
+    parts = result.parts
+    if parts is None or "barriers" not in parts.seconds:
         return ""
-    seconds, part = (median(column) for column in zip(*costs, strict=True))
-    return f"{format_seconds(seconds)}, {100 * part:.0f} %"
+    return f"{format_seconds(parts.seconds['barriers'])}, {100 * parts.shares['barriers']:.0f} %"
 
 
 def _collapses(every: Sequence[Sweep]) -> ResultTable:
@@ -251,7 +243,7 @@ def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) ->
         measured = [(series, rates) for series, rates in ours if set(rates) != {_NOT}]
         if not measured:
             continue
-        rows += [(row.label, series.label or "measured", *rates) for series, rates in measured]
+        rows += [(row.label, series or "measured", *rates) for series, rates in measured]
         for source in dict.fromkeys(number.source for number in known):
             theirs = [_published(known, source, place) for place in places]
             if any(rate is not None for rate in theirs):
@@ -278,28 +270,24 @@ def shown(plan: MeasuredPlan, known: Known) -> bool:
     )
 
 
-def _place(table: Table, row: Row, column: int) -> Coordinates:
-    return Coordinates(
+def _place(table: Table, row: Row, column: int) -> GridPlace:
+    return GridPlace(
         measure=table.measure,
         ranks=row.ranks,
-        ranks_per_node=row.ranks_per_node,
+        ranks_per_host=row.ranks_per_host,
         algorithm=row.algorithms[column],
-        bytes=parse_sizes(str(row.bytes))[0],
+        bytes=row.bytes,
     )
 
 
-def _ours(members: Sequence[Result], series: Series, place: Coordinates) -> str:
+def _ours(members: Sequence[Result], series: str, place: GridPlace) -> str:
     for result in members:
-        there = result.place
-        if result.series == series and all(
-            getattr(there, name) == getattr(place, name)
-            for name in ("ranks", "ranks_per_node", "algorithm", "bytes")
-        ):
+        if result.series == series and place.beside(result.place):
             return rate_or_error(result)
     return _NOT
 
 
-def _published(known: Sequence[Known], source: str, place: Coordinates) -> float | None:
+def _published(known: Sequence[Known], source: str, place: GridPlace) -> float | None:
     for number in known:
         if number.source == source and number.placed and number.beside(place):
             return number.rate_of(place.ranks)

@@ -1,4 +1,4 @@
-"""Wall clock times of a sort over the nodes as tables, beside published ones."""
+"""Wall clock times of a sort over the hosts as tables, beside published ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from contend.measurement import VectorLength
 from contend.report.table import ResultTable
-from contend.study import Coordinates, Known, MeasuredPlan, Result, Series, time_limit
-from contend.units import counted, parse_rate
+from contend.study import GridPlace, Known, MeasuredPlan, Result
+from contend.units import counted
 
 KINDS = {False: "global", True: "local"}
-"""What is constant, by whether vectors grow with the nodes."""
+"""What is constant, by whether vectors grow with the hosts."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Group:
 
     Attributes:
         grows: whether the vectors grow with the nodes, and local memory is constant.
-        numbers: vectors that are sorted.
-        ranks_per_node: ranks on every node.
-        results: of all lengths, series and nodes.
-        known: what others published for the same lengths, n and ranks per node.
+        vectors: that are sorted.
+        ranks_per_host: ranks on every host.
+        results: of all lengths, series and hosts.
+        known: what others published for the same lengths, vectors and ranks per host.
         elsewhere: what others published for other ones, while the same is constant.
     """
 
     grows: bool
-    numbers: int
-    ranks_per_node: int
+    vectors: int
+    ranks_per_host: int
     results: tuple[Result, ...]
     known: tuple[Known, ...]
     elsewhere: tuple[Known, ...]
@@ -41,44 +41,33 @@ class Group:
         return f"Constant {KINDS[self.grows]} memory"
 
     @property
-    def nodes(self) -> list[int]:
-        """All numbers of nodes that were asked for."""
-        return sorted({result.place.nodes or 0 for result in self.results})
+    def hosts(self) -> list[int]:
+        """All numbers of hosts that were asked for."""
+        return sorted({result.cell.hosts for result in self.results})
 
     @property
-    def lengths(self) -> list[str]:
+    def lengths(self) -> list[VectorLength]:
         """Vector lengths in the order of the plan."""
-        return list(dict.fromkeys(result.place.doubles or "" for result in self.results))
+        lengths = (result.place.length for result in self.results)
+        return list(dict.fromkeys(length for length in lengths if length is not None))
 
     @property
-    def series(self) -> list[Series]:
+    def series(self) -> list[str]:
         """What tells lines of one length apart."""
         return list(dict.fromkeys(result.series for result in self.results))
 
-    def of(self, length: str, series: Series) -> dict[int, Result]:
-        """Results of one line by nodes."""
+    def of(self, length: VectorLength, series: str) -> dict[int, Result]:
+        """Results of one line by hosts."""
         return {
-            result.place.nodes or 0: result
+            result.cell.hosts: result
             for result in self.results
-            if result.place.doubles == length and result.series == series
+            if result.place.length == length and result.series == series
         }
 
-    def published(self, length: str) -> dict[str, dict[int, Known]]:
-        """What others published for a length, by source and nodes."""
-        lines: dict[str, dict[int, Known]] = {}
-        for known in self.known:
-            if known.doubles == length and known.nodes is not None:
-                lines.setdefault(known.source, {})[known.nodes] = known
-        return lines
-
-    def published_elsewhere(self) -> dict[tuple[str, str], dict[int, Known]]:
-        """What others published for other vectors or ranks, by length and source."""
-        lines: dict[tuple[str, str], dict[int, Known]] = {}
-        for known in self.elsewhere:
-            if known.nodes is not None:
-                line = lines.setdefault((known.doubles or "", known.source), {})
-                line[known.nodes] = known
-        return lines
+    def published(self, length: VectorLength) -> dict[str, dict[int, Known]]:
+        """What others published for a length, by source and hosts."""
+        lines = lines_of(self.known).items()
+        return {source: line for (known, source), line in lines if known == str(length)}
 
     @property
     def sources(self) -> list[str]:
@@ -86,29 +75,38 @@ class Group:
         return list(dict.fromkeys(known.source for known in (*self.known, *self.elsewhere)))
 
 
+def lines_of(known: Iterable[Known]) -> dict[tuple[str, str], dict[int, Known]]:
+    """What others published by length and source, each by hosts."""
+    lines: dict[tuple[str, str], dict[int, Known]] = {}
+    for number in known:
+        if number.hosts is not None:
+            line = lines.setdefault((str(number.length or ""), number.source), {})
+            line[number.hosts] = number
+    return lines
+
+
 def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[Group]:
     """Results of sorts, constant global memory first."""
     members: dict[tuple[bool, int, int], list[Result]] = {}
     for result in results:
-        place = result.place
-        if place.doubles is None or place.numbers is None or place.ranks_per_node is None:
-            continue
-        grows = VectorLength.parse(place.doubles).per_node
-        members.setdefault((grows, place.numbers, place.ranks_per_node), []).append(result)
+        cell = result.cell
+        if cell.length is not None and cell.vectors is not None:
+            key = (cell.length.per_node, cell.vectors, cell.ranks_per_host)
+            members.setdefault(key, []).append(result)
     return [_group(plan, key, members[key]) for key in sorted(members)]
 
 
 def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Result]) -> Group:
-    places = {replace(result.place, nodes=None, ranks=None) for result in members}
+    places = {replace(result.place, hosts=None, ranks=None) for result in members}
     alike = [
         known
         for known in plan.known()
-        if known.doubles is not None and VectorLength.parse(known.doubles).per_node == key[0]
+        if known.length is not None and known.length.per_node == key[0]
     ]
     same = [
         known
         for known in alike
-        if any(replace(known, nodes=None, ranks=None).beside(place) for place in places)
+        if any(replace(known, hosts=None, ranks=None).beside(place) for place in places)
     ]
     others = tuple(known for known in alike if known not in same)
     return Group(*key, tuple(members), tuple(same), others)
@@ -121,7 +119,7 @@ _WIDE = 50
 
 
 def time_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
-    """A table for constant global and constant local memory each, a column for each node count."""
+    """Tables for constant global and constant local memory, a column for each number of hosts."""
     for group in groups(plan, results):
         yield _table(plan, group)
         yield from _steps(group)
@@ -151,23 +149,22 @@ def _unit_for(times: Iterable[float]) -> _Unit:
 
 
 def _table(plan: MeasuredPlan, group: Group) -> ResultTable:
-    nodes = group.nodes
-    heads = tuple(f"N = {count}" for count in nodes)
-    ranks = {result.place.nodes: result.place.ranks for result in group.results}
+    hosts = group.hosts
+    heads = tuple(f"N = {count}" for count in hosts)
+    ranks = {result.cell.hosts: result.cell.ranks for result in group.results}
     unit = _Unit("s", 1.0) if group.known else _unit_for(_medians(group))
-    rows = [("", "processes p", *(f"{ranks[count]:,}" for count in nodes))]
-    wire = None if plan.wire is None else parse_rate(plan.wire)
+    rows = [("", "processes p", *(f"{ranks[count]:,}" for count in hosts))]
     for length in group.lengths:
         for series in group.series:
             cells = group.of(length, series)
             times = {n: r.median_s for n, r in cells.items() if r.median_s is not None}
-            rows.append(_row(length, series.label or "measured", nodes, cells, _in(unit)))
-            rows += _bounds(length, nodes, times, group, wire)
+            rows.append(_row(length, series or "measured", hosts, cells, _in(unit)))
+            rows += _bounds(length, hosts, times, group, plan.wire)
         for source, known in group.published(length).items():
-            rows.append(_row(length, source, nodes, known, _printed))
+            rows.append(_row(length, source, hosts, known, _printed))
             times = {n: k.seconds for n, k in known.items() if k.seconds is not None}
             theirs = next((k.wire_Bps for k in known.values()), None)
-            rows += _bounds(length, nodes, times, group, theirs)
+            rows += _bounds(length, hosts, times, group, theirs)
     return ResultTable(
         title=f"{group.constant}: wall clock of the exchange in {unit.name}",
         columns=("m", "", *heads),
@@ -178,13 +175,13 @@ def _table(plan: MeasuredPlan, group: Group) -> ResultTable:
 
 
 def _row(
-    length: str,
+    length: VectorLength | str,
     who: str,
-    nodes: Sequence[int],
+    hosts: Sequence[int],
     cells: Mapping[int, _Cell],
     words: Callable[[_Cell], str],
 ) -> tuple[str, ...]:
-    return length, who, *(words(cells[count]) if count in cells else "" for count in nodes)
+    return str(length), who, *(words(cells[count]) if count in cells else "" for count in hosts)
 
 
 def _medians(group: Group) -> list[float]:
@@ -214,22 +211,26 @@ def _printed(known: Known) -> str:
 
 
 def _bounds(
-    length: str, nodes: Sequence[int], times: dict[int, float], group: Group, wire: float | None
+    length: VectorLength,
+    hosts: Sequence[int],
+    times: dict[int, float],
+    group: Group,
+    wire: float | None,
 ) -> list[tuple[str, ...]]:
     """How many times as long as the wire alone would take, where a wire is known."""
     if wire is None:
         return []
     factors = {}
     for count, time in times.items():
-        place = Coordinates("", nodes=count, numbers=group.numbers, doubles=length)
-        if bound := time_limit(place, wire):
+        place = GridPlace("", hosts=count, vectors=group.vectors, length=length)
+        if bound := place.least_s(wire):
             factors[count] = f"{time / bound:.2f} ×"
-    return [_row(length, "  of the wire's time", nodes, factors, str)] if factors else []
+    return [_row(length, "  of the wire's time", hosts, factors, str)] if factors else []
 
 
 def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
-    each = counted(group.ranks_per_node, "rank")
-    sentences = [f"n = {group.numbers:,}, {each} per node; ± is half the median's 95 % interval."]
+    each = counted(group.ranks_per_host, "rank")
+    sentences = [f"n = {group.vectors:,}, {each} per node; ± is half the median's 95 % interval."]
     if any(result.one_host for result in group.results):
         sentences.append(f"N is the number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
@@ -240,27 +241,27 @@ def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
 
 
 def _steps(group: Group) -> Iterator[ResultTable]:
-    """Medians of what surrounds the exchange, of the first launch, where the probe times it."""
-    members = [result for result in group.results if result.points[0].steps_s]
+    """Medians of what surrounds the exchange, where the probe times it."""
+    members = [(r, r.parts.seconds) for r in group.results if r.parts and r.parts.seconds]
     if not members:
         return
-    names = list(members[0].points[0].steps_s)
-    unit = _unit_for(time for result in members for time in result.points[0].steps_s.values())
+    names = list(members[0][1])
+    unit = _unit_for(time for _, steps in members for time in steps.values())
+    heads = tuple(name.replace("_", " ") for name in names)
     rows = tuple(
         (
-            result.place.doubles or "",
-            f"{result.place.nodes}",
-            result.series.label,
+            str(result.place.length),
+            str(result.place.hosts),
+            result.series,
             *(unit.of(steps[name]) if name in steps else "" for name in names),
         )
-        for result in members
-        for steps in [result.points[0].steps_s]
+        for result, steps in members
     )
     yield ResultTable(
         title=f"{group.constant}: steps around the exchange, medians in {unit.name}",
-        columns=("m", "N", "", *names),
+        columns=("m", "N", "", *heads),
         rows=rows,
-        numeric=frozenset(("N", *names)),
+        numeric=frozenset(("N", *heads)),
     )
 
 
@@ -268,23 +269,20 @@ def _elsewhere(group: Group) -> Iterator[ResultTable]:
     """Times that others published for other vectors or ranks, a table for each of these."""
     others: dict[tuple[int | None, int | None], list[Known]] = {}
     for known in group.elsewhere:
-        others.setdefault((known.numbers, known.ranks_per_node), []).append(known)
-    for (numbers, each), members in others.items():
-        nodes = sorted({known.nodes for known in members if known.nodes is not None})
-        lines: dict[tuple[str, str], dict[int, Known]] = {}
-        for known in members:
-            line = lines.setdefault((known.doubles or "", known.source), {})
-            line[known.nodes or 0] = known
-        heads = tuple(f"N = {count}" for count in nodes)
+        others.setdefault((known.vectors, known.ranks_per_host), []).append(known)
+    for (vectors, each), members in others.items():
+        lines = lines_of(members)
+        hosts = sorted({count for line in lines.values() for count in line})
+        heads = tuple(f"N = {count}" for count in hosts)
         conditions = [
-            "" if numbers is None else f"n = {numbers:,}",
+            "" if vectors is None else f"n = {vectors:,}",
             "" if each is None else f"{counted(each, 'rank')} per node",
         ]
         yield ResultTable(
             title=f"{group.constant}: published wall clock in s",
             columns=("m", "", *heads),
             rows=tuple(
-                _row(length, source, nodes, cells, _printed)
+                _row(length, source, hosts, cells, _printed)
                 for (length, source), cells in lines.items()
             ),
             numeric=frozenset(heads),
