@@ -51,7 +51,7 @@ VERBS = (
             Verb(
                 "diff",
                 "contend.cli.fabric.diff:diff",
-                "Say what changed in a network: nodes, cables, speeds, routes and bandwidth.",
+                "Show what changed in a network: nodes, cables, speeds, routes and bandwidth.",
             ),
             Verb(
                 "draw",
@@ -61,22 +61,22 @@ VERBS = (
             Verb(
                 "engines",
                 "contend.cli.fabric.engines:engines",
-                "Route a fabric by every engine, and say which serves it best.",
+                "Route a fabric with every engine, and rank the results.",
             ),
             Verb(
                 "failures",
                 "contend.cli.fabric.failures:failures",
-                "Let every switch and cable die, one at a time, and rank them by what that costs.",
+                "Remove every switch and cable, one at a time, and rank the failures by cost.",
             ),
             Verb(
                 "hosts",
                 "contend.cli.fabric.summary:hosts",
-                "List hosts by their place in a fabric, for mpirun and Slurm.",
+                "List hosts by their position in the fabric, for mpirun and Slurm.",
             ),
             Verb(
                 "improve",
                 "contend.cli.fabric.improve:improve",
-                "Say which free ports to join by cables, and what each of them gains.",
+                "Find the free ports to connect by new cables, and what each cable gains.",
             ),
             Verb(
                 "make",
@@ -124,7 +124,7 @@ VERBS = (
     Verb(
         "calibrate",
         "contend.cli.calibrate:calibrate",
-        "Take what messages cost from measurements, for contend predict.",
+        "Measure what messages cost, for contend predict.",
     ),
     Verb(
         "emulate",
@@ -139,8 +139,7 @@ VERBS = (
     Verb(
         "jobs",
         "contend.cli.jobs:jobs",
-        "Say how well running jobs sit, which of them hurt each other, and where the next should "
-        "go.",
+        "Show how well running jobs are placed, which hurt each other, and where to put the next.",
     ),
     Verb(
         "mpi",
@@ -150,7 +149,7 @@ VERBS = (
     Verb(
         "place",
         "contend.cli.place:place",
-        "Seat a program's ranks on hosts so that their messages meet less.",
+        "Place a program's ranks on hosts so that fewer messages share a link.",
     ),
     group(
         "predict",
@@ -164,8 +163,8 @@ VERBS = (
             Verb(
                 "collectives",
                 "contend.cli.collectives:collectives",
-                "Predict what hosts get in all-to-alls, shifts, rings and trees, by what links "
-                "carry.",
+                "Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of "
+                "links.",
             ),
             Verb(
                 "program",
@@ -178,22 +177,22 @@ VERBS = (
     Verb(
         "profile",
         "contend.cli.profile:profile",
-        "Record what an MPI program communicates, and say where its time in MPI goes.",
+        "Record what an MPI program communicates, and show where its time in MPI goes.",
     ),
     Verb(
         "report",
         "contend.cli.report:report",
-        "Show what was measured and how: cells, winners, collapses; or what a profile says.",
+        "Show the results of measured runs (cells, winners, collapses) or of profiles.",
     ),
     Verb(
         "route",
         "contend.cli.route:route",
-        "Compute better forwarding tables, and say what they are worth.",
+        "Compute better forwarding tables, and show what they gain.",
     ),
     Verb(
         "run",
         "contend.cli.run:run",
-        "Start an MPI program whose all-to-alls go by rules of contend tune.",
+        "Start an MPI program whose all-to-alls follow rules from contend tune.",
     ),
     Verb(
         "simulate",
@@ -208,7 +207,7 @@ VERBS = (
     Verb(
         "tune",
         "contend.cli.tune:tune",
-        "Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.",
+        "Learn which all-to-all is fastest for which ranks and sizes, and write rules for it.",
     ),
 )
 

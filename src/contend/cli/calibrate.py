@@ -40,10 +40,10 @@ def calibrate(
     output: RunFolderOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Take what messages cost from measurements, for contend predict.
+    """Measure what messages cost, for contend predict.
 
-    Measures ping-pongs and streams between two hosts and within one, and on an emulated fabric
-    all-to-alls of four ranks; take a crossbar, or hosts of one leaf switch.
+    Measures ping-pongs and streams between two hosts and within one host, and on an emulated
+    fabric all-to-alls of four ranks. Use a crossbar, or hosts on one leaf switch.
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """

@@ -58,9 +58,9 @@ def collectives(
     json: JsonOption = None,
     plot: PlotOption = None,
 ) -> None:
-    """Predict what hosts get in all-to-alls, shifts, rings and trees, by what links carry.
+    """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
 
-    Nothing needs to be measured: there is no latency in it, and no overhead.
+    Nothing needs to be measured: latency and overhead are left out.
 
     Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
     """

@@ -51,7 +51,7 @@ BurstOption = Annotated[
     Option(
         ("--burst",),
         "SIZE",
-        "How many bytes may leave at once after a pause",
+        "Bytes that a channel may send at once after a pause",
         parsed("--burst", parse_size),
     )(default=_BURST),
 ]
@@ -67,7 +67,7 @@ KeepRateOption = Annotated[
     ),
 ]
 UncheckedOption = Annotated[
-    bool, typer.Option("--unchecked", help="Do not test first what rate this machine carries.")
+    bool, typer.Option("--unchecked", help="Skip the test of the rate that this machine can carry.")
 ]
 
 

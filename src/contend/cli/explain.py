@@ -29,17 +29,17 @@ WhatArgument = Annotated[
     typer.Argument(
         metavar="RUN|PROFILE|STUDY",
         help="A run folder, a folder that holds some, a profile, one of contend's studies or a "
-        "plan's file. Of studies and plans the published figures are explained.",
+        "plan's file. For studies and plans, contend explains the published figures.",
     ),
 ]
 FabricOption = Annotated[
     str | None,
-    FABRIC("The one that the run was measured on.", default="known of emulated fabrics"),
+    FABRIC(": the one that the run was measured on.", default="known if it was emulated"),
 ]
 ExplainedCalibrationOption = Annotated[
     Path | None,
     CALIBRATION(
-        " (of a profile): the folder or the file that contend calibrate left.",
+        ": the folder or file that contend calibrate wrote; for profiles.",
         default="what the profile's small messages took",
     ),
 ]
@@ -62,8 +62,8 @@ def explain(
     """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
-    time-outs of full buffers and shared processors; of a program also its computation, and where it
-    hung. Where none is proven, that is said.
+    time-outs of full buffers and shared processors; for a program also its computation, and a hang.
+    If none is proven, contend says so.
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """

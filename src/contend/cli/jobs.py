@@ -28,7 +28,7 @@ JobsArgument = Annotated[
         metavar="[JOBS]",
         show_default=False,
         help="What squeue --json or scontrol show job prints, or lines such as "
-        r"1234,node\[01-04]; - for standard input. Without it Slurm is asked.",
+        r"1234,node\[01-04]; - for standard input. Without it, contend asks Slurm.",
     ),
 ]
 NEXT = Option(("--next",), "N", "Choose the best free servers for a job of N")
@@ -59,7 +59,7 @@ def jobs(
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
 ) -> Document:
-    """Say how well running jobs sit, which of them hurt each other, and where the next should go.
+    """Show how well running jobs are placed, which hurt each other, and where to put the next.
 
     Example: contend jobs net.ibnetdiscover squeue.json --routes net.lfts --next 16
     """

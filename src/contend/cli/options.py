@@ -67,21 +67,21 @@ def cable_settings(rate: float | None, buffer: int | None, rto_min: float | None
 
 # What is looked at.
 FABRIC_HELP = (
-    "A topology file of any kind that contend knows (compressed or not, - for standard input), or "
+    "A topology file of any kind that contend reads (compressed or not; - for standard input), or "
     "a generator with its parameters, such as thunderbird or xgft:2;18,36;1,18."
 )
 FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
 ROUTES = option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
 ROUTE = option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
 ENGINES = ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
-LANES = option("--lanes", takes="N", means="How many virtual lanes routes may be spread over")
+LANES = option("--lanes", takes="N", means="Number of virtual lanes that routes may use")
 RoutesOption = Annotated[str | None, ROUTES()]
 RouteOption = Annotated[str | None, ROUTE(ENGINES)]
 RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
 FABRIC = option("--fabric", takes="FABRIC", means="Use this fabric")
 PART = option("--part", takes="PART", means="Load only one plane of a fabric that has several")
-WITHOUT = option("--without", takes="WHAT", means="Load the fabric without what has died")
+WITHOUT = option("--without", takes="WHAT", means="Remove parts that have failed")
 STRICT = option(
     "--strict", takes=None, means="Fail if a topology file is incomplete, instead of warning"
 )
@@ -99,7 +99,7 @@ class Loading:
         list[str] | None,
         WITHOUT(
             ": a switch (spine3), a cable (spine3:12), a host, or those that file:PATH lists. "
-            "Tables are mended where they must be. Repeat it for several."
+            "Tables are mended where necessary. Repeat it for several."
         ),
     ] = None
     strict: Annotated[bool, STRICT()] = False
@@ -116,7 +116,7 @@ PLACEMENTS = (
     ": linear, guid, bfs, round-robin, given, same-leaf, leaves:K, spread, port-group:K, random, "
     "or file:PATH."
 )
-HOSTS = option("--hosts", takes="CHOICE", means="Use these hosts only")
+HOSTS = option("--hosts", takes="CHOICE", means="Use only these hosts")
 RANKS = option("--ranks", "-n", takes="N", means="Number of ranks")
 RANKS_PER_HOST = option("--ranks-per-host", takes="N", means="Number of ranks on every host")
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
@@ -142,20 +142,20 @@ RanksPerHostListOption = Annotated[
 ]
 
 # Where it is measured.
-ON = option("--on", takes="HOSTFILE", means="Run on the hosts of a host file")
-MPI = option("--mpi", takes="LIBRARY", means="The MPI library")
+ON = option("--on", takes="HOSTFILE", means="Run on the hosts of this host file")
+MPI = option("--mpi", takes="LIBRARY", means="MPI library to use")
 _LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
-LAUNCHER = option("--launcher", takes="COMMAND", means="What starts the ranks")
+LAUNCHER = option("--launcher", takes="COMMAND", means="Launcher that starts the ranks")
 MEMORY = option("--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=_memory)
 WIRE = option(
-    "--wire", takes="RATE", means="What the port of a host carries, such as 1Gbit/s", by=parse_rate
+    "--wire", takes="RATE", means="Bandwidth of a host port, such as 1Gbit/s", by=parse_rate
 )
-RATE = option("--rate", takes="RATE", means="What a cable carries each way", by=parse_rate)
+RATE = option("--rate", takes="RATE", means="Bandwidth of a cable in each direction", by=parse_rate)
 BUFFER = option(
-    "--buffer", takes="SIZE", means="How many bytes may wait for an emulated channel", by=parse_size
+    "--buffer", takes="SIZE", means="Bytes that can queue for an emulated channel", by=parse_size
 )
 RTO_MIN = option(
-    "--rto-min", takes="TIME", means="The shortest time-out of TCP on an emulated fabric", by=_time
+    "--rto-min", takes="TIME", means="Shortest TCP time-out on an emulated fabric", by=_time
 )
 DEFAULT_RATE, DEFAULT_BUFFER, DEFAULT_RTO_MIN = "100Mbit", "200kB", "200ms"
 OnOption = Annotated[
@@ -183,27 +183,25 @@ MemoryOption = Annotated[Bytes | None, MEMORY(default="this machine's, if it is 
 WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare rates with it.")]
 RateOption = Annotated[
     BytesPerSecond | None,
-    RATE(
-        ": the fastest host's port, and others in proportion to their rates.", default=DEFAULT_RATE
-    ),
+    RATE(": that of the fastest host port; others have it in proportion.", default=DEFAULT_RATE),
 ]
 BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
 RtoMinOption = Annotated[
     Seconds | None,
-    RTO_MIN(": N times 200ms where a network N times as fast is meant.", default=DEFAULT_RTO_MIN),
+    RTO_MIN(": N times 200ms if it stands for a network N times as fast.", default=DEFAULT_RTO_MIN),
 ]
 
 # What is measured, and how often.
 ALGORITHM = option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")
-CALIBRATION = option("--calibration", takes="PATH", means="What messages cost")
-MEASURED = option("--measured", takes="RUN", means="Put a run beside what is predicted")
+CALIBRATION = option("--calibration", takes="PATH", means="Costs of messages")
+MEASURED = option("--measured", takes="RUN", means="Compare the prediction with a measured run")
 BYTES = option("--bytes", takes="SIZE", means="Bytes of a message")
-VECTORS = option("--vectors", takes="N", means="How many vectors are sorted, over all ranks")
+VECTORS = option("--vectors", takes="N", means="Number of vectors to sort, over all ranks")
 LENGTH = option("--length", "-m", takes="M", means="Doubles in a vector")
-PATTERNS = option("--patterns", takes="N", means="How many random patterns to measure")
-PACKETS = option("--packets", takes="N", means="Packets that make up a message")
+PATTERNS = option("--patterns", takes="N", means="Number of random patterns to measure")
+PACKETS = option("--packets", takes="N", means="Number of packets in a message")
 TWO_WAY = option("--two-way", takes=None, means="Both ranks of a pair send")
-SAMPLES = option("--samples", takes="N", means="How many random patterns or placements to draw")
+SAMPLES = option("--samples", takes="N", means="Number of random patterns or placements to draw")
 SEED = option("--seed", takes="N", means="Seed of every random choice")
 PRECISION = option(
     "--precision",
@@ -219,15 +217,15 @@ VERIFY = option("--verify", takes=None, means="Check the data of every sample, n
 LABEL = option(
     "--label",
     takes="TEXT",
-    means='A condition that no program can see, such as "flow control=on"',
+    means='A condition that contend cannot detect, such as "flow control=on"',
 )
 RETRY = option("--retry", takes=None, means="Retry what failed before")
-LIST = option("--list", takes=None, means="List what can be given here and exit")
+LIST = option("--list", takes=None, means="List the possible values and exit")
 ONLY = option("--only", takes="NAME", means="Run only this part of the plan")
 CalibrationOption = Annotated[
     Path | None,
     CALIBRATION(
-        ": the folder or the file that contend calibrate left.", default="usual costs, as stated"
+        ": the folder or file that contend calibrate wrote.", default="usual costs, as stated"
     ),
 ]
 MeasuredOption = Annotated[
@@ -257,7 +255,7 @@ MARKDOWN = option(
 CSV = option(
     "--csv", takes="FILE", means="Write the rows of the result as CSV; - is standard output"
 )
-FORMAT = option("--format", takes=None, means="Form of the list")
+FORMAT = option("--format", takes=None, means="Format of the list")
 OUTPUT = option("--output", "-o", takes="PATH", means="Where to write the result")
 MATRIX = option(
     "--matrix", takes="FILE", means="Write the bytes from every rank to every other as .npy"

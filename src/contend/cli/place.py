@@ -34,20 +34,22 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROFILE",
-        help="What ranks send: the folder that contend profile left, a matrix of bytes from rank "
+        help="What ranks send: a folder of contend profile, a matrix of bytes from rank "
         "to rank (.npy), or a pattern such as halo:3d.",
     ),
 ]
 OrderOption = Annotated[
     str | None,
     PLACEMENT(
-        f"{PLACEMENTS} It is what is to be bettered.",
+        f"{PLACEMENTS} The result is compared with it.",
         default="as --hosts names them; without --hosts as recorded, if the fabric has the hosts",
     ),
 ]
-PatternRanksOption = Annotated[int | None, RANKS("Of a pattern.", min=1, default="one a seat")]
+PatternRanksOption = Annotated[
+    int | None, RANKS("Only for a pattern.", min=1, default="one on each host")
+]
 MostRanksOption = Annotated[
-    int | None, RANKS_PER_HOST("At most.", min=1, default="as recorded, else 1")
+    int | None, RANKS_PER_HOST("It is the maximum.", min=1, default="as recorded, else 1")
 ]
 RateOption = Annotated[
     BytesPerSecond | None, RATE(default="the fabric's", callback=parsed("--rate", parse_rate))
@@ -71,10 +73,10 @@ def place(
     form: FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
 ) -> Document:
-    """Seat a program's ranks on hosts so that their messages meet less.
+    """Place a program's ranks on hosts so that fewer messages share a link.
 
-    Of more hosts than are needed the best are chosen. The seats are never worse than the order that
-    was given.
+    If there are more hosts than needed, contend chooses the best ones. The result is never worse
+    than the given order.
 
     Example: contend place contend-runs/profile-2026-11-22-1 net.fabric --hosts job.hosts
     -o rankfile

@@ -86,10 +86,11 @@ RateOption = Annotated[
 BufferOption = Annotated[Bytes | None, BUFFER(default="the calibration's")]
 
 ProfileArgument = Annotated[
-    Path, typer.Argument(metavar="PROFILE", help="The folder that contend profile left.")
+    Path, typer.Argument(metavar="PROFILE", help="A folder of contend profile.")
 ]
 FabricsArgument = Annotated[
-    list[str], typer.Argument(metavar="FABRIC...", help=f"Where it is to run. {FABRIC_HELP}")
+    list[str],
+    typer.Argument(metavar="FABRIC...", help=f"Where the program would run. {FABRIC_HELP}"),
 ]
 PlacementListOption = Annotated[
     list[str] | None,
@@ -101,9 +102,8 @@ PlacementListOption = Annotated[
 RecordedOnOption = Annotated[
     str | None,
     FABRIC(
-        "The one that the profile was recorded on: what the model is off by there corrects "
-        "predictions.",
-        default="known of emulated fabrics",
+        ": the one that the profile was recorded on. The model's error there corrects predictions.",
+        default="known if it was emulated",
     ),
 ]
 RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as recorded")]
@@ -126,7 +126,7 @@ def program(
 ) -> None:
     """Predict how long a profiled program takes elsewhere: fabrics, routes, placements.
 
-    Its messages are carried out again on each FABRIC, with each route and placement.
+    The recorded messages are replayed on each FABRIC, with each routing and placement.
 
     Example: contend predict contend-runs/profile-2026-11-22-1 fig1 net.fabric --calibration costs
     """

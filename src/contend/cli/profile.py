@@ -59,7 +59,7 @@ RecordOption = Annotated[
     Option(
         ("--record",),
         "SIZE",
-        "How much the record of a rank may take, in its memory and on the disk",
+        "Size limit of a rank's record, in memory and on the disk",
         parsed("--record", parse_size),
     )("What does not fit is counted.", default="16MiB"),
 ]
@@ -88,11 +88,11 @@ def profile(
     json: JsonOption = None,
     plot: PlotOption = None,
 ) -> None:
-    """Record what an MPI program communicates, and say where its time in MPI goes.
+    """Record what an MPI program communicates, and show where its time in MPI goes.
 
-    The program is started as it is, by any command that starts MPI programs. With -n contend starts
-    the ranks itself. The exit status is the command's; contend prints its own lines to standard
-    error.
+    Put this before any command that starts MPI programs; the program stays as it is. With -n,
+    contend starts the ranks itself. The exit status is the command's; contend prints its own lines
+    to standard error.
 
     Example: contend profile -- mpirun -n 64 ./app
     """

@@ -21,8 +21,8 @@ RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Run folders, or folders that hold some, or profiles. Further runs and profiles are "
-        "compared with the first.",
+        help="Run folders, folders that hold several, or profiles. Others are compared with the "
+        "first.",
     ),
 ]
 PictureOption = Annotated[
@@ -38,7 +38,7 @@ AtOption = Annotated[
         "--at",
         metavar="SIZE",
         callback=parsed("--at", parse_size),
-        help="Message size of the cells that --picture times draws.",
+        help="Message size that --picture times draws.",
     ),
 ]
 
@@ -56,9 +56,9 @@ def report(
     csv: CsvOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show what was measured and how: cells, winners, collapses; or what a profile says.
+    """Show the results of measured runs (cells, winners, collapses) or of profiles.
 
-    Several runs are compared with the first: libraries, machines or days.
+    Further runs are compared with the first.
 
     Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
     """

@@ -26,7 +26,7 @@ from contend.errors import UsageError
 from contend.report import Document, better_tables_document
 from contend.routes import MOST_LANES, save, save_to
 
-FOR = Option(("--for",), "TRAFFIC", "What the tables are for")
+FOR = Option(("--for",), "TRAFFIC", "Traffic that the tables are made for")
 ForOption = Annotated[
     str,
     FOR(
@@ -36,10 +36,10 @@ ForOption = Annotated[
 ]
 LanesOption = Annotated[
     int,
-    LANES("With more than one, no file of tables can hold them.", min=1, max=MOST_LANES),
+    LANES("Files of tables cannot record more than one.", min=1, max=MOST_LANES),
 ]
-KEEP = Option(("--keep",), "TABLES", "Improve the tables that run, entry by entry")
-CHANGES = Option(("--changes",), "N", "How many entries may change")
+KEEP = Option(("--keep",), "TABLES", "Improve running tables, entry by entry")
+CHANGES = Option(("--changes",), "N", "Most entries that may change")
 KeepOption = Annotated[
     str | None,
     KEEP(
@@ -48,7 +48,7 @@ KeepOption = Annotated[
     ),
 ]
 ChangesOption = Annotated[int | None, CHANGES(min=1, default="all that gain anything")]
-PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} Of the ranks of --for.")]
+PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} For the pattern of --for.")]
 
 
 def route(
@@ -65,10 +65,10 @@ def route(
     changes: ChangesOption = None,
     seed: SeedOption = 1,
 ) -> Document:
-    """Compute better forwarding tables, and say what they are worth.
+    """Compute better forwarding tables, and show what they gain.
 
-    They make few messages collide and are free of deadlock. The present tables, by --routes or
-    --route, are what they are compared with. OpenSM loads what is written: opensm -R file -U FILE
+    They make few messages collide and are free of deadlock. They are compared with the present
+    tables, from --routes or --route. OpenSM loads the result: opensm -R file -U FILE
 
     Example: contend route net.ibnetdiscover --routes net.lfts -o better.lfts
     """

@@ -36,7 +36,7 @@ from contend.mpi import Preloaded, carry, lost_on_the_way
 from contend.process import run_foreground
 
 _NEEDED = ("LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_RUN", "CONTEND_TUNED_SIGN_IN")
-TUNED = Option(("--tuned",), "RULES", "Carry all-to-alls by these rules")
+TUNED = Option(("--tuned",), "RULES", "Follow these rules for all-to-alls")
 TunedOption = Annotated[Path, TUNED(": the folder that contend tune wrote, which all hosts see.")]
 
 
@@ -56,10 +56,10 @@ def run(
     placement: MaybePlacementOption = None,
     launcher: LauncherOption = "",
 ) -> None:
-    """Start an MPI program whose all-to-alls go by rules of contend tune.
+    """Start an MPI program whose all-to-alls follow rules from contend tune.
 
-    The program is started as it is, by any command that starts MPI programs. With -n contend starts
-    the ranks itself. The exit status is the command's.
+    Put this before any command that starts MPI programs; the program stays as it is. With -n,
+    contend starts the ranks itself. The exit status is the command's.
 
     Example: contend run --tuned RULES -- mpirun -n 64 ./app
     """

@@ -88,9 +88,9 @@ SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --preci
 PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --samples is given")]
 EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
-THREADS = Option(("--threads",), "N", "How many threads each process uses")
-EQUAL_RATES = Option(("--equal-rates",), None, "Count all links alike, whatever they carry")
-CHANNEL = Option(("--channel",), "CHANNEL", "Say who loads this channel")
+THREADS = Option(("--threads",), "N", "Number of threads of each process")
+EQUAL_RATES = Option(("--equal-rates",), None, "Treat all links as equally fast")
+CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel")
 LinkRateOption = Annotated[
     BytesPerSecond | None,
     RATE(": every link, in place of its own rate.", default="the fabric's"),
@@ -103,10 +103,10 @@ ChannelsOption = Annotated[
         "for several."
     ),
 ]
-COUNTERS = Option(("--counters",), "FILE", "Put what ports have counted beside it")
-BEFORE = Option(("--before",), "FILE", "Take off what ports had counted earlier")
+COUNTERS = Option(("--counters",), "FILE", "Compare with port counters")
+BEFORE = Option(("--before",), "FILE", "Subtract an earlier reading of the counters")
 INTERVAL = Option(
-    ("--interval",), "TIME", "Time between both readings", parsed("--interval", parse_seconds)
+    ("--interval",), "TIME", "Time between the two readings", parsed("--interval", parse_seconds)
 )
 CountersOption = Annotated[
     list[str] | None,

@@ -77,7 +77,7 @@ class Options:
         shared.PRECISION(default=_PLAN),
     ] = None
     samples: Annotated[
-        int | None, shared.SAMPLES(": of every cell.", default=_PLAN, min=1, max=2**40)
+        int | None, shared.SAMPLES("For every cell.", default=_PLAN, min=1, max=2**40)
     ] = None
     retry: shared.RetryOption = False
     json: shared.JsonOption = None
@@ -297,9 +297,9 @@ def study(
 ) -> None:
     """Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.
 
-    Results reach the folder as they are made: a study that was interrupted, or ran out of time,
-    goes on where it stopped when the same command is given again. A cell that fails is shown as
-    ERR with its cause, and the others go on. Options override the plan.
+    Results are kept as they are made. If a study is interrupted or runs out of time, the same
+    command continues it. A cell that fails is shown as ERR with its cause, and the others go on.
+    Options override the plan.
 
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """

@@ -25,10 +25,10 @@ RulesFolderOption = Annotated[
 
 
 def tune(runs: RunsArgument, outputs: TextOutputs, output: RulesFolderOption = None) -> Document:
-    """Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.
+    """Learn which all-to-all is fastest for which ranks and sizes, and write rules for it.
 
-    A rule stands only where a schedule is proven faster than the MPI library's own choice. Rules
-    work by contend run --tuned RULES, or as far as it goes by the library's own means.
+    A rule is written only if a schedule is proven faster than the MPI library's own choice. Use the
+    rules with contend run --tuned RULES or, within limits, with the library's own options.
 
     Example: contend tune contend-runs/alltoall-2026-11-21-1 -o rules
     """

@@ -28,9 +28,9 @@ def diff(
     route: RouteOption = None,
     seed: SeedOption = 1,
 ) -> Document:
-    """Say what changed in a network: nodes, cables, speeds, routes and bandwidth.
+    """Show what changed in a network: nodes, cables, speeds, routes and bandwidth.
 
-    Nodes are told apart by their GUIDs, so that what was renamed or moved is told as such.
+    Nodes are recognised by their GUIDs, even if they were renamed or moved.
 
     Example: contend fabric diff last-week.ibnetdiscover net.ibnetdiscover
     """

@@ -22,13 +22,13 @@ from contend.units import parse_seconds
 LIMIT = Option(
     ("--limit",),
     "TIME",
-    "Give up an engine of OpenSM after this time",
+    "Stop an OpenSM engine after this time",
     parsed("--limit", parse_seconds),
 )
 LimitOption = Annotated[Seconds | None, LIMIT(default="60 s")]
 EnginesOption = Annotated[
     list[str] | None,
-    ROUTE(". Repeat it for several.", default="all that there are, OpenSM's too"),
+    ROUTE("Repeat it for several engines.", default="all, OpenSM's too"),
 ]
 
 
@@ -41,9 +41,9 @@ def engines(
     limit: LimitOption = None,
     seed: SeedOption = 1,
 ) -> Document:
-    """Route a fabric by every engine, and say which serves it best.
+    """Route a fabric with every engine, and rank the results.
 
-    Tables given with --routes, or that the file holds, are judged with them.
+    Tables from --routes or from the file are ranked with them.
 
     Example: contend fabric engines net.ibnetdiscover --routes net.lfts
     """

@@ -22,7 +22,7 @@ EngineOption = Annotated[
     str | None,
     ROUTE(f"{ENGINES} The worst failures are routed anew by it too, else by contend."),
 ]
-SamplesOption = Annotated[int, SAMPLES(". Each failure is judged by the same.", min=2)]
+SamplesOption = Annotated[int, SAMPLES("They are the same for each failure.", min=2)]
 
 
 def failures(
@@ -34,10 +34,10 @@ def failures(
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
 ) -> Document:
-    """Let every switch and cable die, one at a time, and rank them by what that costs.
+    """Remove every switch and cable, one at a time, and rank the failures by cost.
 
-    Tables are mended as little as lets all messages arrive; the worst failures are also routed
-    anew, and tried two at a time.
+    Tables are mended with as few changes as possible. The worst failures are also routed anew, and
+    tried two at a time.
 
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """

@@ -87,7 +87,7 @@ def make(
             "--parallel-links",
             metavar="N",
             min=1,
-            help="Lay every cable between switches N times.",
+            help="Make every cable between switches N parallel cables.",
         ),
     ] = 1,
     remove: Annotated[Share | None, REMOVE()] = None,

@@ -25,12 +25,12 @@ from contend.cure import improve as find_cables
 from contend.report import Document, improvement_document
 from contend.routes import HOLD_ROUTES
 
-CABLES = Option(("--cables",), "N", "How many cables there are to add")
-PORTS = Option(("--ports",), "N", "Take every switch to have at least so many ports")
+CABLES = Option(("--cables",), "N", "Number of cables to add")
+PORTS = Option(("--ports",), "N", "Assume that every switch has at least this many ports")
 CablesOption = Annotated[int, CABLES(min=1)]
 PortsOption = Annotated[
     int | None,
-    PORTS("For files that do not tell.", default="what the file says", min=1, max=254),
+    PORTS("For files that do not say.", default="what the file says", min=1, max=254),
 ]
 EngineOption = Annotated[
     str,
@@ -39,7 +39,8 @@ EngineOption = Annotated[
 PatternOption = Annotated[str, PATTERN(": what is to get more bandwidth.")]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 SamplesOption = Annotated[
-    int | None, SAMPLES(" for the figures.", default="as many as simulate needs", min=2)
+    int | None,
+    SAMPLES("This is for the gains that are shown.", default="as many as simulate needs", min=2),
 ]
 
 
@@ -57,9 +58,9 @@ def improve(
     output: MaybeFileOption = None,
     to: ToOption = None,
 ) -> Document:
-    """Say which free ports to join by cables, and what each of them gains.
+    """Find the free ports to connect by new cables, and what each cable gains.
 
-    Routes are computed with the new cables and without, and the same patterns simulated by both.
+    Routes are computed with and without the new cables, and the same patterns simulated on both.
 
     Example: contend fabric improve net.ibnetdiscover --cables 4 -o improved.fabric
     """

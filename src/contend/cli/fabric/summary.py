@@ -36,17 +36,15 @@ NoLanesOption = Annotated[
     bool,
     typer.Option(
         "--no-lanes",
-        help="Take a cycle of dependencies between channels for an error; virtual lanes, of which "
-        "dumps do not tell, may otherwise break it.",
+        help="Treat a cycle of dependencies between channels as an error; otherwise virtual "
+        "lanes, which dumps do not record, may break it.",
     ),
 ]
 
 
 RatedHostsOption = Annotated[
     str | None,
-    HOSTS(
-        ": the rated bisection parts them into halves, whatever others there are.", default="all"
-    ),
+    HOSTS(": the rated bisection is that between two halves of them.", default="all"),
 ]
 
 
@@ -122,7 +120,7 @@ def hosts(
     output: FileOption = "-",
     json: JsonOption = None,
 ) -> None:
-    """List hosts by their place in a fabric, for mpirun and Slurm.
+    """List hosts by their position in the fabric, for mpirun and Slurm.
 
     Example: contend fabric hosts net.ibnetdiscover --placement port-group:9 --ranks-per-host 8
     --format openmpi -o hosts

@@ -37,7 +37,7 @@ PatternOption = Annotated[
     ),
 ]
 RepeatsOption = Annotated[
-    int, typer.Option("--repeats", metavar="N", min=1, help="How many samples of every pattern.")
+    int, typer.Option("--repeats", metavar="N", min=1, help="Number of samples of every pattern.")
 ]
 MessagesOption = Annotated[
     Path | None,
@@ -60,7 +60,7 @@ def bisect(
     """Measure random pairs of ranks that all send at once.
 
     The pairs are those that contend simulate draws for the same --seed and number of ranks. On an
-    emulated fabric every pair's bandwidth stands beside what its routes predict.
+    emulated fabric, contend compares every pair's bandwidth with the prediction.
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """

@@ -30,7 +30,7 @@ RivalsOption = Annotated[
         "--rivals",
         "-k",
         metavar="K,...",
-        help="How many other pairs send; each number is measured.",
+        help="Number of other pairs that send; each number is measured.",
     ),
 ]
 FabricOption = Annotated[
@@ -54,7 +54,7 @@ LeadOption = Annotated[
         "--lead",
         metavar="SECONDS",
         min=0,
-        help="How many seconds the other pairs send before the measured pair begins.",
+        help="Seconds that the other pairs send before the measured pair begins.",
     ),
 ]
 

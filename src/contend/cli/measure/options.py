@@ -53,7 +53,7 @@ RepetitionsOption = Annotated[
     typer.Option(
         "--repetitions",
         metavar="MIN:MAX",
-        help="The fewest and the most samples of a cell. \\[default: 6:1000]",
+        help="Fewest and most samples of a cell. \\[default: 6:1000]",
     ),
 ]
 WarmupsOption = Annotated[
@@ -67,8 +67,8 @@ ResumeOption = Annotated[
     typer.Option(
         "--resume",
         metavar="FOLDER",
-        help="Go on with this run as it was begun; of the other options only --budget, --json and "
-        "--plot count, and --mpi, --launcher and --on where the run needs them again.",
+        help="Continue this run. Of the other options only --budget, --json and --plot count, and "
+        "--mpi, --launcher and --on if the run needs them again.",
     ),
 ]
 

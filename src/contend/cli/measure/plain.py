@@ -35,8 +35,8 @@ StartOption = Annotated[
     typer.Option(
         "--start",
         metavar="KIND",
-        help="What lets ranks begin: barrier (each as it leaves one, as in most programs) or clock "
-        "(all at one instant, which predictions are of). \\[default: barrier]",
+        help="How ranks start: barrier (each as it leaves one, as in most programs) or clock "
+        "(all at the same instant, as predictions assume). \\[default: barrier]",
     ),
 ]
 BatchOption = Annotated[
@@ -44,7 +44,7 @@ BatchOption = Annotated[
     typer.Option(
         "--batch",
         metavar="N,...",
-        help="How many messages each way scattered sends at a time. \\[default: 32]",
+        help="Messages that scattered sends at a time, each way. \\[default: 32]",
     ),
 ]
 InFlightOption = Annotated[
@@ -52,13 +52,13 @@ InFlightOption = Annotated[
     typer.Option(
         "--in-flight",
         metavar="N,...",
-        help="How many messages each way inflight keeps under way. \\[default: 32]",
+        help="Messages that inflight keeps in flight, each way. \\[default: 32]",
     ),
 ]
 RadixOption = Annotated[
     str | None,
     typer.Option(
-        "--radix", metavar="N,...", help="The base in which bruck writes ranks. \\[default: 2]"
+        "--radix", metavar="N,...", help="Base of the digits that bruck uses. \\[default: 2]"
     ),
 ]
 RanksPerNodeOption = Annotated[
@@ -66,7 +66,7 @@ RanksPerNodeOption = Annotated[
     typer.Option(
         "--ranks-per-node",
         metavar="N,...",
-        help="How many consecutive ranks algorithms that go by nodes treat as one node. "
+        help="Consecutive ranks that node-aware algorithms treat as one node. "
         "\\[default: the ranks of a host]",
     ),
 ]
@@ -90,7 +90,7 @@ def alltoall(
 ) -> Asked:
     """Measure all-to-all communication with the library's algorithms and others.
 
-    The algorithm routed goes by the fabric's routes: those of an emulated one, or of --fabric.
+    The algorithm routed follows the routes of the emulated fabric, or of --fabric.
 
     Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """
@@ -171,8 +171,8 @@ InputOption = Annotated[
     typer.Option(
         "--input",
         metavar="NAME,...",
-        help="What is sorted: built, uniform, normal, zipf, sorted, reversed, equal, or all. "
-        "\\[default: built, which leaves the local sorts nothing to do]",
+        help="Distribution of the keys: built, uniform, normal, zipf, sorted, reversed, equal, or "
+        "all. \\[default: built, which needs no local sorting]",
     ),
 ]
 ExchangeOption = Annotated[
@@ -180,7 +180,7 @@ ExchangeOption = Annotated[
     typer.Option(
         "--exchange",
         metavar="NAME,...",
-        help="The algorithms that exchange the data, or all. \\[default: library-v]",
+        help="Algorithms that exchange the data, or all. \\[default: library-v]",
     ),
 ]
 
