@@ -25,13 +25,13 @@ def figure() -> Fabric:
 
 
 @pytest.fixture(scope="module")
-def tree(figure: Fabric) -> contend.SimulationResult:
+def tree(figure: Fabric) -> contend.Simulation:
     return contend.simulate(figure, "tree", samples=50)
 
 
 @pytest.mark.parametrize("picture", [None, "bandwidth", "congestion", "rounds", "channels"])
 def test_pictures_go_into_given_axes(
-    tree: contend.SimulationResult, picture: str | None, tmp_path: Path
+    tree: contend.Simulation, picture: str | None, tmp_path: Path
 ) -> None:
     mine = Figure()
     left, right = mine.subplots(1, 2)
@@ -42,7 +42,7 @@ def test_pictures_go_into_given_axes(
     mine.savefig(tmp_path / "mine.svg")
 
 
-def test_a_picture_without_axes_makes_a_figure(tree: contend.SimulationResult) -> None:
+def test_a_picture_without_axes_makes_a_figure(tree: contend.Simulation) -> None:
     before = set(plt.get_fignums())
     axes = tree.plot()
     assert axes.has_data()
@@ -67,7 +67,7 @@ def test_pictures_that_do_not_fit(figure: Fabric, picture: str, complaint: str) 
         result.plot(picture)
 
 
-def test_drawing_leaves_the_callers_settings_alone(tree: contend.SimulationResult) -> None:
+def test_drawing_leaves_the_callers_settings_alone(tree: contend.Simulation) -> None:
     before = dict(mpl.rcParams)
     tree.plot("congestion", ax=Figure().subplots())
     assert dict(mpl.rcParams) == before
@@ -87,17 +87,16 @@ def test_precision_as_a_share_or_in_per_cent(figure: Fabric) -> None:
         contend.simulate(figure, precision="narrow")
 
 
-def test_html_is_a_small_table(figure: Fabric) -> None:
+def test_a_notebook_shows_verdict_and_tables(figure: Fabric) -> None:
     result = contend.simulate(
         figure,
         contend.Pattern.from_destinations(np.roll(np.arange(16), 1), name="<mine> & yours"),
         placement="linear",
     )
     html = result._repr_html_()
-    assert html.startswith("<table>")
-    assert "&lt;mine&gt; &amp; yours on fig1, minhop" in html
+    assert html == result.document().html()
+    assert html.startswith("<p><b>&lt;mine&gt; &amp; yours gets 100.0 % of a link&#x27;s rate")
     assert "<mine>" not in html
-    assert html.count("<tr>") == 5
 
 
 def test_progress_shows_a_bar(
@@ -119,8 +118,8 @@ def test_progress_is_told_to_a_function(figure: Fabric) -> None:
 def test_the_face_shows_what_a_notebook_needs() -> None:
     for name in (
         *("Fabric", "Pattern", "Placement", "pattern", "placement", "simulate", "measure"),
-        *("predict", "draw_patterns", "message_congestion", "fair_share", "hotspot", "Run"),
-        *("ContendError", "UsageError", "InputError", "MissingError", "SimulationResult"),
+        *("message_shares", "draw_patterns", "message_congestion", "fair_share", "hotspot", "Run"),
+        *("ContendError", "UsageError", "InputError", "MissingError", "Simulation"),
     ):
         assert getattr(contend, name) is not None
         assert name in dir(contend)

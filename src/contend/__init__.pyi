@@ -14,7 +14,8 @@ from .congestion import fair_share as fair_share
 from .congestion import fluid_times as fluid_times
 from .congestion import hotspot as hotspot
 from .congestion import message_congestion as message_congestion
-from .congestion import predict as predict
+from .congestion import message_shares as message_shares
+from .congestion import simulate as simulate
 from .congestion import write_destinations as write_destinations
 from .cure import Jobs as Jobs
 from .cure import diff as diff
@@ -36,14 +37,14 @@ from .fabric import Carried as Carried
 from .fabric import Fabric as Fabric
 from .fabric import carried as carried
 from .interactive import Profile as Profile
-from .interactive import SimulationResult as SimulationResult
 from .interactive import calibrate as calibrate
 from .interactive import profile as profile
-from .interactive import simulate as simulate
 from .loading import LoadedFabric as LoadedFabric
 from .loading import load as load
 from .measurement import measure as measure
 from .pattern import Pattern as Pattern
 from .placement import Placement as Placement
+from .prediction import Predictions as Predictions
+from .prediction import predict as predict
 from .routes import ForwardingTables as ForwardingTables
 from .runs import Run as Run

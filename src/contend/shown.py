@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from contend.errors import UsageError
+
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from contend.report import Document
@@ -24,13 +27,14 @@ class Shown:
     """
 
     __slots__ = ()
-    _told: ClassVar[str]
+    _told: ClassVar[str] = ""
+    _drawn: ClassVar[str] = ""
 
-    def __init_subclass__(cls, *, told: str = "", **more: Any) -> None:
-        """Notes which function of `contend.report` tells such results."""
+    def __init_subclass__(cls, *, told: str = "", drawn: str = "", **more: Any) -> None:
+        """Notes which functions of `contend.report` tell such results, and draw them into axes."""
         super().__init_subclass__(**more)
-        if told:
-            cls._told = told
+        cls._told = told or cls._told
+        cls._drawn = drawn or cls._drawn
 
     def document(self) -> Document:
         """Verdict, tables, pictures and record of the result."""
@@ -49,6 +53,27 @@ class Shown:
             UsageError: there is none of that name.
         """
         return self.document().figure(name)
+
+    def plot(self, picture: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draws one of the result's pictures.
+
+        Args:
+            picture: its name; None: the most telling one.
+            ax: where to draw, for results that can be drawn into axes of somebody's own; None makes
+                a figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            UsageError: there is none of that name, or it is not drawn into given axes.
+        """
+        if self._drawn:
+            axes: Axes = getattr(import_module("contend.report"), self._drawn)(self, picture, ax)
+            return axes
+        if ax is not None:
+            raise UsageError("ax: this result makes a figure of its own; leave it out")
+        return self.figure(picture).axes[0]
 
     def _repr_html_(self) -> str:
         return self.document().html()

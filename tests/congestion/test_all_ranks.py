@@ -29,7 +29,7 @@ def _narrow(*, slow_cables: bool = False, unknown: bool = False) -> Fabric:
 
 
 def _by_name(found: Collectives) -> dict[str, tuple[float, float | None, float | None]]:
-    return {one.name: (one.share, one.rate, one.seconds_per_byte) for one in found.operations}
+    return {one.name: (one.share, one.rate_Bps, one.seconds_per_byte) for one in found.operations}
 
 
 def test_two_leaves_with_one_cable_each() -> None:
@@ -78,13 +78,13 @@ def test_slow_cables_are_weighed() -> None:
 
 def test_unknown_rates_leave_shares() -> None:
     found = collectives(_narrow(unknown=True)).operations[0]
-    assert (found.share, found.rate, found.seconds(1)) == (3 / 4, None, None)
+    assert (found.share, found.rate_Bps, found.seconds(1)) == (3 / 4, None, None)
 
 
 def test_ranks_that_share_a_host_share_its_port() -> None:
     """Two ranks each on 4 hosts: a host sends 2 * 6 messages, and 16 of 4 ranks cross a cable."""
     at_once, by_shifts, *_ = collectives(_narrow(), ranks_per_host=2).operations
-    assert at_once.messages == 12
+    assert at_once.messages_of_a_host == 12
     assert at_once.seconds(1) == pytest.approx(16 / HDR)
     # By 1 and 7 one message crosses a cable, by 2 and 6 two, by 3 and 5 three, by 4 four.
     assert by_shifts.seconds(1) == pytest.approx((1 + 2 + 3 + 4 + 3 + 2 + 1) / HDR)
@@ -102,7 +102,7 @@ def test_random_placements_and_hashed_routes_are_drawn() -> None:
     assert found.operations[0].share == collectives(fabric, seed=5).operations[0].share
     ring = simulate(fabric, "ring", precision=0.01, seed=5)
     expected = HDR / ring.max_congestion.mean()
-    assert found.operations[4].rate == pytest.approx(expected)
+    assert found.operations[4].rate_Bps == pytest.approx(expected)
 
 
 def test_one_host_is_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.congestion import DrawnPattern, draw_patterns, predict
+from contend.congestion import DrawnPattern, draw_patterns, message_shares
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.loading import load
@@ -30,7 +30,7 @@ def drawn(fabric: Fabric) -> list[DrawnPattern]:
 def measured(routed: Fabric, patterns: list[DrawnPattern], launches: int) -> pl.DataFrame:
     """What messages would get, each launch over routes of its own where routes are drawn."""
     frames = [
-        predict(routed, patterns, draw=_ELSEWHERE + launch)
+        message_shares(routed, patterns, draw=_ELSEWHERE + launch)
         .with_columns(
             launch=pl.lit(launch, dtype=pl.Int64),
             sample=pl.col("pattern").cast(pl.Int64),
@@ -83,7 +83,7 @@ def test_parts_are_sorted_by_the_nearest_by_ratio(fabric: Fabric) -> None:
     # Between γ and γ/2 the border is γ / sqrt(2).
     patterns = drawn(fabric)
     pairs = measured(fabric, patterns, 1)
-    ends = predict(fabric, patterns, draw=0)
+    ends = message_shares(fabric, patterns, draw=0)
     below = (ends["source_host"] // 4 != ends["target_host"] // 4).to_numpy()
     odd = np.arange(len(pairs)) % 2 == 0
     bandwidth = np.where(below, np.where(odd, 0.70, 0.72), 1.0) * _GAMMA

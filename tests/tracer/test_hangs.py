@@ -24,7 +24,7 @@ from contend.profiling.folder import (
     write_profile_record,
     write_seen,
 )
-from contend.report import explanation_sentence, profiles_json
+from contend.report import profiles_json
 from probe_programs import Mpi
 from tracer.conftest import Build, tracer_of
 from tracer.hanging import OUT, left_records, place
@@ -130,13 +130,13 @@ def test_where_it_was_stuck(openmpi: Mpi, build: Build, tmp_path: Path, mode: st
     explanation = contend.explain(folder)
     if mode in UNPROVEN:
         assert verdict.startswith("No rank began or ended an MPI call in the last ")
-        assert explanation_sentence(explanation).startswith("No rank began or ended an MPI call")
+        assert explanation.verdict.startswith("No rank began or ended an MPI call")
         assert any(" is not proven" in remark for remark in explanation.remarks)
     else:
         assert verdict.startswith("The run hung: ")
         [told] = {cell.reasons[0].why for cell in explanation.verdicts}
         # The evidence says what the sentence does not.
-        assert explanation_sentence(explanation).startswith("The run hung: ")
+        assert explanation.verdict.startswith("The run hung: ")
         assert "stopped first" in told
     assert profile.record.stuck[0].since_s == pytest.approx(60, abs=30)
     # The call in which it hung counts until the end.

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rich.text import Text
-
-from contend import report
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.option import BytesPerSecond
 from contend.cli.options import (
     BYTES,
@@ -16,9 +13,7 @@ from contend.cli.options import (
     RATE,
     FabricArgument,
     HostsOption,
-    JsonOption,
     Loading,
-    PlotOption,
     RanksOption,
     RanksPerHostOption,
     RouteOption,
@@ -28,6 +23,7 @@ from contend.cli.options import (
 from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
 from contend.congestion import collectives as count
 from contend.errors import UsageError
+from contend.report import Document, collectives_document
 from contend.units import parse_sizes
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
@@ -55,40 +51,27 @@ def collectives(
     equal_rates: EqualRatesOption = False,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
-    json: JsonOption = None,
-    plot: PlotOption = None,
-) -> None:
+) -> Document:
     """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
 
     Nothing needs to be measured: latency and overhead are left out.
 
     Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
     """
-    if plot is not None:
-        report.check_suffix(plot)
     sizes = parse_sizes(bytes)
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
-    network = load(fabric, routes, route, loading, need_routes=True)
-    with report.progress_bar(network.name, "patterns") as bar:
-        task = bar.add_task(network.name, total=None)
-        found = count(
-            network,
-            placement=placement,
-            hosts=hosts,
-            ranks_per_host=ranks_per_host,
-            ranks=ranks,
-            spread=spread,
-            rate=rate,
-            equal_rates=equal_rates,
-            seed=seed,
-            threads=threads,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    console = console_for(json)
-    console.print(Text(report.collectives_verdict(found, sizes), style="bold"), soft_wrap=True)
-    tables = report.collectives_tables(found, sizes)
-    report.print_tables(console, tables)
-    write_json(json, report.collectives_json(found, sizes))
-    if plot is not None:
-        report.save_figure(report.collectives_figure(found, sizes), plot, tables)
+    found = count(
+        load(fabric, routes, route, loading, need_routes=True),
+        placement=placement,
+        hosts=hosts,
+        ranks_per_host=ranks_per_host,
+        ranks=ranks,
+        spread=spread,
+        rate=rate,
+        equal_rates=equal_rates,
+        seed=seed,
+        threads=threads,
+        progress=True,
+    )
+    return collectives_document(found, sizes)

@@ -7,22 +7,20 @@ from typing import Annotated
 
 import typer
 
-from contend import report as reports
-from contend.cli.common import console_for, load, write_json, write_text
+from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond
 from contend.cli.options import (
     CALIBRATION,
     FABRIC,
     MEMORY,
     WIRE,
-    JsonOption,
     Loading,
-    MarkdownOption,
     RouteOption,
     RoutesOption,
 )
-from contend.errors import UsageError
+from contend.cli.outputs import TextOutputs
 from contend.explanation import explain as explain_cells
+from contend.report import Document, explanation_document
 
 WhatArgument = Annotated[
     str,
@@ -49,6 +47,7 @@ MemoryOption = Annotated[Bytes | None, MEMORY(default="what the run or the study
 
 def explain(
     loading: Loading,
+    outputs: TextOutputs,
     what: WhatArgument,
     fabric: FabricOption = None,
     routes: RoutesOption = None,
@@ -56,9 +55,7 @@ def explain(
     wire: WireOption = None,
     memory: MemoryOption = None,
     calibration: ExplainedCalibrationOption = None,
-    markdown: MarkdownOption = None,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
@@ -67,8 +64,6 @@ def explain(
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """
-    if markdown == "-" and json == "-":
-        raise UsageError("only one of --markdown and --json can be standard output")
     network = fabric and load(fabric, routes, route, loading, need_routes=True)
     result = explain_cells(
         what,
@@ -79,15 +74,4 @@ def explain(
         memory=memory,
         calibration=calibration,
     )
-    tables = reports.explanation_tables(result)
-    sentence = reports.explanation_sentence(result)
-    console = console_for("-" if "-" in (markdown, json) else None)
-    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
-    console.print()
-    reports.print_tables(console, tables)
-    for remark in result.remarks:
-        console.print(remark, markup=False, highlight=False, soft_wrap=True)
-    if markdown is not None:
-        text = "\n\n".join((sentence, reports.markdown_of(tables), *result.remarks))
-        write_text(markdown, f"{text.rstrip()}\n")
-    write_json(json, reports.explanation_json(result))
+    return explanation_document(result)

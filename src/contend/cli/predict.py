@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond, parsed
 from contend.cli.options import (
     ALGORITHM,
@@ -25,11 +24,9 @@ from contend.cli.options import (
     RATE,
     CalibrationOption,
     FabricArgument,
-    JsonOption,
     Loading,
     MaybePlacementOption,
     MeasuredOption,
-    PlotOption,
     RanksOption,
     RanksPerHostOption,
     RouteListOption,
@@ -37,39 +34,19 @@ from contend.cli.options import (
     RoutesOption,
 )
 from contend.errors import UsageError
-from contend.placement import parse
 from contend.prediction import (
-    LIBRARY,
     Calibration,
     Case,
-    Comparison,
     Conditions,
-    beside_measured,
     conditions_of,
     costs_of,
-    fastest_port,
-    predict_alltoall,
+    predict,
     predict_program,
     record_of,
 )
 from contend.profiling import Profile
-from contend.report import (
-    check_suffix,
-    prediction_comparison_table,
-    prediction_figure,
-    prediction_json,
-    prediction_tables,
-    print_tables,
-    program_figure,
-    program_json,
-    program_tables,
-    program_verdict,
-    save_figure,
-    verdict,
-)
-from contend.runs import Run
-from contend.schedule import Exchange, suited
-from contend.units import parse_rate, parse_sizes
+from contend.report import Document, prediction_document, program_document
+from contend.units import parse_rate
 
 AlgorithmOption = Annotated[
     str | None,
@@ -121,17 +98,13 @@ def program(
     rate: RateOption = None,
     buffer: BufferOption = None,
     fabric: RecordedOnOption = None,
-    json: JsonOption = None,
-    plot: PlotOption = None,
-) -> None:
+) -> Document:
     """Predict how long a profiled program takes elsewhere: fabrics, routes, placements.
 
     The recorded messages are replayed on each FABRIC, with each routing and placement.
 
     Example: contend predict contend-runs/profile-2026-11-22-1 fig1 net.fabric --calibration costs
     """
-    if plot is not None:
-        check_suffix(plot)
     if routes is not None and len(fabrics) > 1:
         raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
     recorded = Profile.load(profile)
@@ -139,7 +112,6 @@ def program(
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
     record = record_of(recorded, costs, there)
-    console = console_for(json)
     cases = [
         Case(name, predict_program(record, where))
         for name, where in _places(
@@ -155,14 +127,7 @@ def program(
             buffer,
         )
     ]
-    words = program_verdict(recorded, record, cases)
-    console.print(Text(words), soft_wrap=True)
-    tables = program_tables(recorded, record, cases)
-    print_tables(console, tables)
-    write_json(json, program_json(recorded, record, cases, verdict=words))
-    if plot is not None:
-        save_figure(program_figure(recorded, record, cases), plot, tables)
-        console.print(Text(str(plot)))
+    return program_document(recorded, record, cases)
 
 
 def _places(
@@ -216,61 +181,21 @@ def alltoall(
     rate: RateOption = None,
     buffer: BufferOption = None,
     measured: MeasuredOption = None,
-    json: JsonOption = None,
-    plot: PlotOption = None,
-) -> None:
+) -> Document:
     """Predict how long all-to-alls take on a fabric, as contend measure measures them.
 
     Example: contend predict alltoall fig1 --calibration costs --bytes 4K:1M -n 16 -a shift,linear
     """
-    if plot is not None:
-        check_suffix(plot)
-    costs = costs_of(calibration)
-    network = load(fabric, routes, route, loading, need_routes=True)
-    placed = parse(placement or "linear", network, ranks_per_host=ranks_per_host)
-    if placed.random:
-        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
-    count = placed.ranks if ranks is None else ranks
-    if not 2 <= count <= placed.ranks:
-        raise UsageError(f"--ranks: expected 2 to {placed.ranks}, which have a host, got {count}")
-    where = Conditions(
-        fabric=network,
-        hosts=placed.host_of_rank[:count],
-        calibration=costs,
-        rate=fastest_port(network, costs, rate),
-        buffer=costs.buffer if buffer is None else buffer,
+    found = predict(
+        load(fabric, routes, route, loading, need_routes=True),
+        calibration,
+        algorithms=algorithm or "all",
+        bytes=bytes,
+        ranks=ranks,
+        ranks_per_host=ranks_per_host,
+        placement=placement or "linear",
+        rate=rate,
+        buffer=buffer,
+        measured=measured,
     )
-    predictions = [
-        predict_alltoall(name, Exchange(count, size), where)
-        for name in _algorithms(algorithm, count)
-        for size in parse_sizes(bytes)
-    ]
-    comparison: Comparison | None = None
-    if measured is not None:
-        comparison = beside_measured(predictions, Run.load(measured))
-    console = console_for(json)
-    words = verdict(predictions, network, assumed=costs.assumed)
-    console.print(Text(words), soft_wrap=True)
-    tables = prediction_tables(predictions, network.name, costs)
-    if comparison is not None:
-        tables = [prediction_comparison_table(comparison, network.name), *tables]
-    print_tables(console, tables)
-    result = prediction_json(
-        predictions,
-        network,
-        placement=placed.name,
-        where=where,
-        verdict=words,
-        comparison=comparison,
-    )
-    write_json(json, result)
-    if plot is not None:
-        save_figure(prediction_figure(predictions, network.name, comparison), plot, tables)
-        console.print(Text(str(plot)))
-
-
-def _algorithms(words: str | None, ranks: int) -> list[str]:
-    names = [] if words is None else [name.strip() for name in words.split(",")]
-    if not names or names == ["all"]:
-        return [LIBRARY, *suited(ranks)]
-    return names
+    return prediction_document(found)

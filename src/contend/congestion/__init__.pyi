@@ -3,7 +3,6 @@ from .all_ranks import Collectives as Collectives
 from .all_ranks import collectives as collectives
 from .beside_counters import BesideCounters as BesideCounters
 from .channel_users import ChannelUsers as ChannelUsers
-from .counting import Progress as Progress
 from .counting import SimulationInterrupted as SimulationInterrupted
 from .counting import simulate as simulate
 from .drawing import DrawnPattern as DrawnPattern
@@ -21,7 +20,7 @@ from .messages import channel_bytes as channel_bytes
 from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion
-from .messages import predict as predict
+from .messages import message_shares as message_shares
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from contend.congestion.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.placement import HostChoice
+from contend.shown import Progress, Shown, shown_progress
 from contend.units import rate_of
 
 # Of what is drawn: random placements, hashed routes.
@@ -29,7 +29,7 @@ class Collective:
         name: what it is, in words.
         pattern: the pattern that it is simulated as.
         rounds: how many it has.
-        messages: that a host sends and receives; of a tree, the one that it gets or gives.
+        messages_of_a_host: that it sends and receives; of a tree, the one that it gets or gives.
         congestion: sum over the rounds of their largest.
         seconds_per_byte: that it takes for each byte of its messages; None where no rate is known.
         port: bytes per second of a host's port, on average; None where it is not known.
@@ -38,7 +38,7 @@ class Collective:
     name: str
     pattern: str
     rounds: int
-    messages: float
+    messages_of_a_host: float
     congestion: float
     seconds_per_byte: float | None
     port: float | None
@@ -48,25 +48,25 @@ class Collective:
         return None if self.seconds_per_byte is None else size * self.seconds_per_byte
 
     @property
-    def rate(self) -> float | None:
+    def rate_Bps(self) -> float | None:  # noqa: N802
         """Bytes per second of a host; None where no rate is known."""
         if self.seconds_per_byte is None:
             return None
-        return self.messages / self.seconds_per_byte
+        return self.messages_of_a_host / self.seconds_per_byte
 
     @property
     def share(self) -> float:
         """The same as a share of its port, or of a link's rate where no rate is known."""
-        rate = self.rate
+        rate = self.rate_Bps
         return (
-            self.messages / self.congestion
+            self.messages_of_a_host / self.congestion
             if rate is None or self.port is None
             else rate / self.port
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Collectives:
+class Collectives(Shown, told="collectives_document"):
     """What hosts get in operations of all ranks.
 
     Attributes:
@@ -94,11 +94,11 @@ def collectives(
     ranks_per_host: int = 1,
     ranks: int | None = None,
     spread: bool = False,
-    rate: float | None = None,
+    rate: float | str | None = None,
     equal_rates: bool = False,
     seed: int = 1,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress = False,
 ) -> Collectives:
     """Bandwidths of all-to-alls, shifts, a ring and binomial trees, and how long they take.
 
@@ -113,11 +113,11 @@ def collectives(
         ranks_per_host: ranks that share a host.
         ranks: number of ranks; None fills the placement.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
-        rate: bytes per second of every link; None for the fabric's own.
+        rate: bytes per second of every link, or words such as ``4xNDR``; None for the fabric's own.
         equal_rates: count all links alike, whatever they carry.
         seed: of all random choices.
         threads: to count on.
-        progress: told how many patterns are done, and of how many.
+        progress: True shows a bar; a function is told how many patterns are done, of how many.
 
     Raises:
         UsageError: these do not fit together, or all ranks are on one host.
@@ -128,21 +128,21 @@ def collectives(
     if len(taking_part) < 2:
         raise UsageError("expected ranks on two hosts or more, got one host")
     found: dict[str, Simulation] = {}
-    for name in _PATTERNS:
-        if progress is not None:
-            progress(len(found), len(_PATTERNS))
-        found[name] = simulate(
-            fabric,
-            name,
-            placement=placed,
-            ranks=pattern.ranks,
-            precision=_PRECISION,
-            seed=seed,
-            threads=threads,
-            spread=spread,
-            rate=rate,
-            equal_rates=equal_rates,
-        )
+    with shown_progress(progress, fabric.name, "patterns") as tell:
+        for name in _PATTERNS:
+            tell(len(found), len(_PATTERNS))
+            found[name] = simulate(
+                fabric,
+                name,
+                placement=placed,
+                ranks=pattern.ranks,
+                precision=_PRECISION,
+                seed=seed,
+                threads=threads,
+                spread=spread,
+                rate=rate,
+                equal_rates=equal_rates,
+            )
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
     worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
@@ -184,7 +184,7 @@ def _collective(
         name=name,
         pattern=simulation.pattern,
         rounds=len(largest),
-        messages=messages,
+        messages_of_a_host=messages,
         congestion=float(largest.sum()),
         seconds_per_byte=None if by_round is None else float(by_round[rounds].sum()),
         port=port,
@@ -198,7 +198,7 @@ def _a_round_of(name: str, whole: Collective) -> Collective:
         whole,
         name=name,
         rounds=1,
-        messages=whole.messages / whole.rounds,
+        messages_of_a_host=whole.messages_of_a_host / whole.rounds,
         congestion=whole.congestion / whole.rounds,
         seconds_per_byte=None if each is None else each / whole.rounds,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -35,9 +35,8 @@ from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
 from contend.routes import make_resolver
-
-Progress = Callable[[int, int], None]
-"""Called with the samples done and the samples to do (an estimate while a precision is sought)."""
+from contend.shown import Progress, shown_progress
+from contend.units import parse_rate, parse_share, valued
 
 # What the core says of every sample where links differ in rate.
 _WEIGHED = (
@@ -69,26 +68,56 @@ def simulate(
     ranks_per_host: int = 1,
     ranks: int | None = None,
     samples: int | None = None,
-    precision: float | None = None,
+    precision: float | str | None = None,
     exhaustive: bool = False,
     seed: int = 1,
     threads: int | None = None,
     spread: bool = False,
-    rate: float | None = None,
+    rate: float | str | None = None,
     equal_rates: bool = False,
     channels: Sequence[str | int] = (),
-    progress: Progress | None = None,
+    progress: bool | Progress | None = False,
     communicator: Communicator | None = None,
 ) -> Simulation:
-    """Counts the congestion of a pattern on a fabric; the arguments are `contend.simulate`'s.
+    """Counts the congestion of a pattern on a fabric.
+
+    Args:
+        fabric: with routes.
+        pattern: a specification such as ``bisect`` or ``shift:3`` (see `contend.pattern.FORMS`), a
+            `contend.Pattern`, or the rank that every rank sends to, shape [ranks] or
+            [rounds, ranks].
+        placement: which rank sits on which host: a specification, of which ``random`` draws another
+            one for every sample, a `contend.Placement`, or the host of every rank by number or
+            name.
+        hosts: those that take part: how many, a specification, or hosts by number or name; None is
+            all.
+        ranks_per_host: ranks that share a host.
+        ranks: number of ranks; None fills the placement.
+        samples: how many patterns and placements to draw; None: until `precision` is reached.
+        precision: relative half-width of the 95 % interval to stop at, such as 0.01 or ``"1%"``;
+            None with `samples` None is 0.001. Whatever comes first ends the simulation.
+        exhaustive: count every outcome instead of drawing some.
+        seed: of all random choices; the same seed gives the same result on any number of threads.
+        threads: None: one per core that this process may use. Never more than four a core.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        rate: bytes per second of every link, or words such as ``100Gbit/s`` or ``4xNDR``; None for
+            the fabric's own. Where these differ, messages are weighed by them.
+        equal_rates: count all links alike, whatever they carry.
+        channels: see who uses these: a port of a switch (``spine 3:12``) or a host, both directions
+            of its cable; the number of a channel; ``hottest`` or ``hottest:N``, between switches.
+            ``users`` of the result has them.
+        progress: True shows a bar; a function is called with the samples done and those to do.
+        communicator: shares the samples out over MPI processes, such as ``mpi4py.MPI.COMM_WORLD``;
+            everyone gets the whole result.
 
     Raises:
         UsageError: fabric, pattern and placement do not fit together.
         OtherProcessError: another process of the communicator failed.
-        SimulationInterrupted: after an interrupt, or what else ends the program, with what was
+        SimulationInterrupted: after an interrupt, or what else ends the program; it holds what was
             counted until then.
     """
     started = time.perf_counter()
+    wanted, bytes_per_second = valued(precision, parse_share), valued(rate, parse_rate)
 
     def prepare() -> tuple[_Count, AskedChannels]:
         check_seed(seed)
@@ -96,14 +125,15 @@ def simulate(
         chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
         seating = seat(*chosen)
         drawn = fabric.draws_routes
-        plan = plan_samples(*chosen, seating, samples, precision, exhaustive, drawn=drawn)
-        rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
+        plan = plan_samples(*chosen, seating, samples, wanted, exhaustive, drawn=drawn)
+        rates = link_rates(fabric, seating.hosts, rate=bytes_per_second, equal=equal_rates)
         return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started), asked
 
     count, asked = agree(communicator, prepare)
     workers = thread_count(threads, communicator)
     try:
-        count.run(workers, communicator, progress)
+        with shown_progress(progress, fabric.name, "samples") as tell:
+            count.run(workers, communicator, tell)
         if asked:
             count.see_users(asked, workers, communicator)
     except (KeyboardInterrupt, SystemExit) as reason:

@@ -193,7 +193,7 @@ def fluid_times(
     return _core.fluid_times(placed.resolver, *placed.rounds[0], sizes, rates / fastest)
 
 
-def predict(
+def message_shares(
     fabric: Fabric,
     patterns: Iterable[DrawnPattern],
     *,

@@ -15,6 +15,7 @@ from contend.congestion.channel_users import ChannelUsers
 from contend.congestion.rates import heat
 from contend.errors import UsageError
 from contend.fabric import Bisection, Fabric, bisection
+from contend.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -53,7 +54,7 @@ class SampleMean:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     """Congestion of many samples of a pattern on a fabric; a sample is one pattern and placement.
 
     pi of a message is its congestion, the largest number of messages on any channel of its route;

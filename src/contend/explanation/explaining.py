@@ -21,14 +21,15 @@ from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import Findings, Profile, is_profile, load_profile
 from contend.runs import Run, find_runs
+from contend.shown import Shown
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
-from contend.units import parse_rate, parse_size
+from contend.units import parse_rate, parse_size, valued
 
 _EMULATED = "emulated:"
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Shown, told="explanation_document"):
     """Which limits the cells of a run or a study, or a profiled program, hit.
 
     Attributes:
@@ -73,8 +74,7 @@ def explain(
         UsageError: no run, profile or plan is there, or the fabric has not the hosts.
         InputError: a file of the run, the plan or the fabric is damaged.
     """
-    rate = parse_rate(wire) if isinstance(wire, str) else wire
-    size = parse_size(memory) if isinstance(memory, str) else memory
+    rate, size = valued(wire, parse_rate), valued(memory, parse_size)
     profile = _profile_of(what)
     if calibration is not None and profile is None:
         raise UsageError("a calibration explains profiles only: leave it out")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.congestion import DrawnPattern, draw_patterns, predict, write_destinations
+from contend.congestion import DrawnPattern, draw_patterns, message_shares, write_destinations
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.fabric import Fabric, make
 from contend.files import read_bounded
@@ -232,7 +232,7 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
 
 
 def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.DataFrame:
-    """Measured bandwidths with what the routes predict.
+    """Measured bandwidths with what the routes message_shares.
 
     Args:
         run: of bisect patterns.
@@ -243,7 +243,7 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         `pair_bandwidths` with ``congestion`` (pi), ``share`` (rate over load), ``fair_share``
         (max-min) and ``port``, as `contend.congestion.predict` has them.
     """
-    foreseen = predict(fabric, measured_patterns(run, hosts)).select(
+    foreseen = message_shares(fabric, measured_patterns(run, hosts)).select(
         pl.col("pattern").cast(pl.Int64),
         pl.col("source_rank").cast(pl.Int64),
         pl.col("congestion").cast(pl.Int64),

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.congestion import DrawnPattern, predict
+from contend.congestion import DrawnPattern, message_shares
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.measurement.models import LEAST_UNCONTENDED, usable
@@ -179,7 +179,7 @@ class _Drawings:
 def _drawings(fabric: Fabric, patterns: Sequence[DrawnPattern], draws: int) -> _Drawings:
     parts = []
     for draw in range(draws):
-        foreseen = predict(fabric, patterns, draw=draw).filter(pl.col("congestion") > 0)
+        foreseen = message_shares(fabric, patterns, draw=draw).filter(pl.col("congestion") > 0)
         parts.append((foreseen["fair_share"] * foreseen["port"]).to_numpy())
     # Messages, their order and their ports are those of any draw.
     keys = foreseen.select(pl.col(name).cast(pl.Int64) for name in _ENDS).with_row_index("row")

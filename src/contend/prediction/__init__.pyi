@@ -1,3 +1,5 @@
+from .alltoalls import Predictions as Predictions
+from .alltoalls import predict as predict
 from .calibrating import DEFAULT_BUDGET as DEFAULT_BUDGET
 from .calibrating import calibrate as calibrate
 from .calibration import Calibration as Calibration

@@ -1,4 +1,4 @@
-"""Bandwidths of operations of all ranks: a verdict, a table, a figure and JSON."""
+"""Bandwidths of operations of all ranks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from contend.congestion import Collective, Collectives
 from contend.fabric import FabricSize, size_of
+from contend.report.document import Document, filled
 from contend.report.style import COLOURS, QUIET, bandwidth_axis, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
@@ -50,7 +51,7 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
 
 
 def _rate(operation: Collective) -> str:
-    return f"{rate_words(operation.rate)} a host ({percent(operation.share)} of its port)"
+    return f"{rate_words(operation.rate_Bps)} a host ({percent(operation.share)} of its port)"
 
 
 def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultTable]:
@@ -62,12 +63,12 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
             operation.name,
             f"{operation.rounds:,}",
             percent(operation.share),
-            rate_words(operation.rate),
+            rate_words(operation.rate_Bps),
             *(_time(operation, size) for size in sizes),
         )
         for operation in found.operations
     ]
-    known = found.operations[0].rate is not None
+    known = found.operations[0].rate_Bps is not None
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
     rounds = "every round waits for its slowest message; bytes are those of a message"
     unknown = "" if known else "; the rates of links are not known"
@@ -126,7 +127,7 @@ def _beside(operation: Collective, size: int) -> str:
     seconds = operation.seconds(size)
     if seconds is None:
         return percent(operation.share)
-    return f"{rate_words(operation.rate)}, {format_seconds(seconds)} for {format_bytes(size)}"
+    return f"{rate_words(operation.rate_Bps)}, {format_seconds(seconds)} for {format_bytes(size)}"
 
 
 def _finding(found: Collectives) -> str:
@@ -135,6 +136,32 @@ def _finding(found: Collectives) -> str:
     if worst.share < mean.share - _ALIKE:
         return f"{line}, the worst shift {percent(worst.share)}"
     return f"{line}, every shift {percent(mean.share)}"
+
+
+def collectives_document(found: Collectives, sizes: Sequence[int] = (1 << 20,)) -> Document:
+    """What hosts get in each operation, and how long messages of these sizes take."""
+    verdict, routes = collectives_verdict(found, sizes), found.fabric.routes
+    operations = [
+        filled(
+            CollectiveJson,
+            one,
+            times=[CollectiveTimeJson(bytes=size, seconds=one.seconds(size)) for size in sizes],
+        )
+        for one in found.operations
+    ]
+    return Document(
+        verdict=verdict,
+        tables=collectives_tables(found, sizes),
+        record=filled(
+            CollectivesJson,
+            found,
+            fabric=size_of(found.fabric),
+            engine="" if routes is None else routes.engine,
+            verdict=verdict,
+            operations=operations,
+        ),
+        pictures={"bandwidth": lambda: collectives_figure(found, sizes)},
+    )
 
 
 class CollectiveTimeJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,31 +220,3 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     worst_shift: int
     operations: list[CollectiveJson]
-
-
-def collectives_json(found: Collectives, sizes: Sequence[int]) -> CollectivesJson:
-    """The result of ``contend predict collectives --json``."""
-    return CollectivesJson(
-        fabric=size_of(found.fabric),
-        engine=found.fabric.routes.engine if found.fabric.routes is not None else "",
-        placement=found.placement,
-        ranks=found.ranks,
-        hosts=found.hosts,
-        verdict=collectives_verdict(found, sizes),
-        worst_shift=found.worst_shift,
-        operations=[
-            CollectiveJson(
-                name=operation.name,
-                pattern=operation.pattern,
-                rounds=operation.rounds,
-                messages_of_a_host=operation.messages,
-                share=operation.share,
-                rate_Bps=operation.rate,
-                times=[
-                    CollectiveTimeJson(bytes=size, seconds=operation.seconds(size))
-                    for size in sizes
-                ],
-            )
-            for operation in found.operations
-        ],
-    )

@@ -149,16 +149,20 @@ def filled(struct: type[Value], result: object, **others: Any) -> Value:
 
     Args:
         struct: what to fill.
-        result: has an attribute for every field that is not given.
+        result: has an attribute for every field that is neither given nor optional.
         others: fields that it has not.
     """
     names = (name for name in struct.__struct_fields__ if name not in others)
-    members = {name: getattr(result, name) for name in names}
+    members = {name: getattr(result, name) for name in names if hasattr(result, name)}
     return convert(members | others, struct, from_attributes=True)
 
 
 def _is_list_of_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(one, dict) for one in value)
+    )
 
 
 def _flat(members: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -168,5 +172,7 @@ def _flat(members: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         if isinstance(value, dict):
             row |= _flat(value, f"{before}{name}.")
         else:
-            row[before + name] = encode(value).decode() if isinstance(value, list) else value
+            row[before + name] = (
+                encode(value).decode() if isinstance(value, list | tuple) else value
+            )
     return row

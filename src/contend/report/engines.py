@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+# What draws is imported when somebody looks.
+from contend import report
 from contend.cure import PRESENT, Engines, RoutedBy
 from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
-from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_seconds
@@ -146,7 +147,7 @@ def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
         replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
     ]
     rated = [simulations[0].bisection().share] if simulations else []
-    return simulation_comparison(simulations, rated=rated * len(simulations))
+    return report.simulation_comparison(simulations, rated=rated * len(simulations))
 
 
 class EngineJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Explanations as a sentence, tables and JSON: which limit was hit, with evidence and remedy."""
+"""Explanations: which limit was hit, with evidence and remedy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
+from contend.report.document import Document, filled
 from contend.report.profile.tables import stuck_table
 from contend.report.table import ResultTable
 from contend.units import counted, format_seconds, rounded
@@ -328,43 +329,34 @@ def _why(reason: Reason) -> str:
     return f"{reason.why}: {'; '.join(channels[:2])}{more}"
 
 
-def explanation_json(explanation: Explanation) -> ExplanationJson:
-    """The same for a file."""
-    return ExplanationJson(
-        name=explanation.name,
-        verdict=explanation_sentence(explanation),
-        cells=tuple(map(_verdict_json, explanation.verdicts)),
-        remedies=tuple(
-            RemedyJson(str(remedy.limit), remedy.advice, remedy.command, remedy.saves_s)
-            for remedy in explanation.remedies
+def explanation_document(explanation: Explanation) -> Document:
+    """Which limits were hit, why, and what helps."""
+    verdict = explanation_sentence(explanation)
+    return Document(
+        verdict=verdict,
+        tables=explanation_tables(explanation),
+        record=filled(
+            ExplanationJson,
+            explanation,
+            verdict=verdict,
+            cells=tuple(map(_verdict_json, explanation.verdicts)),
         ),
         remarks=explanation.remarks,
     )
 
 
 def _verdict_json(verdict: Verdict) -> VerdictJson:
-    evidence = verdict.evidence
-    return VerdictJson(
-        cell=evidence.cell,
-        schedule=evidence.schedule,
-        bytes=evidence.bytes,
-        ranks=evidence.ranks,
-        measured_s=evidence.measured_s,
-        mean_s=evidence.mean_s,
+    evidence, memory = verdict.evidence, verdict.evidence.memory
+    return filled(
+        VerdictJson,
+        evidence,
         limits=tuple(ReasonJson(str(r.limit), _why(r), r.ratio) for r in verdict.reasons),
         bounds=tuple(_bound_json(evidence, bound) for bound in evidence.bounds),
-        memory_bytes=None if evidence.memory is None else evidence.memory.needed,
-        host_bytes=None if evidence.memory is None else evidence.memory.available,
-        failure=evidence.failure,
+        memory_bytes=None if memory is None else memory.needed,
+        host_bytes=None if memory is None else memory.available,
     )
 
 
 def _bound_json(evidence: Evidence, bound: Bound) -> BoundJson:
     ratio = evidence.ratio(bound)
-    return BoundJson(
-        str(bound.limit),
-        bound.seconds,
-        None if math.isnan(ratio) else ratio,
-        bound.of,
-        bound.channels,
-    )
+    return filled(BoundJson, bound, ratio=None if math.isnan(ratio) else ratio)

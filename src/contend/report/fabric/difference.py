@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+# What draws is imported when somebody looks.
+from contend import report
 from contend.cure import NetworkChanges
 from contend.fabric import Change, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
-from contend.report.fabric.network import fabric_figure
-from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.units import counted
@@ -126,7 +126,7 @@ def _bandwidths(changed: NetworkChanges) -> Figure:
         for name, simulation in (("before", changed.before), ("now", changed.after))
         if simulation is not None
     ]
-    return simulation_comparison(states)
+    return report.simulation_comparison(states)
 
 
 def _network(changed: NetworkChanges) -> Figure:
@@ -137,7 +137,7 @@ def _network(changed: NetworkChanges) -> Figure:
     fabric = changed.old if before else changed.new
     where = f", as it was in {changed.old.name}" if before and changes else ""
     finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
-    return fabric_figure(fabric, finding=finding, marks=marks)
+    return report.fabric_figure(fabric, finding=finding, marks=marks)
 
 
 def _mark(changed: NetworkChanges, change: Change, before: bool) -> Mark | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+# What draws is imported when somebody looks.
+from contend import report
 from contend.cure import Harm, Job, Jobs, Seats
 from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
-from contend.report.jobs.figures import jobs_figure
 from contend.report.jobs.tables import (
     jobs_tables,
     jobs_verdict,
@@ -179,7 +180,7 @@ def jobs_document(found: Jobs) -> Document:
         verdict="\n".join(filter(None, verdicts)),
         tables=jobs_tables(found),
         record=_record(found),
-        pictures={"jobs": lambda: jobs_figure(found)},
+        pictures={"jobs": lambda: report.jobs_figure(found)},
         remarks=unknown_hosts(found),
     )
 

@@ -1,4 +1,4 @@
-"""Predictions as JSON."""
+"""Predictions: their documents and JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from collections.abc import Sequence
 import msgspec
 import polars as pl
 
+# What draws is imported when somebody looks.
+from contend import report
 from contend.fabric import Fabric
-from contend.prediction import Case, Comparison, Conditions, Piling, Prediction, Recorded
+from contend.prediction import Case, Compared, Piling, Prediction, Predictions, Recorded
 from contend.profiling import Profile
+from contend.report.document import Document, filled
+from contend.report.prediction.program import program_tables, program_verdict
+from contend.report.prediction.tables import (
+    prediction_comparison_table,
+    prediction_tables,
+    verdict,
+)
 
 
 class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,47 +108,47 @@ class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[PredictedCellJson]
 
 
-def prediction_json(
-    predictions: Sequence[Prediction],
-    fabric: Fabric,
-    *,
-    placement: str,
-    where: Conditions,
-    verdict: str,
-    comparison: Comparison | None = None,
-) -> PredictedJson:
-    """All cells, with what was measured where it is known."""
+def prediction_document(found: Predictions) -> Document:
+    """All-to-alls by size and algorithm, beside what was measured where it is known."""
+    where, comparison = found.where, found.comparison
+    fabric, costs = where.fabric, where.calibration
+    said = verdict(found.cells, fabric, assumed=costs.assumed)
+    tables = prediction_tables(found.cells, fabric.name, costs)
+    if comparison is not None:
+        tables = [prediction_comparison_table(comparison, fabric.name), *tables]
     measured = {} if comparison is None else {id(c.prediction): c for c in comparison.cells}
+    return Document(
+        verdict=said,
+        tables=tables,
+        record=PredictedJson(
+            fabric=fabric.name,
+            engine="" if fabric.routes is None else fabric.routes.engine,
+            placement=found.placement,
+            rate_Bps=where.rate,
+            remarks=list(costs.remarks),
+            verdict=said,
+            cells=[_cell(cell, fabric, measured.get(id(cell))) for cell in found.cells],
+        ),
+        pictures={"times": lambda: report.prediction_figure(found.cells, fabric.name, comparison)},
+    )
 
-    def cell(prediction: Prediction) -> PredictedCellJson:
-        beside = measured.get(id(prediction))
-        piling = prediction.piling
-        return PredictedCellJson(
-            algorithm=prediction.algorithm,
-            carried_out=prediction.carried_out,
-            bytes=prediction.size,
-            ranks=prediction.ranks,
-            predicted_s=prediction.seconds,
-            interval_s=(prediction.low, prediction.high),
-            rate_Bps_per_rank=prediction.rate,
-            counted_s=prediction.counted,
-            collapses=prediction.collapses,
-            crowded=prediction.crowded,
-            piling=None if piling is None else PilingJson.of(piling, fabric),
-            fullest_channel=fabric.channel_name(prediction.hottest),
-            fullest_share=prediction.hottest_share,
-            measured_s=msgspec.UNSET if beside is None else beside.measured.median.value,
-            ratio=msgspec.UNSET if beside is None else beside.ratio,
-        )
 
-    return PredictedJson(
-        fabric=fabric.name,
-        engine="" if fabric.routes is None else fabric.routes.engine,
-        placement=placement,
-        rate_Bps=where.rate,
-        remarks=list(where.calibration.remarks),
-        verdict=verdict,
-        cells=[cell(prediction) for prediction in predictions],
+def _cell(cell: Prediction, fabric: Fabric, beside: Compared | None) -> PredictedCellJson:
+    measured = {}
+    if beside is not None:
+        measured = {"measured_s": beside.measured.median.value, "ratio": beside.ratio}
+    return filled(
+        PredictedCellJson,
+        cell,
+        bytes=cell.size,
+        predicted_s=cell.seconds,
+        interval_s=(cell.low, cell.high),
+        rate_Bps_per_rank=cell.rate,
+        counted_s=cell.counted,
+        piling=None if cell.piling is None else PilingJson.of(cell.piling, fabric),
+        fullest_channel=fabric.channel_name(cell.hottest),
+        fullest_share=cell.hottest_share,
+        **measured,
     )
 
 
@@ -244,53 +253,53 @@ class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
     cases: list[PredictedCaseJson]
 
 
-def program_json(
-    profile: Profile, recorded: Recorded, cases: Sequence[Case], *, verdict: str
-) -> PredictedProgramJson:
-    """All cases."""
-    return PredictedProgramJson(
-        profile=str(profile.folder),
-        command=list(profile.record.command),
-        ranks=profile.size,
-        recorded_s=recorded.seconds,
-        kept_s=recorded.kept,
-        modelled_s=recorded.modelled,
-        look_every_s=recorded.corrections[0].look_every_s,
-        remarks=list(recorded.program.remarks),
-        verdict=verdict,
-        cases=[_case_json(case) for case in cases],
+def program_document(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Document:
+    """A program's run time in every place, and what holds it back where it is slowest."""
+    said = program_verdict(profile, recorded, cases)
+    return Document(
+        verdict=said,
+        tables=program_tables(profile, recorded, cases),
+        record=PredictedProgramJson(
+            profile=str(profile.folder),
+            command=list(profile.record.command),
+            ranks=profile.size,
+            recorded_s=recorded.seconds,
+            kept_s=recorded.kept,
+            modelled_s=recorded.modelled,
+            look_every_s=recorded.corrections[0].look_every_s,
+            remarks=list(recorded.program.remarks),
+            verdict=said,
+            cases=[_case(case) for case in cases],
+        ),
+        pictures={"times": lambda: report.program_figure(profile, recorded, cases)},
     )
 
 
-def _case_json(case: Case) -> PredictedCaseJson:
+def _case(case: Case) -> PredictedCaseJson:
     found = case.prediction
     fabric, piling = found.where.fabric, found.piling
-    return PredictedCaseJson(
+    cables = [
+        filled(
+            CableCostJson,
+            cable,
+            channel=fabric.channel_name(cable.channel),
+            costs_s=cable.seconds,
+        )
+        for cable in found.cables
+    ]
+    calls = found.calls.with_columns(routine=pl.concat_str(pl.lit("MPI_"), "routine"))
+    return filled(
+        PredictedCaseJson,
+        found,
         name=case.name,
         fabric=fabric.name,
         rate_Bps=found.where.rate,
         hosts=[int(host) for host in found.where.hosts],
         predicted_s=found.seconds,
         interval_s=(found.low, found.high),
-        communication=found.communication,
         perfect_routes_s=found.perfect_routes,
         crossbar_s=found.crossbar,
-        collapses=found.collapses,
-        crowded=found.crowded,
         piling=None if piling is None else PilingJson.of(piling, fabric),
-        cables=[
-            CableCostJson(
-                channel=fabric.channel_name(cable.channel),
-                bytes=cable.bytes,
-                busy=cable.busy,
-                costs_s=cable.seconds,
-            )
-            for cable in found.cables
-        ],
-        calls=[
-            PredictedCallsJson(**row)
-            for row in found.calls.with_columns(
-                routine=pl.concat_str(pl.lit("MPI_"), "routine")
-            ).iter_rows(named=True)
-        ],
+        cables=cables,
+        calls=[PredictedCallsJson(**row) for row in calls.iter_rows(named=True)],
     )

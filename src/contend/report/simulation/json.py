@@ -8,8 +8,9 @@ import msgspec
 
 from contend.congestion import Average, BesideCounters, Simulation, hottest
 from contend.fabric import Bisection, Fabric
+from contend.report.document import filled
 from contend.report.simulation.counters import CountersJson, counters_json
-from contend.report.simulation.tables import congestion_shares
+from contend.report.simulation.tables import congestion_shares, simulation_verdict
 from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
@@ -126,6 +127,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fabric: what it ran on.
+        verdict: what messages get, in a sentence.
         engine: what computed the routes; "" where they were read and their file does not say.
         pattern: the traffic pattern.
         placement: how ranks were placed on hosts.
@@ -162,6 +164,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     fabric: FabricJson
+    verdict: str
     engine: str
     pattern: str
     placement: str
@@ -207,33 +210,22 @@ def simulation_json(
     """
     low, high = simulation.ci95
     shares, heats = congestion_shares(simulation), simulation.channel_heat
-    return SimulationJson(
-        fabric=FabricJson(
-            name=simulation.fabric_name,
-            hosts=simulation.hosts,
-            switches=simulation.switches,
-            channels=simulation.channels,
-        ),
-        engine=simulation.engine,
-        pattern=simulation.pattern,
-        placement=simulation.placement,
-        ranks=simulation.ranks,
-        samples=simulation.samples,
-        exhaustive=simulation.exhaustive,
+    return filled(
+        SimulationJson,
+        simulation,
+        verdict=simulation_verdict(simulation),
+        fabric=filled(FabricJson, simulation, name=simulation.fabric_name),
         patterns_exist=simulation.outcomes,
-        seed=simulation.seed,
-        scale=simulation.scale,
-        messages=simulation.messages,
         links=[
             LinksJson(rate=label, rate_Bps=rate_of(label), links=links)
             for label, links in simulation.links.items()
         ],
         weighed_by_rates=simulation.weighed,
-        effective_bandwidth=BandwidthJson(
+        effective_bandwidth=filled(
+            BandwidthJson,
+            simulation,
             mean=simulation.effective_bandwidth,
             ci95=(low, high) if math.isfinite(high - low) else None,
-            of_mean_congestion=simulation.of_mean_congestion,
-            of_max_congestion=simulation.of_max_congestion,
             mean_Bps=simulation.effective_rate,
             of_mean_congestion_Bps=simulation.rate(Average.OF_MEAN_CONGESTION),
             of_max_congestion_Bps=simulation.rate(Average.OF_MAX_CONGESTION),
@@ -245,10 +237,10 @@ def simulation_json(
             histogram={str(pi): share for pi, share in shares.items()},
             max=max(shares, default=0),
         ),
-        rounds=RoundsJson(
+        rounds=filled(
+            RoundsJson,
+            simulation,
             count=simulation.rounds,
-            mean_max=simulation.mean_max,
-            mean_mean=simulation.mean_mean,
             max_by_round=simulation.round_max_congestion.tolist(),
             mean_by_round=simulation.round_mean_congestion.tolist(),
         ),
@@ -262,12 +254,7 @@ def simulation_json(
             )
             for channel in hottest(heats, _HOTTEST)
         ],
-        heat_unit=simulation.heat_unit,
-        heat_assumes=list(simulation.assumed_rates),
+        heat_assumes=simulation.assumed_rates,
         channels=users_json(simulation),
         counters=None if beside is None else counters_json(beside),
-        elapsed_s=simulation.elapsed_s,
-        drawing_s=simulation.drawing_s,
-        counting_s=simulation.counting_s,
-        patterns_per_s=simulation.patterns_per_s,
     )

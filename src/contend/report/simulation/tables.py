@@ -73,6 +73,18 @@ _MOST_ROWS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
+def simulation_verdict(simulation: Simulation) -> str:
+    """What messages get, in a sentence."""
+    who = "Random pairs get" if _is_bisect(simulation.pattern) else f"{simulation.pattern} gets"
+    link = "a port's" if simulation.weighed else "a link's"
+    rate = simulation.effective_rate
+    carried = "" if rate is None else f" ({rate_words(rate)})"
+    return (
+        f"{who} {percent(simulation.effective_bandwidth)} of {link} rate{carried} on "
+        f"{simulation.fabric_name} ({_interval(simulation)})."
+    )
+
+
 def simulation_tables(
     simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> tuple[ResultTable, ...]:

@@ -1,0 +1,112 @@
+"""All-to-alls of many algorithms and sizes, predicted as ``contend predict alltoall`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.placement import parse
+from contend.prediction.calibration import Calibration, costs_of
+from contend.prediction.comparing import Comparison, beside_measured
+from contend.prediction.conditions import Conditions, fastest_port
+from contend.prediction.predicting import LIBRARY, Prediction, predict_alltoall
+from contend.runs import Run
+from contend.schedule import Exchange, suited
+from contend.shown import Shown
+from contend.units import parse_rate, parse_size, parse_sizes, valued
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions(Shown, told="prediction_document"):
+    """All-to-alls on a fabric, predicted.
+
+    Attributes:
+        cells: one for every algorithm and size.
+        where: fabric, hosts and costs.
+        placement: how ranks were placed.
+        comparison: with what was measured; None where nothing was.
+    """
+
+    cells: tuple[Prediction, ...]
+    where: Conditions
+    placement: str
+    comparison: Comparison | None = None
+
+
+def predict(
+    fabric: Fabric,
+    calibration: str | Path | Calibration | None = None,
+    *,
+    algorithms: str | Sequence[str] = "all",
+    bytes: str | int | Sequence[int] = "4K:1M",  # noqa: A002
+    ranks: int | None = None,
+    ranks_per_host: int = 1,
+    placement: str = "linear",
+    rate: float | str | None = None,
+    buffer: int | str | None = None,
+    measured: str | Path | Run | None = None,
+) -> Predictions:
+    """Predicts how long all-to-alls take on a fabric, as ``contend measure`` measures them.
+
+    Args:
+        fabric: with routes.
+        calibration: what `contend.calibrate` returned, or the folder or the file that it left;
+            None for usual costs.
+        algorithms: names, or words such as ``shift,linear``, or ``all``.
+        bytes: that each rank sends to each other: numbers, or words such as ``4K:1M``.
+        ranks: how many; None fills the placement.
+        ranks_per_host: ranks that share a host.
+        placement: which rank sits on which host.
+        rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the
+            calibration's, or the fabric's own.
+        buffer: bytes that wait for a channel at most, or words such as ``1MiB``; None for the
+            calibration's.
+        measured: a run of ``contend measure alltoall``, or its folder, to stand beside.
+
+    Raises:
+        UsageError: for what does not fit together.
+        ShortfallError: the run has none of these algorithms and sizes.
+    """
+    costs = calibration if isinstance(calibration, Calibration) else costs_of(_path(calibration))
+    placed = parse(placement, fabric, ranks_per_host=ranks_per_host)
+    if placed.random:
+        raise UsageError("placement=: random draws many, and ranks need one here; give file:PATH")
+    count = placed.ranks if ranks is None else ranks
+    if not 2 <= count <= placed.ranks:
+        raise UsageError(f"ranks=: expected 2 to {placed.ranks}, which have a host, got {count}")
+    most = valued(buffer, parse_size)
+    where = Conditions(
+        fabric=fabric,
+        hosts=placed.host_of_rank[:count],
+        calibration=costs,
+        rate=fastest_port(fabric, costs, valued(rate, parse_rate)),
+        buffer=costs.buffer if most is None else most,
+    )
+    cells = tuple(
+        predict_alltoall(name, Exchange(count, size), where)
+        for name in _names(algorithms, count)
+        for size in _sizes(bytes)
+    )
+    comparison = None
+    if measured is not None:
+        run = measured if isinstance(measured, Run) else Run.load(Path(measured))
+        comparison = beside_measured(cells, run)
+    return Predictions(cells, where, placed.name, comparison)
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _names(given: str | Sequence[str], ranks: int) -> Sequence[str]:
+    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else given
+    return [LIBRARY, *suited(ranks)] if list(names) == ["all"] else names
+
+
+def _sizes(given: str | int | Sequence[int]) -> Sequence[int]:
+    if isinstance(given, str):
+        return parse_sizes(given)
+    return [given] if isinstance(given, int) else given
