@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.profiling import RECORDS, Profile, ProfileRecord, merge, write_profile_record
+from contend.profiling import RECORDS, ProfileRecord, ProgramProfile, merge, write_profile_record
 from contend.profiling.record_layout import (
     CELL,
     COLLECTIVE,
@@ -115,7 +115,7 @@ def main() -> None:
         kept = sum(path.stat().st_size for path in folder.iterdir())
         print(f"kept {kept / 2**20:.0f} MiB")
         load_began = _now()
-        print(Profile.load(folder).findings.verdict)
+        print(ProgramProfile.load(folder).findings.verdict)
         _tell("load and judge", load_began)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -59,3 +60,13 @@ def test_files_that_are_named_are_there() -> None:
         r"`((?:docs|tools|src|tests|cpp)/[\w/.]+\.(?:py|md|sh|toml))`", CONTRIBUTING
     ):
         assert (CHECKOUT / name).is_file(), name
+
+
+def test_a_public_class_name_occurs_once() -> None:
+    """One name, one thing: whoever reads a name in any room knows what is meant."""
+    places: dict[str, list[str]] = {}
+    for path in sorted((CHECKOUT / "src" / "contend").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(CHECKOUT)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

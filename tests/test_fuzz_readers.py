@@ -144,7 +144,7 @@ PLANTED: dict[str, tuple[Any, str, Any, type[Exception]]] = {
     "LLDP output": (lldp_outputs, "only", lambda value: value[0], KeyError),
     # Numbers are read without a look at whether they are some.
     "GraphML": (
-        graph_elements.Node,
+        graph_elements.GraphNode,
         "number",
         lambda node, name, most=0: int(node.text(name) or "0", 0),
         ValueError,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from built_records import Rank, leave_records
 from contend.loading import load
-from contend.prediction import Calibration, Conditions
-from contend.profiling import Profile, merge
+from contend.prediction import Calibration, PredictionConditions
+from contend.profiling import ProgramProfile, merge
 
 ROUTINES = (
     "MPI_Send",
@@ -64,13 +64,13 @@ class Script:
         return self.rank
 
 
-def profile_of(folder: Path, *ranks: Rank, **known: object) -> Profile:
+def profile_of(folder: Path, *ranks: Rank, **known: object) -> ProgramProfile:
     leave_records(folder, ranks, **known)
     merge(folder)
-    return Profile.load(folder)
+    return ProgramProfile.load(folder)
 
 
-def crossbar(calibration: Calibration, hosts: int = 4, **changes: object) -> Conditions:
+def crossbar(calibration: Calibration, hosts: int = 4, **changes: object) -> PredictionConditions:
     network = load(f"crossbar:{hosts}", need_routes=True)
-    where = Conditions(network, range(hosts), calibration, calibration.wire_Bps)
+    where = PredictionConditions(network, range(hosts), calibration, calibration.wire_Bps)
     return replace(where, **changes)  # type: ignore[arg-type]

@@ -18,13 +18,13 @@ from contend.pattern import parse as parse_pattern
 from contend.placement import parse as parse_placement
 from contend.placement import read_jobs
 from contend.prediction import load_calibration
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.report import measure_json, profile_tables, profiles_json, run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
 from contend.routes.saving import content as content_of
 from contend.runs import Run
-from contend.study import Plan, read_plan, run_simulations
+from contend.study import SimulatedPlan, read_plan, run_simulations
 from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 
 DATA = Path(__file__).parents[1] / "data"
@@ -132,7 +132,7 @@ def units(path: Path) -> None:
 
 def plan(path: Path) -> None:
     plan = read_plan(path)
-    if isinstance(plan, Plan):
+    if isinstance(plan, SimulatedPlan):
         sum(1 for _ in plan.cells())
 
 
@@ -143,9 +143,9 @@ def run(path: Path) -> None:
 
 
 @cache
-def _finished_plan() -> Plan:
+def _finished_plan() -> SimulatedPlan:
     plan = read_plan(KEPT / "small.toml")
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, SimulatedPlan)
     return plan
 
 
@@ -157,7 +157,7 @@ def study(path: Path) -> None:
 
 
 def profile(path: Path) -> None:
-    profile = Profile.load(path.parent)
+    profile = ProgramProfile.load(path.parent)
     profile_tables(profile)
     profiles_json([profile])
 

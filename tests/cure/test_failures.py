@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.congestion import draw_patterns, message_congestion, simulate
-from contend.cure import Failure, failures
+from contend.cure import FabricFailure, failures
 from contend.fabric import Fabric, without_numbers
 from contend.routes import mended
 from sample_fabrics import DATA
@@ -22,7 +22,7 @@ def _with_rates(fabric: Fabric) -> Fabric:
     return fabric.replace(rates=("", "4xDDR", "4xSDR"), cable_rate=cable, host_rate=host)
 
 
-def _slowly(fabric: Fabric, failure: Failure) -> tuple[int, int, float, float]:
+def _slowly(fabric: Fabric, failure: FabricFailure) -> tuple[int, int, float, float]:
     """Hosts gone, entries changed, and what the pairs that are left get, before and after."""
     by_kind = {kind: [n for k, n in failure.parts if k == kind] for kind in ("switch", "cable")}
     rest = without_numbers(fabric, switches=by_kind["switch"], cables=by_kind["cable"])

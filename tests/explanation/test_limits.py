@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contend.explanation import Bound, Evidence, Limit, Memory, Rival, judge
+from contend.explanation import Bound, Evidence, FastestRival, Limit, Memory, judge
 from contend.runs import Modes
 
 PORT = Bound(Limit.PORT, 1.0, "bytes through a port")
@@ -77,9 +77,9 @@ def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> Non
 
 def test_another_schedule_that_loses_no_time_out_proves_that_one_was_lost() -> None:
     port = replace(PORT, seconds=0.01)
-    slow = cell(0.3, port, rival=Rival("shift", 0.03))
+    slow = cell(0.3, port, rival=FastestRival("shift", 0.03))
     assert judge(slow).limits == (Limit.TIME_OUTS,)
-    assert judge(replace(slow, rival=Rival("shift", 0.13))).limits == ()
+    assert judge(replace(slow, rival=FastestRival("shift", 0.13))).limits == ()
     # Bruck's schedule sends several times the bytes: 0.3 s may be what they take.
     assert judge(replace(slow, volume=16.0)).limits == ()
 

@@ -7,12 +7,12 @@ import pytest
 
 import contend
 from contend.errors import UsageError
-from contend.explanation import Bound, Limit, Network, least_times, seat
+from contend.explanation import Bound, KnownNetwork, Limit, least_times, seat
 
 WIRE = 1e6
 
 
-def alltoall(network: Network, size: int) -> dict[Limit, Bound]:
+def alltoall(network: KnownNetwork, size: int) -> dict[Limit, Bound]:
     return {bound.limit: bound for bound in least_times(network, *network.pairs, size)}
 
 

@@ -25,7 +25,7 @@ from contend.cli.app import run
 from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy, Verdict
 from contend.prediction import Calibration, Parameter, SizeClass, save_calibration
-from contend.profiling import Profile, merge
+from contend.profiling import ProgramProfile, merge
 
 SECOND, MS, US = 10**9, 10**6, 10**3
 FINALIZE = len(ROUTINES)
@@ -337,7 +337,7 @@ def test_events_that_are_missing_are_told(tmp_path: Path) -> None:
 
 def test_a_profile_object_will_do_and_what_it_lacks_is_refused(tmp_path: Path) -> None:
     explained(tmp_path / "p", *late())
-    profile = Profile.load(tmp_path / "p")
+    profile = ProgramProfile.load(tmp_path / "p")
     assert contend.explain(profile).name == "p"
     with pytest.raises(UsageError, match="says nothing of memory"):
         contend.explain(profile, memory="1GiB")

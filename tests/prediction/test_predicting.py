@@ -13,7 +13,7 @@ from contend.errors import ShortfallError
 from contend.loading import load
 from contend.prediction import (
     Calibration,
-    Conditions,
+    PredictionConditions,
     beside_measured,
     predict_alltoall,
     save_calibration,
@@ -24,10 +24,10 @@ from measured_runs import alltoall_run
 WIRE = 1e6
 
 
-def conditions(calibration: Calibration, fabric: str, **changes: float) -> Conditions:
+def conditions(calibration: Calibration, fabric: str, **changes: float) -> PredictionConditions:
     network = load(fabric, need_routes=True)
     given = {"rate": WIRE, **changes}
-    return Conditions(network, range(network.hosts), calibration, **given)  # type: ignore[arg-type]
+    return PredictionConditions(network, range(network.hosts), calibration, **given)  # type: ignore[arg-type]
 
 
 def test_a_crossbar_takes_g_times_the_bytes_of_a_port(calibration: Calibration) -> None:
@@ -55,10 +55,10 @@ def test_the_hottest_channel_of_a_prediction_needs_most_time(calibration: Calibr
     rate = fabric.cable_rate.copy()
     rate[6] = len(fabric.rates)
     slow = fabric.replace(cable_rate=rate, rates=(*fabric.rates, "4xQDR"))
-    where = Conditions(slow, range(16), calibration, WIRE)
+    where = PredictionConditions(slow, range(16), calibration, WIRE)
     found = predict_alltoall("shift", Exchange(16, 10_000), where)
     assert found.hottest in (12, 13)
-    alike = Conditions(fabric, range(16), calibration, WIRE)
+    alike = PredictionConditions(fabric, range(16), calibration, WIRE)
     assert predict_alltoall("shift", Exchange(16, 10_000), alike).hottest not in (12, 13)
 
 
@@ -75,7 +75,7 @@ def test_routed_rounds_count_one_block_each(calibration: Calibration) -> None:
     """No two messages of a phase share a channel, whether or not ranks sit phases out."""
     network = load("xgft:2;4,4;1,4", route="minhop")
     hosts = [2, 10, 0, 14, 6, 5, 3, 8, 7, 11, 15, 1, 12, 13, 9, 4]
-    where = Conditions(network, hosts, calibration, WIRE)
+    where = PredictionConditions(network, hosts, calibration, WIRE)
     phases = phases_by_routes(network, hosts)
     for algorithm in ("routed", "routed-barrier"):
         found = predict_alltoall(algorithm, Exchange(16, 10_000), where)

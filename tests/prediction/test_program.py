@@ -15,18 +15,18 @@ from contend.errors import UsageError
 from contend.loading import load
 from contend.prediction import (
     Calibration,
-    Conditions,
+    PredictionConditions,
     held_against,
     predict_program,
     program_of,
     save_calibration,
     where_recorded,
 )
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from written_programs import COMPLETION, Script, crossbar, profile_of
 
 
-def one_message(folder: Path, size: int = 1_000_000, **known: object) -> Profile:
+def one_message(folder: Path, size: int = 1_000_000, **known: object) -> ProgramProfile:
     """Rank 0 computes for 100 ms and sends 1 MB, which takes 900 ms instead of 1.1 s."""
     sender = Script(0, 2).call("Send", 100, 1000, peer=1, size=size).end()
     receiver = Script(1, 2).call("Recv", 20, 1000, peer=0, size=size).end(1050)
@@ -91,7 +91,7 @@ def test_a_cable_that_two_share_costs_and_any_placement_would_save_it(
     ]
     recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 1.1, None)
     narrow = load("xgft:2;2,2;1,1", need_routes=True)
-    where = Conditions(narrow, range(4), calibration, calibration.wire_Bps, 1e6)
+    where = PredictionConditions(narrow, range(4), calibration, calibration.wire_Bps, 1e6)
     found = predict_program(recorded, where)
     assert found.seconds == pytest.approx(2.2, rel=1e-6)
     assert found.crossbar == pytest.approx(1.1, rel=1e-3)
@@ -148,7 +148,7 @@ def test_perfect_routes_use_all_cables_of_a_leaf(calibration: Calibration, tmp_p
     recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 0.001, None)
     fabric = load("xgft:2;4,2;1,2", route="dmodk", need_routes=True)
     # Hosts 4 and 6 of the second leaf have the same residue.
-    where = Conditions(fabric, [0, 1, 4, 6], calibration, calibration.wire_Bps)
+    where = PredictionConditions(fabric, [0, 1, 4, 6], calibration, calibration.wire_Bps)
     found = predict_program(recorded, where)
     assert found.seconds == pytest.approx(2.2, rel=1e-3)
     assert found.perfect_routes == pytest.approx(1.1, rel=1e-3)
@@ -228,7 +228,7 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     assert run(arguments) == 0
     own = json.loads(json_file.read_text())["cases"][0]
     assert own["predicted_s"] == seconds(25e9)
-    again = contend.Profile.load(profile.folder)
+    again = contend.ProgramProfile.load(profile.folder)
     found = again.predict(contend.load("crossbar:2", route="minhop"))
     assert found.seconds == own["predicted_s"]
 
@@ -247,7 +247,7 @@ def test_without_a_calibration_some_rate_must_be_known(
 def test_a_notebook_has_it_in_one_call(calibration: Calibration, tmp_path: Path) -> None:
     save_calibration(tmp_path / "costs.json", calibration)
     one_message(tmp_path / "p")
-    profile = contend.Profile.load(tmp_path / "p")
+    profile = contend.ProgramProfile.load(tmp_path / "p")
     fabric = contend.load("crossbar:3", route="minhop")
     found = profile.predict(
         fabric,

@@ -23,7 +23,7 @@ from built_records import (
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.profiling import (
     RECORDS,
-    Profile,
+    ProgramProfile,
     gathering,
     load_profile,
     merge,
@@ -50,9 +50,9 @@ def _ring(size: int = 4, **settings: Any) -> list[Rank]:
     return ranks
 
 
-def _merged(folder: Path, ranks: Sequence[Rank]) -> Profile:
+def _merged(folder: Path, ranks: Sequence[Rank]) -> ProgramProfile:
     merge(leave_records(folder, ranks), run=no_program)
-    return Profile.load(folder)
+    return ProgramProfile.load(folder)
 
 
 def test_totals_are_those_of_the_ranks(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:
     assert str(damaged) in unreadable.text
     assert absent.text.startswith("rank 2 left no record")
     assert [path.name for path in record_files(folder)] == [damaged.name]
-    assert Profile.load(folder).ranks["rank"].to_list() == [0, 1, 3]
+    assert ProgramProfile.load(folder).ranks["rank"].to_list() == [0, 1, 3]
 
 
 def test_records_go_when_the_profile_is_there(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_merge_that_was_interrupted_is_done_again(
         merge(folder)
     monkeypatch.undo()
     with pytest.raises(UsageError, match="not merged yet"):
-        Profile.load(folder)
+        ProgramProfile.load(folder)
     assert len(record_files(folder)) == 4
     again = load_profile(folder)
     other = _merged(tmp_path / "q", _ring())
@@ -260,7 +260,7 @@ def test_a_newer_profile_is_refused(tmp_path: Path) -> None:
     path = profile.folder / "profile.json"
     path.write_text(path.read_text().replace('"version": 1', '"version": 99'))
     with pytest.raises(InputError, match="version 99"):
-        Profile.load(profile.folder)
+        ProgramProfile.load(profile.folder)
 
 
 def test_calls_without_a_cell_are_borne(tmp_path: Path) -> None:

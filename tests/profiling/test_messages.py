@@ -11,7 +11,7 @@ import pytest
 
 from built_records import SITE, Rank, leave_records
 from contend.process import Finished
-from contend.profiling import Profile, merge
+from contend.profiling import ProgramProfile, merge
 
 ROUTINES = (
     "MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Wait", "MPI_Waitall",
@@ -50,7 +50,7 @@ def doing(size: int, **more: Any) -> list[Doing]:
 def waits(folder: Path, ranks: Sequence[Rank]) -> dict[tuple[int, int], tuple[int, str, int]]:
     """By rank and cell: the rank that was waited for, as what, and nanoseconds."""
     merge(leave_records(folder, ranks), run=lambda *_: Finished(1))
-    profile = Profile.load(folder)
+    profile = ProgramProfile.load(folder)
     return {
         (row["rank"], row["cell"]): (row["awaited"], row["kind"], round(1e9 * row["seconds"]))
         for row in profile.waits.to_dicts()
@@ -188,7 +188,7 @@ def test_pairs_sum_up_and_balance_saves_the_mean(tmp_path: Path) -> None:
     one.call(SEND, 400, 401, peer=0)
     one.call(SEND, 500, 501, peer=0)
     waits(tmp_path / "p", [zero, one])
-    findings = Profile.load(tmp_path / "p").findings
+    findings = ProgramProfile.load(tmp_path / "p").findings
     [pair] = findings.waits.to_dicts()
     assert (pair["rank"], pair["awaited"], pair["routine"]) == (0, 1, "MPI_Recv")
     assert 1e9 * pair["seconds"] == pytest.approx(400)
@@ -202,9 +202,9 @@ def test_one_line_is_one_place(tmp_path: Path) -> None:
     zero.call(RECEIVE, 50, 410, peer=1)
     zero.call(RECEIVE, 450, 510, peer=1)
     waits(tmp_path / "p", [zero, one])
-    assert len(Profile.load(tmp_path / "p").findings.places) == 2
+    assert len(ProgramProfile.load(tmp_path / "p").findings.places) == 2
     sites = pl.read_parquet(tmp_path / "p" / "sites.parquet")
     lines = sites.with_columns(pl.lit("step.c").alias("file"), pl.lit(88, pl.UInt32).alias("line"))
     lines.write_parquet(tmp_path / "p" / "sites.parquet")
-    [place] = Profile.load(tmp_path / "p").findings.places.to_dicts()
+    [place] = ProgramProfile.load(tmp_path / "p").findings.places.to_dicts()
     assert (place["place"], place["calls"]) == ("step.c:88", 2)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from built_records import ALLREDUCE, Rank, full_after, leave_records, no_program
-from contend.profiling import RECORDS, Profile, gathering, load_profile, merge
+from contend.profiling import RECORDS, ProgramProfile, gathering, load_profile, merge
 from contend.profiling.folder import record_files
 from contend.report import profile_tables
 
@@ -28,7 +28,7 @@ def _program(word: str, size: int, begun: float, **settings: Any) -> list[Rank]:
 
 
 def _calls(folder: Path) -> int:
-    return int(Profile.load(folder).calls["calls"].sum())
+    return int(ProgramProfile.load(folder).calls["calls"].sum())
 
 
 def test_each_program_is_a_profile(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_each_program_is_a_profile(tmp_path: Path) -> None:
     record = merge(folder, run=no_program)
     assert (record.ranks, record.origin) == (4, "the first of 5 MPI programs of its command")
     assert [other.folder for other in record.others] == ["p-2", "p-3", "p-4", "p-5"]
-    profiles = [Profile.load(tmp_path / f"p-{number}") for number in range(2, 6)]
+    profiles = [ProgramProfile.load(tmp_path / f"p-{number}") for number in range(2, 6)]
     assert [profile.record.origin for profile in profiles] == [
         "begun after p",
         "spawned by p-2",
@@ -74,7 +74,7 @@ def test_where_nothing_can_be_written_beside_it_others_are_in_its_folder(
     monkeypatch.undo()
     assert (other.folder, other.origin) == ("p/2", "begun after p")
     assert (_calls(folder / "2"), _calls(folder)) == (4, 1)
-    rows = {row[0]: row[1] for row in profile_tables(Profile.load(folder))[1].rows}
+    rows = {row[0]: row[1] for row in profile_tables(ProgramProfile.load(folder))[1].rows}
     assert rows["other programs"] == "p/2 (begun after p)"
 
 
@@ -135,7 +135,7 @@ def test_the_end_of_a_killed_program_is_not_that_of_the_next(tmp_path: Path) -> 
     """Killed in its first millisecond, 10 s before the command ended; the next one came at 5 s."""
     ranks = [*_program("a", 1, 0.0, state=0), *_program("b", 1, 5.0, state=0)]
     merge(leave_records(tmp_path / "p", ranks, ended_unix=1e9 + 10), run=no_program)
-    ends = [Profile.load(tmp_path / name).ranks["ended_s"].item() for name in ("p", "p-2")]
+    ends = [ProgramProfile.load(tmp_path / name).ranks["ended_s"].item() for name in ("p", "p-2")]
     assert ends == pytest.approx([1e-3, 5], abs=1e-3)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.profiling.sites import Line, Place, find_lines
+from contend.profiling.sites import CodeLine, CodePlace, find_lines
 
 # The return address that `where` tells is behind its call, in line 5 of its caller.
 SOURCE = """\
@@ -30,11 +30,11 @@ int main(void) {
 
 
 @pytest.fixture
-def place(tmp_path: Path, require_program: Callable[[str], None]) -> Callable[..., Place]:
+def place(tmp_path: Path, require_program: Callable[[str], None]) -> Callable[..., CodePlace]:
     for program in ("cc", "addr2line", "nm", "strip"):
         require_program(program)
 
-    def compiled(*flags: str, kind: str = "", strip: bool = False) -> Place:
+    def compiled(*flags: str, kind: str = "", strip: bool = False) -> CodePlace:
         (tmp_path / "source.c").write_text(SOURCE)
         program = tmp_path / "program"
         command = [
@@ -55,19 +55,21 @@ def place(tmp_path: Path, require_program: Callable[[str], None]) -> Callable[..
             words = line.split()
             start, end = (int(word, 16) for word in words[0].split("-"))
             if "x" in words[1] and start <= int(address, 16) < end:
-                return Place(str(program), int(address, 16) - start + int(words[2], 16))
+                return CodePlace(str(program), int(address, 16) - start + int(words[2], 16))
         raise AssertionError(done.stdout)
 
     return compiled
 
 
 @pytest.mark.parametrize("flags", [("-g",), ("-g", "-no-pie"), ("-g", "-Wl,-z,separate-code")])
-def test_lines_are_those_of_the_call(place: Callable[..., Place], flags: tuple[str, ...]) -> None:
+def test_lines_are_those_of_the_call(
+    place: Callable[..., CodePlace], flags: tuple[str, ...]
+) -> None:
     [line] = find_lines([place(*flags)])
     assert (line.symbol, Path(line.file).name, line.line) == ("caller", "source.c", 5)
 
 
-def test_without_lines_symbol_and_offset(place: Callable[..., Place]) -> None:
+def test_without_lines_symbol_and_offset(place: Callable[..., CodePlace]) -> None:
     [line] = find_lines([place()])
     assert line.line == 0
     symbol, _, offset = line.symbol.partition("+")
@@ -86,30 +88,32 @@ def test_without_lines_symbol_and_offset(place: Callable[..., Place]) -> None:
     ],
 )
 def test_names_of_cython_are_those_of_python(
-    place: Callable[..., Place], symbol: str, shown: str
+    place: Callable[..., CodePlace], symbol: str, shown: str
 ) -> None:
     [line] = find_lines([place(f"-Dcaller={symbol}")])
     assert line.symbol.partition("+")[0] == shown
 
 
-def test_stripped_programs_tell_what_they_share(place: Callable[..., Place]) -> None:
+def test_stripped_programs_tell_what_they_share(place: Callable[..., CodePlace]) -> None:
     [line] = find_lines([place("-rdynamic", strip=True)])
     assert line.symbol.startswith("caller+")
 
 
-def test_what_a_stripped_program_keeps_to_itself_has_no_name(place: Callable[..., Place]) -> None:
+def test_what_a_stripped_program_keeps_to_itself_has_no_name(
+    place: Callable[..., CodePlace],
+) -> None:
     """The nearest symbol is that of `where`, which ends before."""
     there = place("-rdynamic", kind="static", strip=True)
-    assert find_lines([there]) == [Line()]
+    assert find_lines([there]) == [CodeLine()]
 
 
-def test_each_module_is_asked_once_and_order_stays(place: Callable[..., Place]) -> None:
+def test_each_module_is_asked_once_and_order_stays(place: Callable[..., CodePlace]) -> None:
     there = place("-g")
-    lines = find_lines([Place("", 0), there, Place("/nowhere", 16), there])
+    lines = find_lines([CodePlace("", 0), there, CodePlace("/nowhere", 16), there])
     assert [line.line for line in lines] == [0, 5, 0, 5]
 
 
 def test_what_is_no_program_has_no_lines(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(b"\x7fELF\x02" + bytes(range(200)))
-    assert find_lines([Place(str(path), 2**63)]) == [Line()]
+    assert find_lines([CodePlace(str(path), 2**63)]) == [CodeLine()]

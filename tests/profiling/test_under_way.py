@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.profiling import Profile, UnderWay
+from contend.profiling import ProgramProfile, UnderWay
 from contend.profiling.record_layout import ANY_PEER, ANY_TAG, Awaits, State
 from written_programs import MS, ROUTINES, Script, profile_of
 
@@ -51,7 +51,7 @@ class Side:
         return self
 
 
-def ended(folder: Path, *sides: Side, lost: int = 0, after_s: float = 60) -> Profile:
+def ended(folder: Path, *sides: Side, lost: int = 0, after_s: float = 60) -> ProgramProfile:
     for side in sides:
         side.script.rank.lost["events"] = lost
     return profile_of(folder, *(side.script.rank for side in sides), ended_unix=1e9 + after_s)

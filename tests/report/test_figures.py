@@ -20,7 +20,7 @@ from contend.report import (
     save_figure,
     simulation_comparison,
 )
-from contend.report.simulation.histograms import Label, bin_edges, fractions, label_rows
+from contend.report.simulation.histograms import BarLabel, bin_edges, fractions, label_rows
 
 
 def texts(figure: Figure) -> str:
@@ -200,7 +200,7 @@ def test_a_fabric_without_cables_has_no_loads(make_simulation: Any, duo: Fabric)
 
 
 def test_labels_that_would_meet_take_rows() -> None:
-    row = label_rows([Label("ftree 40.1 %", x, 1, "k") for x in (0.40, 0.42, 0.90)])
+    row = label_rows([BarLabel("ftree 40.1 %", x, 1, "k") for x in (0.40, 0.42, 0.90)])
     assert row[0] != row[1]
     assert row[2] == 0
 

@@ -34,7 +34,7 @@ from contend.runs import (
 )
 from contend.study import (
     Answer,
-    Ended,
+    EndedStudy,
     GridCell,
     MeasuredPlan,
     Result,
@@ -105,14 +105,14 @@ def found_in_one_run(results: list[Result], barriers: float = 0.0) -> list[Resul
 
 def ended(
     results: list[Result], left: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
-) -> Ended:
+) -> EndedStudy:
     """A study of one launch a cell."""
     answers = []
     for cell in dict.fromkeys(each.cell for each in results):
         run = Run(Path("run"), RunRecord(cell.probe), pl.DataFrame(schema=SCHEMA))
         own = tuple(each for each in results if each.cell == cell)
         answers.append(Answer(cell, RunPoints(run), (0,), own, warnings=warnings))
-    return Ended(tuple(answers), left)
+    return EndedStudy(tuple(answers), left)
 
 
 def spread(median: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contend.measurement import Agreement, agreement
-from contend.report import Compared, agreement_figure, pair_figure, pair_json, pair_tables
+from contend.report import ComparedFabric, agreement_figure, pair_figure, pair_json, pair_tables
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
 from contend.report.table import ResultTable
@@ -80,7 +80,7 @@ def test_messages_within_a_host_have_no_prediction(run: Run, judged: Agreement) 
 
 def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path) -> None:
     pairs = messages([0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
-    figure = agreement_figure([Compared("fig1", pairs, with_ranks_on_a_host(judged))])
+    figure = agreement_figure([ComparedFabric("fig1", pairs, with_ranks_on_a_host(judged))])
     left = figure.axes[0]
     # Both models, eight messages each; the ends of both drawn medians beside.
     points = [line for line in left.lines if line.get_marker() == "." and len(line.get_xdata())]

@@ -20,7 +20,7 @@ from contend.report import (
     profiles_json,
 )
 from contend.report.profile import figures
-from contend.report.profile.figures import Picture, profile_figure
+from contend.report.profile.figures import ProfilePicture, profile_figure
 from contend.report.profile.tables import size_class_words
 from contend.report.words import percent
 
@@ -127,8 +127,8 @@ def test_every_row_of_calls_is_a_line_of_csv(profile: Profile) -> None:
     assert lines[0].startswith("profile,rank,routine,communicator,place")
 
 
-@pytest.mark.parametrize("picture", list(Picture))
-def test_every_picture_is_drawn(profile: Profile, picture: Picture, tmp_path: Path) -> None:
+@pytest.mark.parametrize("picture", list(ProfilePicture))
+def test_every_picture_is_drawn(profile: Profile, picture: ProfilePicture, tmp_path: Path) -> None:
     path = tmp_path / "it.svg"
     assert draw_profiles([profile], path, picture=picture) == [path]
     titles = ("in MPI", "pairs of ranks", "waits for rank")
@@ -139,7 +139,7 @@ def test_a_page_has_all_pictures_and_tables(profile: Profile, tmp_path: Path) ->
     path = tmp_path / "it.html"
     draw_profiles([profile], path, tables=profile_tables(profile))
     page = path.read_text()
-    assert page.count("<svg") == len(Picture)
+    assert page.count("<svg") == len(ProfilePicture)
     # The verdict first, as wide as the page.
     assert page.index(f"<h1>{profile.findings.verdict}</h1>") < page.index("<svg")
     assert page.rindex("</svg>") < page.index("By communicator")
@@ -153,7 +153,7 @@ def test_a_page_begins_with_where_ranks_were_and_has_no_empty_picture(tmp_path: 
     draw_profiles([profile], tmp_path / "it.html", tables=profile_tables(profile))
     page = (tmp_path / "it.html").read_text()
     assert page.index("<h1>The run hung") < page.index("Where ranks were") < page.index("<svg")
-    assert page.count("<svg") == len(Picture) - 2
+    assert page.count("<svg") == len(ProfilePicture) - 2
 
 
 def test_no_legend_lies_over_bars(tmp_path: Path) -> None:

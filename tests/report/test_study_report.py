@@ -15,25 +15,25 @@ from contend.report.study.simulated import impacts
 from contend.study import (
     Application,
     FabricEntry,
-    Outcome,
     PatternEntry,
-    Plan,
     Record,
     Reference,
     SimulatedCell,
+    SimulatedOutcome,
+    SimulatedPlan,
     record_of,
     write_cell,
 )
 from contend.study.applications import ApplicationPart, PrintedTime
 from json_reading import as_read
 
-MakeOutcome = Callable[..., Outcome]
+MakeOutcome = Callable[..., SimulatedOutcome]
 REQUEST = SimulatedCell("x", None, "ftree", "bisect", "random", 4, None, 1)
 
 
 @pytest.fixture
-def plan() -> Plan:
-    return Plan(
+def plan() -> SimulatedPlan:
+    return SimulatedPlan(
         name="small",
         fabrics=(FabricEntry("ranger", "ranger"),),
         patterns=(PatternEntry("bisect", "bisect"), PatternEntry("neighbour:6", "neighbour:6")),
@@ -51,24 +51,24 @@ def plan() -> Plan:
 
 @pytest.fixture
 def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
-    def make(engine: str, pattern: str = "bisect", **changes: Any) -> Outcome:
+    def make(engine: str, pattern: str = "bisect", **changes: Any) -> SimulatedOutcome:
         path = tmp_path / f"{engine}-{pattern}.json".replace(":", "-")
         simulation = make_simulation(
             fabric_name="ranger", engine=engine, pattern=pattern, **changes
         )
         record = record_of(simulation, ("ranger", engine, pattern), REQUEST, 1.0)
         write_cell(path, record, simulation)
-        return Outcome(record, path)
+        return SimulatedOutcome(record, path)
 
     return make
 
 
-def failed(engine: str, cause: str, pattern: str = "bisect") -> Outcome:
+def failed(engine: str, cause: str, pattern: str = "bisect") -> SimulatedOutcome:
     record = Record("ranger", engine, pattern, "failed", REQUEST, cause)
-    return Outcome(record, Path("nowhere.json"))
+    return SimulatedOutcome(record, Path("nowhere.json"))
 
 
-def test_ours_theirs_and_the_difference(plan: Plan, make_outcome: MakeOutcome) -> None:
+def test_ours_theirs_and_the_difference(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     table = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])[0]
     row = dict(zip(table.columns, table.rows[0], strict=True))
     # 1/mean π is 3/8, mean of 1/π 0.55, waiting 3/20; the paper says 40.0.
@@ -83,7 +83,7 @@ def test_ours_theirs_and_the_difference(plan: Plan, make_outcome: MakeOutcome) -
 
 
 def test_numbers_of_other_sources_have_their_own_table(
-    plan: Plan, make_outcome: MakeOutcome
+    plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
     others = next(table for table in tables if table.title == "Beside other published numbers")
@@ -93,7 +93,7 @@ def test_numbers_of_other_sources_have_their_own_table(
 
 
 def test_scaled_patterns_are_multiplied_and_said_to_be(
-    plan: Plan, make_outcome: MakeOutcome
+    plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     table = study_tables(plan, [make_outcome("opensm:ftree", "neighbour:6", scale=1.6)])[0]
     row = dict(zip(table.columns, table.rows[0], strict=True))
@@ -102,7 +102,7 @@ def test_scaled_patterns_are_multiplied_and_said_to_be(
     assert "multiplied by 1.6" in table.note
 
 
-def test_failures_are_err_and_tell_why_once(plan: Plan) -> None:
+def test_failures_are_err_and_tell_why_once(plan: SimulatedPlan) -> None:
     cells = [failed("opensm:ftree", "not a tree", pattern) for pattern in ("bisect", "neighbour:6")]
     tables = study_tables(plan, cells)
     assert "ERR" in tables[0].rows[0]
@@ -111,13 +111,13 @@ def test_failures_are_err_and_tell_why_once(plan: Plan) -> None:
     assert tables[-1].rows == (("Tables are not public.",),)
 
 
-def test_no_difference_is_plus_nothing(plan: Plan, make_outcome: MakeOutcome) -> None:
+def test_no_difference_is_plus_nothing(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     near = np.full(4, 1 / 0.39999)
     table = study_tables(plan, [make_outcome("opensm:ftree", mean_congestion=near)])[0]
     assert "+0.0" in table.rows[0]
 
 
-def test_json_has_a_cell_for_each(plan: Plan, make_outcome: MakeOutcome) -> None:
+def test_json_has_a_cell_for_each(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     cells = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no")]
     result = as_read(study_json(plan, cells, "folder"))
     done, err = result["cells"]
@@ -133,7 +133,7 @@ def test_json_has_a_cell_for_each(plan: Plan, make_outcome: MakeOutcome) -> None
 
 
 def test_a_histogram_and_a_comparison_for_each_sampled_pattern(
-    plan: Plan, make_outcome: MakeOutcome
+    plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     outcomes = [
         make_outcome("opensm:ftree"),
@@ -152,7 +152,9 @@ def test_a_histogram_and_a_comparison_for_each_sampled_pattern(
     assert {"ftree 37.5 %", "minhop 12.5 %", "paper 40.0 %"} <= set(texts)
 
 
-def test_rounds_are_drawn_under_the_best_routing(plan: Plan, make_outcome: MakeOutcome) -> None:
+def test_rounds_are_drawn_under_the_best_routing(
+    plan: SimulatedPlan, make_outcome: MakeOutcome
+) -> None:
     outcomes = [
         make_outcome("opensm:ftree", "neighbour:6", rounds=2),
         make_outcome("opensm:minhop", "neighbour:6", rounds=2, mean_congestion=np.full(4, 8.0)),
@@ -162,7 +164,9 @@ def test_rounds_are_drawn_under_the_best_routing(plan: Plan, make_outcome: MakeO
     assert "ftree" in figure.axes[0].get_title(loc="left")
 
 
-def test_patterns_without_samples_have_no_figure(plan: Plan, make_outcome: MakeOutcome) -> None:
+def test_patterns_without_samples_have_no_figure(
+    plan: SimulatedPlan, make_outcome: MakeOutcome
+) -> None:
     single = {
         "samples": 1,
         "bandwidth": np.array([0.5]),
@@ -173,7 +177,7 @@ def test_patterns_without_samples_have_no_figure(plan: Plan, make_outcome: MakeO
 
 
 def test_several_figures_are_one_page_or_files(
-    plan: Plan, make_outcome: MakeOutcome, tmp_path: Path
+    plan: SimulatedPlan, make_outcome: MakeOutcome, tmp_path: Path
 ) -> None:
     outcomes = [make_outcome("opensm:ftree"), make_outcome("opensm:ftree", "neighbour:6")]
     page = save_figures(study_figures(plan, outcomes), tmp_path / "all.html")
@@ -189,7 +193,7 @@ def test_several_figures_are_one_page_or_files(
     assert all(file.exists() for file in files)
 
 
-def with_application(plan: Plan, pattern: str) -> Plan:
+def with_application(plan: SimulatedPlan, pattern: str) -> SimulatedPlan:
     """A fifth of the run time in messages of one pattern; 87 % are printed for Ranger."""
     application = Application(
         name="POP",
@@ -204,7 +208,7 @@ def with_application(plan: Plan, pattern: str) -> Plan:
 
 
 def test_applications_beside_what_their_source_printed(
-    plan: Plan, make_outcome: MakeOutcome
+    plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     plan = with_application(plan, "bisect")
     outcomes = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no routes")]
@@ -217,7 +221,7 @@ def test_applications_beside_what_their_source_printed(
 
 
 def test_applications_without_the_bandwidths_that_they_need(
-    plan: Plan, make_outcome: MakeOutcome
+    plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     plan = with_application(plan, "neighbour:6")
     (impact,) = impacts(plan, [make_outcome("opensm:ftree").record])

@@ -12,7 +12,15 @@ import pytest
 
 from contend.errors import InputError
 from contend.session import Attempt, Cell, Observer, Step
-from contend.study import Answer, Ended, MeasuredPlan, Result, Site, read_plan, run_measurements
+from contend.study import (
+    Answer,
+    EndedStudy,
+    MeasuredPlan,
+    Result,
+    Site,
+    read_plan,
+    run_measurements,
+)
 from fake_hosts import LIBRARY, Asked, Dies, FakeHosts
 
 SIZES = (16, 1024, 2048, 4096)
@@ -45,14 +53,14 @@ class Listener(Observer):
         self.steps.append(step)
 
 
-def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> Ended:
+def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> EndedStudy:
     site = Site(place or FakeHosts(), options.pop("on", ""))
     libraries = dict.fromkeys(("", "a", "b"), LIBRARY)
     folder = Path(options.pop("out", "run"))
     return run_measurements(plan, folder, site, libraries=libraries, **options)
 
 
-def answer_of(ended: Ended, measure: str, *, each: int = 2) -> Answer:
+def answer_of(ended: EndedStudy, measure: str, *, each: int = 2) -> Answer:
     return next(
         answer
         for answer in ended.answers
@@ -60,7 +68,7 @@ def answer_of(ended: Ended, measure: str, *, each: int = 2) -> Answer:
     )
 
 
-def has_failed(ended: Ended) -> bool:
+def has_failed(ended: EndedStudy) -> bool:
     return any(answer.failed for answer in ended.answers)
 
 
@@ -68,7 +76,7 @@ def sweep(plan: MeasuredPlan, **changes: Any) -> MeasuredPlan:
     return plan.changed(only=("sweep",), ranks_per_host=(1,), **changes)
 
 
-def failure_of(ended: Ended) -> tuple[tuple[str, str], list[Result]]:
+def failure_of(ended: EndedStudy) -> tuple[tuple[str, str], list[Result]]:
     """Cause and reason of the only failure of the only cell, and its points."""
     (answer,) = ended.answers
     (failure,) = answer.failures(0).items()

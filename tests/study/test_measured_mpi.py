@@ -14,7 +14,15 @@ from contend.measurement import RealHosts
 from contend.mpi import Library, select
 from contend.runs import read_samples
 from contend.session import Observer, Step
-from contend.study import Answer, Ended, MeasuredPlan, Result, Site, read_plan, run_measurements
+from contend.study import (
+    Answer,
+    EndedStudy,
+    MeasuredPlan,
+    Result,
+    Site,
+    read_plan,
+    run_measurements,
+)
 
 # So many samples that nothing ends before somebody ends it.
 _ENDLESS: dict[str, Any] = {"repetitions": (10**6, 10**6), "precision": 1e-9}
@@ -51,7 +59,7 @@ class Progressed(Observer):
         self._action(step)
 
 
-def go(plan: MeasuredPlan, library: Library, memory: int = 1 << 30, **options: Any) -> Ended:
+def go(plan: MeasuredPlan, library: Library, memory: int = 1 << 30, **options: Any) -> EndedStudy:
     site = Site(RealHosts(free_memory=memory))
     return run_measurements(plan, Path("run"), site, libraries={"": library}, **options)
 

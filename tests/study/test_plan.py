@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import Application, Plan, find_plan, shipped_plans
+from contend.study import Application, SimulatedPlan, find_plan, shipped_plans
 from contend.study import read_plan as read_any
 from contend.study.applications import ApplicationPart
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> SimulatedPlan:
     plan = read_any(path)
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, SimulatedPlan)
     return plan
 
 
@@ -125,7 +125,8 @@ def test_plans_are_found_by_name_or_path(plan_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in shipped_plans() if isinstance(read_any(find_plan(name)), Plan)]
+    "name",
+    [name for name in shipped_plans() if isinstance(read_any(find_plan(name)), SimulatedPlan)],
 )
 def test_plans_that_come_with_contend_are_sound(name: str) -> None:
     path = find_plan(name)

@@ -13,16 +13,18 @@ import pytest
 
 from contend.errors import InputError, MissingError, UsageError
 from contend.session import Attempt, Cell, Observer, Step
-from contend.study import Outcome, Plan, read_plan, run_simulations
+from contend.study import SimulatedOutcome, SimulatedPlan, read_plan, run_simulations
 
 
-def plan_of(path: Path) -> Plan:
+def plan_of(path: Path) -> SimulatedPlan:
     plan = read_plan(path)
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, SimulatedPlan)
     return plan
 
 
-def go(plan_file: Path, rooms: Any, plan: Plan | None = None, **options: Any) -> list[Outcome]:
+def go(
+    plan_file: Path, rooms: Any, plan: SimulatedPlan | None = None, **options: Any
+) -> list[SimulatedOutcome]:
     folder = plan_file.parent.parent / "run"
     plan = plan or plan_of(plan_file)
     return run_simulations(plan, folder, beside=plan_file.parent, **options)
@@ -236,7 +238,7 @@ def test_cells_of_another_version_are_named(plan_file: Path, rooms: Any) -> None
     plain = {**outcome.record.simulation, "flux": 1}
     changed = msgspec.structs.replace(outcome.record, simulation=plain)
     with pytest.raises(InputError, match="another version"):
-        Outcome(changed, outcome.path).simulation()
+        SimulatedOutcome(changed, outcome.path).simulation()
 
 
 def test_a_folder_that_cannot_be_made(plan_file: Path, rooms: Any) -> None:

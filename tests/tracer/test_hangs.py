@@ -16,7 +16,7 @@ import pytest
 import contend
 from contend.errors import UsageError
 from contend.mpi import launch_environment
-from contend.profiling import Profile, load_profile, merge
+from contend.profiling import ProgramProfile, load_profile, merge
 from contend.profiling.folder import (
     RECORDS,
     ProfileRecord,
@@ -123,7 +123,7 @@ def test_where_it_was_stuck(openmpi: Mpi, build: Build, tmp_path: Path, mode: st
     ended = ProfileRecord(("./hangs", mode), ended_unix=time.time() + 60)
     write_profile_record(folder, ended)
     merge(folder)
-    profile = Profile.load(folder)
+    profile = ProgramProfile.load(folder)
     verdict = profile.findings.verdict
     for words in said:
         assert words in verdict
@@ -157,7 +157,7 @@ def test_a_run_that_was_ended_early_has_not_hung(
     places, _ = HANGS["stopped"]
     folder = _hang(openmpi, build(openmpi.wrapper, "hangs.c"), "stopped", places, tmp_path)
     merge(folder)
-    verdict = Profile.load(folder).findings.verdict
+    verdict = ProgramProfile.load(folder).findings.verdict
     assert verdict.startswith("When the run was ended: rank 0 waits for rank 1 in MPI_Barrier")
     assert "for an unknown time" in verdict
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.profiling import Profile, ProfileRecord, merge, write_profile_record
+from contend.profiling import ProfileRecord, ProgramProfile, merge, write_profile_record
 from probe_programs import Mpi
 from tracer.conftest import Build, Run
 
@@ -26,7 +26,7 @@ def test_known_waits_are_told(
     assert recorded.ended.status == 0, recorded.ended.errors
     write_profile_record(tmp_path, ProfileRecord(("./lateness",)))
     merge(tmp_path)
-    profile = Profile.load(tmp_path)
+    profile = ProgramProfile.load(tmp_path)
     keys = ("rank", "cell")
     told = profile.waits.join(profile.calls.select(*keys, "routine"), on=keys)
     lines = recorded.ended.output.splitlines()

@@ -36,15 +36,15 @@ from contend.cli.options import (
 from contend.errors import UsageError
 from contend.prediction import (
     Calibration,
-    Case,
-    Conditions,
+    PredictedPlace,
+    PredictionConditions,
     conditions_of,
     costs_of,
     predict,
     predict_program,
     record_of,
 )
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.report import Document, prediction_document, program_document
 from contend.units import parse_rate
 
@@ -107,13 +107,13 @@ def program(
     """
     if routes is not None and len(fabrics) > 1:
         raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
-    recorded = Profile.load(profile)
+    recorded = ProgramProfile.load(profile)
     costs = costs_of(calibration, recorded.record.library)
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
     record = record_of(recorded, costs, there)
     cases = [
-        Case(name, predict_program(record, where))
+        PredictedPlace(name, predict_program(record, where))
         for name, where in _places(
             recorded,
             fabrics,
@@ -131,7 +131,7 @@ def program(
 
 
 def _places(
-    profile: Profile,
+    profile: ProgramProfile,
     fabrics: Sequence[str],
     routes: str | None,
     route: Sequence[str] | None,
@@ -141,7 +141,7 @@ def _places(
     costs: Calibration,
     rate: float | None,
     buffer: int | None,
-) -> Iterator[tuple[str, Conditions]]:
+) -> Iterator[tuple[str, PredictionConditions]]:
     """Every fabric with every route and placement, and what tells it from the others."""
     engines: Sequence[str | None] = route or [None]
     orders: Sequence[str | None] = placement or [None]

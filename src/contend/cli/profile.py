@@ -44,7 +44,13 @@ from contend.cli.program import (
 )
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.profiling import Job, Outcome, Profile, load_profile, run_recorded
+from contend.profiling import (
+    ProgramProfile,
+    RecordedJob,
+    RecordingOutcome,
+    load_profile,
+    run_recorded,
+)
 from contend.units import counted, parse_size
 
 ProfileFolderOption = Annotated[
@@ -111,7 +117,7 @@ def profile(
     )
     check_command(command, common, ranks, ranks_per_host)
     console = Console(stderr=True, highlight=False)
-    asked = Job(tuple(command), mpi=mpi, labels=labels(label), memory=record)
+    asked = RecordedJob(tuple(command), mpi=mpi, labels=labels(label), memory=record)
     # Standard output is for the JSON alone.
     target = sys.stderr if json == "-" else None
     with (
@@ -144,7 +150,7 @@ def _merging() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
 
 
-def _tell(console: Console, profile: Profile) -> None:
+def _tell(console: Console, profile: ProgramProfile) -> None:
     if profile.record.origin:
         names = " and ".join(sorted({Path(file).name for file in profile.record.programs}))
         console.print(Text(f"{names}, {profile.record.origin}:"), soft_wrap=True)
@@ -155,7 +161,7 @@ def _tell(console: Console, profile: Profile) -> None:
     console.print(Text(f"all of it: contend report {folder}"), soft_wrap=True)
 
 
-def _leave(outcome: Outcome) -> None:
+def _leave(outcome: RecordingOutcome) -> None:
     """Ends as the command ended.
 
     Raises:

@@ -46,7 +46,7 @@ from contend.report import Document, simulation_document, simulations_document
 from contend.units import counted, parse_seconds
 
 
-class Picture(StrEnum):
+class SimulationPicture(StrEnum):
     """What --plot draws."""
 
     BANDWIDTH = "bandwidth"
@@ -101,8 +101,10 @@ ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
-    Picture | None,
-    PICTURE(f": {', '.join(Picture)}. A page (.html) shows all that fit unless one is named."),
+    SimulationPicture | None,
+    PICTURE(
+        f": {', '.join(SimulationPicture)}. A page (.html) shows all that fit unless one is named."
+    ),
 ]
 
 

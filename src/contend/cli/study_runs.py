@@ -22,7 +22,7 @@ from contend.runs import Warned
 from contend.session import Attempt, Cell, Observer, Step
 from contend.study import (
     MeasuredPlan,
-    Plan,
+    SimulatedPlan,
     Site,
     StudyPlan,
     VerificationPlan,
@@ -56,7 +56,7 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
         report.check_suffix(options.plot)
     if options.loading != WHOLE and not isinstance(plan, MeasuredPlan):
         raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
-    if isinstance(plan, Plan):
+    if isinstance(plan, SimulatedPlan):
         _simulate(plan.changed(**given), file, options)
     elif isinstance(plan, MeasuredPlan):
         _measure(plan, given, options)
@@ -64,7 +64,7 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
         _verify(plan.changed(**given), file, options)
 
 
-def _simulate(plan: Plan, file: Path, options: Options) -> None:
+def _simulate(plan: SimulatedPlan, file: Path, options: Options) -> None:
     folder = Path(plan.name) if options.output is None else options.output
     console = _console(options)
     with _watching(plan, console) as watch:
@@ -222,7 +222,7 @@ def _verify(plan: VerificationPlan, file: Path, options: Options) -> None:
     if options.markdown is not None:
         write_text(options.markdown, report.markdown_of(tables))
     compared = [
-        report.Compared(result.case.name, result.pairs, result.agreement)
+        report.ComparedFabric(result.case.name, result.pairs, result.agreement)
         for result in verified
         if result.pairs is not None and result.agreement is not None
     ]

@@ -112,11 +112,11 @@ class JobMessages:
         """The numbers that hosts have here."""
         return np.searchsorted(self.hosts, hosts).astype(np.uint32)
 
-    def sent(self, samples: range) -> Sent:
+    def sent(self, samples: range) -> SampledMessages:
         """The messages of all jobs in these samples."""
         return self._sent(list(enumerate(self._jobs)), samples)
 
-    def sent_by_next(self, hosts: Hosts, samples: range) -> Sent:
+    def sent_by_next(self, hosts: Hosts, samples: range) -> SampledMessages:
         """The messages of a further job, on hosts that may be any of those known."""
         return self._sent([(len(self._jobs), self._ranks(hosts))], samples)
 
@@ -163,7 +163,7 @@ class JobMessages:
         found[number[rank.reshape(-1)], rail] = places
         return found
 
-    def _sent(self, jobs: Sequence[tuple[int, _Ranks]], samples: range) -> Sent:
+    def _sent(self, jobs: Sequence[tuple[int, _Ranks]], samples: range) -> SampledMessages:
         parts: list[tuple[NDArray[np.uint32], ...]] = []
         for job, ranks in jobs:
             if len(ranks) < 2:
@@ -184,7 +184,7 @@ class JobMessages:
         crossed = np.concatenate((route, ports), axis=1).astype(np.int64)
         rate = self.rate
         port = np.minimum(rate[crossed[:, -2]], rate[crossed[:, -1]])
-        return Sent(crossed, port, job_of.astype(np.int64), sample_of.astype(np.int64))
+        return SampledMessages(crossed, port, job_of.astype(np.int64), sample_of.astype(np.int64))
 
     def _rounds(self, job: int, ranks: int, samples: range) -> list[int]:
         """The round that a job is in, in every sample."""
@@ -236,7 +236,7 @@ def _on_rails(source: _Ranks, target: _Ranks) -> tuple[Hosts, Hosts]:
 
 
 @dataclass(frozen=True, eq=False)
-class Sent:
+class SampledMessages:
     """Messages of several samples, a row each.
 
     Attributes:

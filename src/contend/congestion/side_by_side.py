@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.job_messages import Hosts, JobMessages, Sent, Shares
+from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
 from contend.congestion.simulation import normal_half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric
@@ -113,7 +113,9 @@ def judge_jobs(
 class _Shared:
     """Who else is on the channels that messages cross."""
 
-    def __init__(self, sent: Sent, messages: JobMessages, jobs: int, samples: int) -> None:
+    def __init__(
+        self, sent: SampledMessages, messages: JobMessages, jobs: int, samples: int
+    ) -> None:
         width = messages.channels + 1
         self._jobs = jobs
         self._samples = samples
@@ -196,7 +198,7 @@ class _Losses:
         self._pair, self._sum, self._square = self._none, np.zeros(0), np.zeros(0)
         self._place, self._there = self._none, np.zeros(0)
 
-    def add(self, sent: Sent, shared: _Shared, samples: int) -> None:
+    def add(self, sent: SampledMessages, shared: _Shared, samples: int) -> None:
         """Adds what is lost in some further samples."""
         count = np.bincount(sent.job * samples + sent.sample, minlength=self._jobs * samples)
         rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
@@ -265,13 +267,13 @@ class Newcomer:
     def _size(self) -> int:
         return len(self._samples) * self._width
 
-    def _key(self, sent: Sent) -> NDArray[np.int64]:
+    def _key(self, sent: SampledMessages) -> NDArray[np.int64]:
         return sent.job * len(self._samples) + sent.sample
 
-    def _at(self, sent: Sent) -> NDArray[np.int64]:
+    def _at(self, sent: SampledMessages) -> NDArray[np.int64]:
         return sent.sample[:, np.newaxis] * self._width + sent.crossed
 
-    def _shares(self, sent: Sent, load: NDArray[np.int64]) -> Shares:
+    def _shares(self, sent: SampledMessages, load: NDArray[np.int64]) -> Shares:
         rate = self._messages.rate[sent.crossed]
         found: Shares = (rate / load[self._at(sent)]).min(axis=1) / sent.port
         return found
@@ -289,7 +291,7 @@ class Newcomer:
         # Only those that meet the new messages get less.
         own[self._width - 1 :: self._width] = 0
         met = np.flatnonzero(own[self._at(self._others)].any(axis=1))
-        others = Sent(
+        others = SampledMessages(
             self._others.crossed[met],
             self._others.port[met],
             self._others.job[met],
@@ -299,7 +301,7 @@ class Newcomer:
         losses = np.bincount(
             self._key(others), weights=lost * self._part[met], minlength=self._jobs * count
         ).astype(np.float64)
-        mine = Sent(sent.crossed, sent.port, np.zeros_like(sent.job), sent.sample)
+        mine = SampledMessages(sent.crossed, sent.port, np.zeros_like(sent.job), sent.sample)
         return (
             mine.means(alone, 1, count)[0],
             mine.means(beside, 1, count)[0],

@@ -3,7 +3,7 @@ from .each_engine import PRESENT as PRESENT
 from .each_engine import Engines as Engines
 from .each_engine import RoutedBy as RoutedBy
 from .each_engine import engines as engines
-from .each_failure import Failure as Failure
+from .each_failure import FabricFailure as FabricFailure
 from .each_failure import Failures as Failures
 from .each_failure import failures as failures
 from .improvement import Addition as Addition
@@ -12,7 +12,7 @@ from .network_changes import NetworkChanges as NetworkChanges
 from .network_changes import diff as diff
 from .next_job import NextJob as NextJob
 from .next_job import Seats as Seats
-from .phased_traffic import Sent as Sent
+from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
 from .rules import LIBRARY as LIBRARY
 from .rules import Rule as Rule

@@ -20,7 +20,7 @@ _Part = tuple[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Failure:
+class FabricFailure:
     """What a fabric is without a switch, a cable, or two of them.
 
     Attributes:
@@ -51,7 +51,7 @@ class Failure:
     rerouted_change: float = 0.0
     rerouted_margin: float = 0.0
 
-    def ties(self, other: Failure) -> bool:
+    def ties(self, other: FabricFailure) -> bool:
         """Whether the patterns do not tell which of two is worse."""
         if self.hosts != other.hosts:
             return False
@@ -74,8 +74,8 @@ class Failures(Shown, told="failures_document"):
     fabric: Fabric
     whole: Simulation
     rerouted: Simulation | None
-    alone: tuple[Failure, ...]
-    pairs: tuple[Failure, ...]
+    alone: tuple[FabricFailure, ...]
+    pairs: tuple[FabricFailure, ...]
     engine: str
 
 
@@ -120,7 +120,7 @@ def failures(
     parts = judge.parts
     total, done = len(parts) + worst * (worst - 1) // 2 + worst, 0
 
-    def told(each: Iterator[Failure]) -> list[Failure]:
+    def told(each: Iterator[FabricFailure]) -> list[FabricFailure]:
         nonlocal done
         found = []
         for failure in each:
@@ -164,7 +164,7 @@ def _implies(fabric: Fabric, first: _Part, second: _Part) -> bool:
     return (kind, other) == ("switch", "cable") and switch in (end[cable] for end in ends)
 
 
-def _badness(failure: Failure) -> tuple[int, float, str]:
+def _badness(failure: FabricFailure) -> tuple[int, float, str]:
     """Hosts lost first, then bandwidth."""
     return -failure.hosts, failure.change, failure.name
 
@@ -187,14 +187,14 @@ class _Judge:
         self.parts += [("cable", number) for number in part.cables.tolist()]
         self.anew = self._routed_anew(fabric, hosts, None)
 
-    def __call__(self, parts: Sequence[_Part]) -> Failure:
+    def __call__(self, parts: Sequence[_Part]) -> FabricFailure:
         name = " and ".join(self._name(*part) for part in parts)
         cost = self._costs.judge(_numbers(parts, "switch"), _numbers(parts, "cable"))
         if cost.hosts_left < 2:
             lost = -self.whole.effective_bandwidth
-            return Failure(tuple(parts), name, len(self._hosts), 0, 0.0, lost, 0.0)
+            return FabricFailure(tuple(parts), name, len(self._hosts), 0, 0.0, lost, 0.0)
         differences = cost.after - cost.before
-        return Failure(
+        return FabricFailure(
             parts=tuple(parts),
             name=name,
             hosts=len(self._hosts) - cost.hosts_left,
@@ -204,7 +204,7 @@ class _Judge:
             margin=half_width(differences),
         )
 
-    def rerouted(self, failure: Failure) -> Failure:
+    def rerouted(self, failure: FabricFailure) -> FabricFailure:
         """A failure that leaves all hosts, with what the engine makes of the rest."""
         rest = without_numbers(
             self._fabric,

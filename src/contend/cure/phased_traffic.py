@@ -21,8 +21,8 @@ from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
 from contend.pattern import FORMS, open_matrix, parse, read_messages
-from contend.prediction import Program, program_of
-from contend.profiling import KINDS, Profile, is_profile, load_profile
+from contend.prediction import ProfiledProgram, program_of
+from contend.profiling import KINDS, ProgramProfile, is_profile, load_profile
 from contend.schedule import Action
 from contend.units import rounded
 
@@ -37,7 +37,7 @@ _MOST_EVENTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Sent:
+class RankTraffic:
     """What ranks send, and where that is known from.
 
     Attributes:
@@ -49,11 +49,11 @@ class Sent:
 
     name: str
     traffic: PhasedTraffic
-    profile: Profile | None = None
+    profile: ProgramProfile | None = None
     remarks: tuple[str, ...] = ()
 
 
-def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
+def sent_by(source: str | Path | ProgramProfile, ranks: int) -> RankTraffic:
     """What ranks send in a profile, a matrix or a pattern.
 
     Args:
@@ -65,7 +65,7 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
         UsageError: there is none of these, nobody sends anything, or the pattern is random.
         InputError: a file that is not what it should be.
     """
-    if isinstance(source, Profile):
+    if isinstance(source, ProgramProfile):
         return _of_profile(source)
     if os.path.isdir(source) and is_profile(Path(source)):
         return _of_profile(load_profile(Path(source)))
@@ -84,7 +84,7 @@ def _family(pattern: str) -> str:
     return pattern.partition(":")[0].partition(" ")[0]
 
 
-def _of_file(path: str) -> Sent:
+def _of_file(path: str) -> RankTraffic:
     rounds, source, target, size = read_messages(path)
     last = int(max(source.max(), target.max()))
     numbers = np.unique(rounds, return_inverse=True)[1].astype(np.int64)
@@ -92,7 +92,7 @@ def _of_file(path: str) -> Sent:
     # A matrix may have ranks that neither send nor receive.
     ranks = len(open_matrix(path)) if path.endswith(".npy") else last + 1
     try:
-        return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+        return RankTraffic(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 
@@ -103,7 +103,7 @@ def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return phases
 
 
-def _of_pattern(name: str, ranks: int) -> Sent:
+def _of_pattern(name: str, ranks: int) -> RankTraffic:
     pattern = parse(name, ranks)
     if pattern.random:
         raise UsageError(f"{name}: random messages differ every time; no seats suit them")
@@ -116,10 +116,10 @@ def _of_pattern(name: str, ranks: int) -> Sent:
     phases = _few(np.concatenate(rounds), pattern.rounds)
     size = np.full(len(phases), float(_UNSAID_BYTES))
     columns = (phases, np.concatenate(sources), np.concatenate(targets), size)
-    return Sent(name, _traffic(pattern.ranks, *columns))
+    return RankTraffic(name, _traffic(pattern.ranks, *columns))
 
 
-def _of_profile(profile: Profile) -> Sent:
+def _of_profile(profile: ProgramProfile) -> RankTraffic:
     """The steps of the program, or what each kind of communication sent where they are unknown."""
     events = int(profile.ranks["events"].sum())
     try:
@@ -129,17 +129,17 @@ def _of_profile(profile: Profile) -> Sent:
     except (ShortfallError, UsageError) as error:
         why = str(error).removeprefix(f"{profile.folder}: ")
         remark = f"phases are kinds of communication, not steps of the program: {why}"
-        return Sent(profile.name, _by_kind(profile), profile, (remark,))
+        return RankTraffic(profile.name, _by_kind(profile), profile, (remark,))
     remarks = program.remarks
     if np.isfinite(program.until):
         remarks += (
             f"only the first {rounded(program.until)} s of the program count: "
             "later calls were not kept",
         )
-    return Sent(profile.name, _steps(program, profile.size), profile, remarks)
+    return RankTraffic(profile.name, _steps(program, profile.size), profile, remarks)
 
 
-def _by_kind(profile: Profile) -> PhasedTraffic:
+def _by_kind(profile: ProgramProfile) -> PhasedTraffic:
     matrices = [profile.matrix(kind=kind) for kind in KINDS]
     ends = [np.nonzero(matrix) for matrix in matrices]
     phases = [np.full(len(source), number) for number, (source, _) in enumerate(ends)]
@@ -153,7 +153,7 @@ def _by_kind(profile: Profile) -> PhasedTraffic:
     )
 
 
-def _steps(program: Program, ranks: int) -> PhasedTraffic:
+def _steps(program: ProfiledProgram, ranks: int) -> PhasedTraffic:
     """Phases from the rounds of all ranks."""
     schedule = program.schedule
     waits = np.isin(schedule.action, (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL))

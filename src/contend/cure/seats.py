@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
-from contend.cure.phased_traffic import Sent, sent_by
+from contend.cure.phased_traffic import RankTraffic, sent_by
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.shown import Shown
 from contend.units import counted, parse_rate, valued
 
@@ -42,7 +42,7 @@ class BetterSeats(Shown, told="better_seats_document"):
     """
 
     fabric: Fabric
-    sent: Sent
+    sent: RankTraffic
     before: NDArray[np.uint32]
     placement: Placement
     figures_before: SeatFigures
@@ -70,7 +70,7 @@ class BetterSeats(Shown, told="better_seats_document"):
 
 
 def place(
-    source: str | Path | Profile,
+    source: str | Path | ProgramProfile,
     fabric: Fabric,
     *,
     hosts: HostChoice | None = None,
@@ -155,7 +155,7 @@ def _room(
 
 def _before(
     fabric: Fabric,
-    sent: Sent,
+    sent: RankTraffic,
     hosts: HostChoice | None,
     placement: str | None,
     ranks_per_host: int | None,

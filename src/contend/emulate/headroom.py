@@ -139,7 +139,7 @@ def judge(settings: Settings, tried: float, needed: float, trial: Trial) -> Head
     return headroom
 
 
-def _moved(streams: Sequence[Stream], lengths: Sequence[int]) -> float:
+def _moved(streams: Sequence[Connection], lengths: Sequence[int]) -> float:
     """Bytes per second that streams move together, each counted on every channel it crosses."""
     threads = min(len(streams), _THREADS_PER_PROCESSOR * (os.cpu_count() or 1))
     shares = [streams[at::threads] for at in range(threads)]
@@ -193,7 +193,7 @@ def _rounded(rate: float) -> float:
 
 
 @dataclass
-class Stream:
+class Connection:
     """A connection from a host to another.
 
     Attributes:
@@ -214,7 +214,7 @@ class Stream:
         self.receiver.close()
 
 
-def connect(spaces: Spaces, pairs: Sequence[tuple[int, int]]) -> list[Stream]:
+def connect(spaces: Spaces, pairs: Sequence[tuple[int, int]]) -> list[Connection]:
     """A TCP connection for every pair (source, target) of hosts, by their indices in the layout."""
     listening = {
         target: spaces.within(target, _listen) for target in sorted({target for _, target in pairs})
@@ -227,7 +227,7 @@ def connect(spaces: Spaces, pairs: Sequence[tuple[int, int]]) -> list[Stream]:
             # One after the other, so that the next one to be accepted is this one.
             sender.connect((spaces.layout.nodes[target].address, _PORT))
             receiver, _ = listening[target].accept()
-            streams.append(Stream(sender, receiver))
+            streams.append(Connection(sender, receiver))
             for end in (sender, receiver):
                 end.setblocking(False)
     finally:
@@ -236,7 +236,7 @@ def connect(spaces: Spaces, pairs: Sequence[tuple[int, int]]) -> list[Stream]:
     return streams
 
 
-def pump(streams: Sequence[Stream], seconds: float) -> float:
+def pump(streams: Sequence[Connection], seconds: float) -> float:
     """Sends over all streams until all that is to be sent has arrived, or time is over.
 
     Returns:
@@ -255,7 +255,7 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
             selector.register(stream.receiver, selectors.EVENT_READ, stream)
         while (endless or expected) and (now := time.monotonic()) < deadline:
             for key, events in selector.select(deadline - now):
-                moved: Stream = key.data
+                moved: Connection = key.data
                 if events & selectors.EVENT_WRITE:
                     if not _send(moved):
                         selector.unregister(moved.sender)
@@ -267,7 +267,7 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
     return time.monotonic() - began
 
 
-def _send(stream: Stream) -> bool:
+def _send(stream: Connection) -> bool:
     """Sends what the socket takes; whether there is more to send."""
     with suppress(BlockingIOError):
         if stream.left is None:
@@ -277,7 +277,7 @@ def _send(stream: Stream) -> bool:
     return stream.left != 0
 
 
-def _receive(stream: Stream, buffer: bytearray) -> int:
+def _receive(stream: Connection, buffer: bytearray) -> int:
     with suppress(BlockingIOError):
         return stream.receiver.recv_into(buffer)
     return 0

@@ -128,7 +128,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Route:
+class RouteEntry:
     """An entry of a switch's table: what is meant for an address leaves by an interface.
 
     Attributes:
@@ -173,7 +173,7 @@ class Layout:
     hosts: tuple[int, ...]
     nodes: tuple[Node, ...]
     cables: tuple[tuple[End, End], ...]
-    routes: tuple[tuple[Route, ...], ...]
+    routes: tuple[tuple[RouteEntry, ...], ...]
     resolver: Any = field(repr=False, compare=False)
     parts: NDArray[np.float64] = field(repr=False, compare=False)
     hashed: NextHops | None = field(default=None, repr=False, compare=False)
@@ -347,17 +347,17 @@ def _host_cables(
 
 def _routes(
     fabric: Fabric, tables: ForwardingTables, hosts: Sequence[int], switch: int
-) -> Iterator[Route]:
+) -> Iterator[RouteEntry]:
     lids = fabric.host_lid[list(hosts)]
     for index, port in enumerate(tables.ports[switch, lids].tolist()):
         # Port 0 is the switch itself.
         if port not in (0, NO_PORT):
-            yield Route(_host_address(index), (_FIRST_PORT_INDEX + port,))
+            yield RouteEntry(_host_address(index), (_FIRST_PORT_INDEX + port,))
 
 
 def _hashed_routes(
     fabric: Fabric, hashed: NextHops, hosts: Sequence[int], switch: int
-) -> Iterator[Route]:
+) -> Iterator[RouteEntry]:
     for index, host in enumerate(hosts):
         leaf = int(fabric.host_switch[host])
         if leaf == switch:
@@ -365,7 +365,9 @@ def _hashed_routes(
         else:
             ports = [_port(fabric, channel) for channel in hashed.channels(switch, leaf)]
         if ports:
-            yield Route(_host_address(index), tuple(_FIRST_PORT_INDEX + port for port in ports))
+            yield RouteEntry(
+                _host_address(index), tuple(_FIRST_PORT_INDEX + port for port in ports)
+            )
 
 
 def _port(fabric: Fabric, channel: int) -> int:

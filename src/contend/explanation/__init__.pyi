@@ -3,8 +3,8 @@ from .advice import remedies as remedies
 from .comparison import compare as compare
 from .evidence import Bound as Bound
 from .evidence import Evidence as Evidence
+from .evidence import FastestRival as FastestRival
 from .evidence import Memory as Memory
-from .evidence import Rival as Rival
 from .evidence import Stalled as Stalled
 from .explaining import Explanation as Explanation
 from .explaining import explain as explain
@@ -13,7 +13,7 @@ from .judging import Verdict as Verdict
 from .judging import judge as judge
 from .limits import Limit as Limit
 from .measured import Source as Source
-from .network import Network as Network
+from .network import KnownNetwork as KnownNetwork
 from .network import least_times as least_times
 from .network import seat as seat
 from .profiled import ProfileSource as ProfileSource

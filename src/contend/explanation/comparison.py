@@ -8,7 +8,7 @@ from dataclasses import replace
 from contend.explanation.evidence import (
     Bound,
     Evidence,
-    Rival,
+    FastestRival,
 )
 from contend.explanation.limits import (
     NEIGHBOURS,
@@ -91,7 +91,7 @@ def _overhead(cell: Evidence, series: Sequence[Evidence]) -> Bound | None:
     return Bound(limit, seconds, what)
 
 
-def _rival(cell: Evidence, alike: Sequence[Evidence]) -> Rival | None:
+def _rival(cell: Evidence, alike: Sequence[Evidence]) -> FastestRival | None:
     others = [
         (other.typical_s, other.schedule)
         for other in alike
@@ -100,7 +100,7 @@ def _rival(cell: Evidence, alike: Sequence[Evidence]) -> Rival | None:
     if not others:
         return None
     seconds, schedule = min(others)
-    return Rival(schedule, seconds)
+    return FastestRival(schedule, seconds)
 
 
 def _fall(cell: Evidence, series: Sequence[Evidence]) -> float | None:

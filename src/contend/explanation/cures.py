@@ -15,7 +15,7 @@ from contend.cure import place
 from contend.errors import ContendError
 from contend.explanation.profiled import ProfileSource
 from contend.fabric import Fabric
-from contend.prediction import Conditions, Recorded, held_against, program_of, run_time
+from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
 from contend.routes import compute, fewest_collisions
 
 ENGINES = ("dmodk", "updn", "minhop", "contend")
@@ -177,7 +177,7 @@ class Cures:
         except ContendError:
             return None
 
-    def _where(self, fabric: Fabric, hosts: NDArray[np.int64]) -> Conditions:
+    def _where(self, fabric: Fabric, hosts: NDArray[np.int64]) -> PredictionConditions:
         calibration = self._source.calibration
         assert calibration is not None
-        return Conditions(fabric, hosts, calibration, self._wire, calibration.buffer)
+        return PredictionConditions(fabric, hosts, calibration, self._wire, calibration.buffer)

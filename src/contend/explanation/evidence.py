@@ -51,7 +51,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Rival:
+class FastestRival:
     """The fastest other schedule that did the same work under the same conditions."""
 
     schedule: str
@@ -132,7 +132,7 @@ class Evidence:
     hosts: int = 0
     drops: int | None = None
     fall: float | None = None
-    rival: Rival | None = None
+    rival: FastestRival | None = None
     stalled: Stalled | None = None
     hung: str = ""
     rise: float | None = None

@@ -19,7 +19,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
-from contend.profiling import Findings, Profile, is_profile, load_profile
+from contend.profiling import ProfileFindings, ProgramProfile, is_profile, load_profile
 from contend.runs import Run, find_runs
 from contend.shown import Shown
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
@@ -44,11 +44,11 @@ class Explanation(Shown, told="explanation_document"):
     verdicts: tuple[Verdict, ...]
     remedies: tuple[Remedy, ...]
     remarks: tuple[str, ...] = ()
-    stuck: Findings | None = None
+    stuck: ProfileFindings | None = None
 
 
 def explain(
-    what: Run | Profile | Path | str,
+    what: Run | ProgramProfile | Path | str,
     *,
     fabric: Fabric | str | None = None,
     routes: str | None = None,
@@ -78,7 +78,7 @@ def explain(
     profile = _profile_of(what)
     if calibration is not None and profile is None:
         raise UsageError("a calibration explains profiles only: leave it out")
-    if not isinstance(what, Run | Profile):
+    if not isinstance(what, Run | ProgramProfile):
         path = Path(what)
         if not path.is_dir() and (path.suffix == ".toml" or str(what) in shipped_plans()):
             if fabric is not None or routes is not None or route is not None:
@@ -94,7 +94,7 @@ def explain(
             raise UsageError("a profile says nothing of memory: leave it out")
         costs = None if calibration is None else load_calibration(Path(calibration))
         return _explain_profile(profile, given, rate, costs)
-    assert not isinstance(what, Profile)
+    assert not isinstance(what, ProgramProfile)
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:
         if run.record.probe not in STANDARD:
@@ -111,8 +111,8 @@ def explain(
     return _explained(name, evidence, tuple(sources), tuple(dict.fromkeys(remarks)))
 
 
-def _profile_of(what: Run | Profile | Path | str) -> Profile | None:
-    if isinstance(what, Profile):
+def _profile_of(what: Run | ProgramProfile | Path | str) -> ProgramProfile | None:
+    if isinstance(what, ProgramProfile):
         return what
     if isinstance(what, Run) or not is_profile(Path(what)):
         return None
@@ -120,7 +120,7 @@ def _profile_of(what: Run | Profile | Path | str) -> Profile | None:
 
 
 def _explain_profile(
-    profile: Profile, given: Fabric | None, wire: float | None, costs: Calibration | None
+    profile: ProgramProfile, given: Fabric | None, wire: float | None, costs: Calibration | None
 ) -> Explanation:
     asked, remarks = profile.record.asked, list[str]()
     fabric = _fabric_of(profile.name, asked, asked.get("fabric", ""), given, remarks)

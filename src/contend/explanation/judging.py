@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from contend.explanation.evidence import Bound, Evidence, Rival
+from contend.explanation.evidence import Bound, Evidence, FastestRival
 from contend.explanation.limits import (
     A_TIME_OUT_S,
     AS_TIGHT,
@@ -174,7 +174,7 @@ def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
         yield Reason(Limit.TIME_OUTS, why, fall)
 
 
-def _lost_against(rival: Rival, typical: float) -> bool:
+def _lost_against(rival: FastestRival, typical: float) -> bool:
     return typical - rival.seconds >= A_TIME_OUT_S and typical >= REACHED * rival.seconds
 
 

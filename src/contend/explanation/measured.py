@@ -25,7 +25,7 @@ from contend.explanation.limits import (
     LATE_S,
     Limit,
 )
-from contend.explanation.network import Network, least_times, seat
+from contend.explanation.network import KnownNetwork, least_times, seat
 from contend.fabric import Fabric
 from contend.measurement import (
     ROUND_TRIP,
@@ -41,7 +41,7 @@ from contend.runs import (
     CellRecord,
     CellSummary,
     Kind,
-    Measured,
+    MeasuredLaunch,
     PointError,
     Run,
     typical_time,
@@ -167,27 +167,27 @@ class Source:
         return {} if self.asked is None else self.asked.place
 
     @property
-    def _launches(self) -> list[Measured]:
+    def _launches(self) -> list[MeasuredLaunch]:
         launches = (launch.measured for launch in self.run.record.launches)
         return [measured for measured in launches if measured is not None]
 
-    def _launch(self, cell: CellRecord) -> Measured | None:
+    def _launch(self, cell: CellRecord) -> MeasuredLaunch | None:
         """The first launch that measured a cell."""
         having = (m for m in self._launches if any(end.cell == cell.cell for end in m.ends))
         return next(having, None)
 
     @cached_property
-    def _networks(self) -> dict[tuple[str, ...], Network]:
+    def _networks(self) -> dict[tuple[str, ...], KnownNetwork]:
         wire = self.run.record.wire_Bps if self.wire is None else self.wire
         seats = {measured.rank_hosts for measured in self._launches}
         return {hosts: seat(hosts, wire, self.fabric) for hosts in seats if hosts}
 
     @property
-    def networks(self) -> tuple[Network, ...]:
+    def networks(self) -> tuple[KnownNetwork, ...]:
         """The networks between the ranks of the run's launches."""
         return tuple(self._networks.values())
 
-    def _network(self, cell: CellRecord) -> Network | None:
+    def _network(self, cell: CellRecord) -> KnownNetwork | None:
         launch = self._launch(cell)
         return None if launch is None else self._networks.get(launch.rank_hosts)
 
@@ -207,7 +207,7 @@ class Source:
                 return self._of_patterns(network, cell)
         return ()
 
-    def _of_patterns(self, network: Network, cell: CellRecord) -> tuple[Bound, ...]:
+    def _of_patterns(self, network: KnownNetwork, cell: CellRecord) -> tuple[Bound, ...]:
         """The median pattern's bounds; its channels are those that are fullest most often."""
         try:
             patterns = patterns_of(self.run)[:_MOST_PATTERNS]

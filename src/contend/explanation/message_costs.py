@@ -17,7 +17,7 @@ from contend.explanation.limits import (
     SMALL_BYTES,
 )
 from contend.prediction import Calibration, SizeClass
-from contend.profiling import CALL, COMPLETION, Profile, routines
+from contend.profiling import CALL, COMPLETION, ProgramProfile, routines
 
 _SENDS = routines.SENDS | routines.BEGUN_SENDS
 _RECEIVES = routines.RECEIVES | routines.EXCHANGES | routines.WAITS
@@ -28,7 +28,7 @@ _KEYS, _PLACE = ("routine", "communicator"), ("site", "size_class")
 _MOST_RANKS = 64
 
 
-def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
+def costs_by_calls(profile: ProgramProfile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
     """What a call of every cell costs by the small messages of the profile itself.
 
     Of a place all of whose calls are small, and of which it is told how long they waited for ranks
@@ -134,7 +134,7 @@ def _sizes(events: pl.DataFrame) -> pl.Series:
 
 
 def costs_by_calibration(
-    profile: Profile, calibration: Calibration, hosts: Mapping[int, int]
+    profile: ProgramProfile, calibration: Calibration, hosts: Mapping[int, int]
 ) -> pl.DataFrame:
     """What a call of every cell costs by a calibration: overheads, and a latency where it waits.
 

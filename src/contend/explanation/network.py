@@ -23,7 +23,7 @@ _FULLEST = 0.999
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class KnownNetwork:
     """The network between the ranks of a run, as far as it is known.
 
     Attributes:
@@ -50,21 +50,21 @@ class Network:
         return source[source != target], target[source != target]
 
 
-def seat(hosts: Sequence[str], wire: float | None, fabric: Fabric | None) -> Network:
+def seat(hosts: Sequence[str], wire: float | None, fabric: Fabric | None) -> KnownNetwork:
     """The network between ranks whose hosts have names.
 
     Raises:
         UsageError: the fabric has no such host.
     """
     if fabric is None:
-        return Network(wire, tuple(hosts))
+        return KnownNetwork(wire, tuple(hosts))
     number = _numbers(fabric)
     for host in hosts:
         if host not in number:
             hint = nearest(host, number)
             raise UsageError(f"{fabric.name} has no host {host!r} of the run{hint}")
     numbers = np.array([number[host] for host in hosts], dtype=np.int64)
-    return Network(wire, tuple(hosts), fabric, numbers)
+    return KnownNetwork(wire, tuple(hosts), fabric, numbers)
 
 
 def _numbers(fabric: Fabric) -> dict[str, int]:
@@ -78,7 +78,7 @@ def _numbers(fabric: Fabric) -> dict[str, int]:
 
 
 def least_times(
-    network: Network,
+    network: KnownNetwork,
     source: NDArray[np.integer],
     target: NDArray[np.integer],
     size: int,
@@ -125,7 +125,7 @@ def port_bound(through: float, wire: float, how: str) -> Bound:
 
 
 def _channels(
-    network: Network, source: NDArray[np.integer], target: NDArray[np.integer], size: int
+    network: KnownNetwork, source: NDArray[np.integer], target: NDArray[np.integer], size: int
 ) -> Bound | None:
     fabric, numbers, wire = network.fabric, network.numbers, network.wire
     if fabric is None or numbers is None or wire is None or not fabric.cables:
@@ -158,7 +158,7 @@ def _where(fabric: Fabric, fullest: NDArray[np.integer]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Traffic:
+class ProgramTraffic:
     """What hosts have sent each other in a program's run.
 
     Attributes:
@@ -178,7 +178,7 @@ class Traffic:
         source: NDArray[np.integer],
         target: NDArray[np.integer],
         size: NDArray[np.integer],
-    ) -> Traffic:
+    ) -> ProgramTraffic:
         """Adds up what ranks have sent each other.
 
         Args:
@@ -199,7 +199,7 @@ class Traffic:
         return int(np.maximum(self.bytes.sum(axis=0), self.bytes.sum(axis=1)).argmax())
 
 
-def port_of_traffic(traffic: Traffic, wire: float) -> Bound | None:
+def port_of_traffic(traffic: ProgramTraffic, wire: float) -> Bound | None:
     """What the fullest port takes for the bytes of a whole run."""
     host = traffic.fullest
     out, into = float(traffic.bytes[host].sum()), float(traffic.bytes[:, host].sum())
@@ -210,7 +210,7 @@ def port_of_traffic(traffic: Traffic, wire: float) -> Bound | None:
     return port_bound(max(out, into), wire, how)
 
 
-def fabric_of_traffic(traffic: Traffic, network: Network) -> Bound | None:
+def fabric_of_traffic(traffic: ProgramTraffic, network: KnownNetwork) -> Bound | None:
     """What the fullest channel between switches takes for the bytes of a whole run."""
     fabric, numbers, wire = network.fabric, network.numbers, network.wire
     if fabric is None or numbers is None or wire is None or not fabric.cables:

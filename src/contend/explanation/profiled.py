@@ -18,8 +18,8 @@ from contend.explanation.evidence import (
 from contend.explanation.limits import REACHED, SMALL_SHARE, Limit
 from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
 from contend.explanation.network import (
-    Network,
-    Traffic,
+    KnownNetwork,
+    ProgramTraffic,
     fabric_of_traffic,
     port_of_traffic,
     seat,
@@ -27,7 +27,7 @@ from contend.explanation.network import (
 from contend.explanation.stalls import stalled_calls
 from contend.fabric import Fabric
 from contend.prediction import Calibration
-from contend.profiling import WAITS, Profile, rank_words
+from contend.profiling import WAITS, ProgramProfile, rank_words
 from contend.profiling.routines import SYNCHRONISING
 from contend.units import format_bytes, format_rate, format_seconds, rounded
 
@@ -50,7 +50,7 @@ class ProfileSource:
         calibration: what messages cost there; None: the profile itself tells.
     """
 
-    profile: Profile
+    profile: ProgramProfile
     fabric: Fabric | None = None
     wire: float | None = None
     calibration: Calibration | None = None
@@ -185,7 +185,7 @@ class ProfileSource:
         return bool(self.profile.record.asked)
 
     @cached_property
-    def network(self) -> Network | None:
+    def network(self) -> KnownNetwork | None:
         """Between the ranks; None where they are on one host, or hosts of ranks are not known."""
         record = self.profile.record
         hosts = [record.hosts[at].name for at in record.rank_hosts if at is not None]
@@ -197,13 +197,13 @@ class ProfileSource:
         return seat(hosts, wire, self.fabric)
 
     @cached_property
-    def traffic(self) -> Traffic | None:
+    def traffic(self) -> ProgramTraffic | None:
         """What hosts have sent each other; None where no network is known."""
         if self.network is None:
             return None
         sent = self.profile.peers
         source, target, size = (sent[of].to_numpy() for of in ("source", "destination", "bytes"))
-        return Traffic.between(self.network.hosts, source, target, size)
+        return ProgramTraffic.between(self.network.hosts, source, target, size)
 
     @cached_property
     def _network_bounds(self) -> tuple[Bound, ...]:

@@ -14,7 +14,7 @@ from contend.explanation.limits import (
     FASTEST,
     FEWEST_CALLS,
 )
-from contend.profiling import CALL, Profile
+from contend.profiling import CALL, ProgramProfile
 
 _MOST_RANKS = 1024
 _KEYS = ("rank", "cell", "routine", "site")
@@ -22,7 +22,7 @@ _KEYS = ("rank", "cell", "routine", "site")
 Instants = NDArray[np.int64]
 
 
-def stalled_calls(profile: Profile, *, known_wire: bool) -> pl.DataFrame | None:
+def stalled_calls(profile: ProgramProfile, *, known_wire: bool) -> pl.DataFrame | None:
     """Calls that took a time-out longer than usual while no rank was outside of MPI.
 
     A call that takes less than `BEYOND_SCHEDULES` times as long as usual is not one of them. Time

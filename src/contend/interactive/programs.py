@@ -22,8 +22,8 @@ from contend.prediction import (
     record_of,
 )
 from contend.prediction import calibrate as take_costs
-from contend.profiling import Job, load_profile, run_recorded
-from contend.profiling import Profile as KeptProfile
+from contend.profiling import ProgramProfile as KeptProfile
+from contend.profiling import RecordedJob, load_profile, run_recorded
 from contend.session import Observer
 from contend.units import parse_rate, parse_size
 
@@ -196,7 +196,7 @@ def profile(
         place = place_of(hosts)
         each = () if ranks_per_host is None else (ranks_per_host,)
         [shape] = make_shapes((ranks,), each, place.slots, alone=place.alone)
-    job = Job(
+    job = RecordedJob(
         tuple(words),
         shape=shape,
         place=place,

@@ -20,8 +20,8 @@ from .measuring import place_of as place_of
 from .measuring import resume as resume
 from .memory import BYTES_OF_DOUBLE as BYTES_OF_DOUBLE
 from .memory import NEAR as NEAR
-from .memory import Comparison as Comparison
 from .memory import Fit as Fit
+from .memory import MemoryComparison as MemoryComparison
 from .memory import MemoryPrediction as MemoryPrediction
 from .memory import VectorLength as VectorLength
 from .memory import compare_memory as compare_memory

@@ -113,7 +113,7 @@ class Fit(Enum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MemoryComparison:
     """What the ranks of a host need for their data, beside what the host has.
 
     Attributes:
@@ -149,13 +149,13 @@ class Comparison:
         )
 
 
-def compare_memory(memory: Memory, shape: Shape, place: Place) -> Comparison | None:
+def compare_memory(memory: Memory, shape: Shape, place: Place) -> MemoryComparison | None:
     """What a host's ranks need for their data, beside its memory; None where that is not known."""
     known = place.memory(shape)
     if known is None:
         return None
     together, free = known
-    return Comparison(shape, together, memory(shape.ranks, together), free)
+    return MemoryComparison(shape, together, memory(shape.ranks, together), free)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement.bisect import bisect_arguments, draw
 from contend.measurement.hotspot import hotspot_arguments
-from contend.measurement.memory import Comparison, Fit, compare_memory
+from contend.measurement.memory import Fit, MemoryComparison, compare_memory
 from contend.measurement.place import Place, Shape, make_shapes
 from contend.measurement.question import MeasuredCell, Workload
 from contend.measurement.routed import check_routes, phases_arguments
@@ -144,7 +144,7 @@ class Measured:
         slots, alone = self.place.slots, self.place.alone
         return make_shapes(cell.ranks, cell.ranks_per_host, slots, alone=alone)
 
-    def memory(self, workload: Workload, shape: Shape) -> Comparison | None:
+    def memory(self, workload: Workload, shape: Shape) -> MemoryComparison | None:
         """What a host's ranks need for their data beside what it has, where that is known."""
         return compare_memory(workload.memory, shape, self.place)
 

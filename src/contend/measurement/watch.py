@@ -26,7 +26,7 @@ _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout"}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StartOutcome:
     """How a start ended.
 
     Attributes:
@@ -66,7 +66,7 @@ def start_probe(
     limit: float,
     progressed: Callable[[Progress], None],
     warned: Callable[[Warned], None],
-) -> Outcome:
+) -> StartOutcome:
     """Starts a probe and waits for its end.
 
     Args:
@@ -99,7 +99,7 @@ def start_probe(
     if ended.said and ended.status == _CANNOT_WRITE:
         raise NoRoomError(ended.said)
     status, why = _how(ended, look, limit)
-    return Outcome(status, why, look.ranks, look.progress, ended.waited, ended.command)
+    return StartOutcome(status, why, look.ranks, look.progress, ended.waited, ended.command)
 
 
 class _Look:

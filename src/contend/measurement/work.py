@@ -21,7 +21,7 @@ from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
 from contend.measurement.question import MeasuredCell, Workload
 from contend.measurement.surroundings import library_name, library_record, new_record
-from contend.measurement.watch import Outcome, start_probe
+from contend.measurement.watch import StartOutcome, start_probe
 from contend.mpi import Launch, Library
 from contend.runs import (
     LaunchRecord,
@@ -216,7 +216,9 @@ class MeasuredWork:
             return {}
         return {"cables": format_link_speed(wire)}
 
-    def _attempt(self, number: int, shape: Shape, outcome: Outcome, elapsed_s: float) -> Attempt:
+    def _attempt(
+        self, number: int, shape: Shape, outcome: StartOutcome, elapsed_s: float
+    ) -> Attempt:
         failure, point, left = outcome.failure, None, False
         if failure is not None:
             # What the launch wrote says which of its points have ended, and in which it did.

@@ -11,7 +11,7 @@ from contend.fabric import Fabric
 from contend.placement import parse
 from contend.prediction.calibration import Calibration, costs_of
 from contend.prediction.comparing import Comparison, beside_measured
-from contend.prediction.conditions import Conditions, fastest_port
+from contend.prediction.conditions import PredictionConditions, fastest_port
 from contend.prediction.predicting import LIBRARY, Prediction, predict_alltoall
 from contend.runs import Run
 from contend.schedule import Exchange, suited
@@ -31,7 +31,7 @@ class Predictions(Shown, told="prediction_document"):
     """
 
     cells: tuple[Prediction, ...]
-    where: Conditions
+    where: PredictionConditions
     placement: str
     comparison: Comparison | None = None
 
@@ -78,7 +78,7 @@ def predict(
     if not 2 <= count <= placed.ranks:
         raise UsageError(f"ranks=: expected 2 to {placed.ranks}, which have a host, got {count}")
     most = valued(buffer, parse_size)
-    where = Conditions(
+    where = PredictionConditions(
         fabric=fabric,
         hosts=placed.host_of_rank[:count],
         calibration=costs,

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import polars as pl
 
 from contend.errors import UsageError
-from contend.profiling import CALL, COMPLETION, PART, Profile
+from contend.profiling import CALL, COMPLETION, PART, ProgramProfile
 from contend.profiling.routines import plain
 
 # `role` of contend_event.
 _RECEIVES = 1
 
 
-class Part(NamedTuple):
+class CallPart(NamedTuple):
     """Bytes that a call sends to one rank, or receives from it.
 
     Attributes:
@@ -84,7 +84,7 @@ class Call:
     tag: int
     request: int
     role: int
-    parts: list[Part] = field(default_factory=list)
+    parts: list[CallPart] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     site: int = -1
 
@@ -114,7 +114,7 @@ class RankCalls:
     completions: Mapping[int, Completion]
 
 
-def read_calls(profile: Profile, rank: int) -> RankCalls:
+def read_calls(profile: ProgramProfile, rank: int) -> RankCalls:
     """What a rank called.
 
     Raises:
@@ -145,7 +145,7 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
                 Call(name, communicator, *times, size, peer, tag, request, role, site=site)
             )
         elif kind == PART and calls:
-            calls[-1].parts.append(Part(peer, size, tag, request, role))
+            calls[-1].parts.append(CallPart(peer, size, tag, request, role))
         elif kind == COMPLETION and calls:
             calls[-1].done.append(request)
             completions[request] = Completion(peer, tag)

@@ -14,7 +14,7 @@ from contend.runs import CellSummary, Run
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedPrediction:
     """A prediction and the cell that it is of.
 
     Attributes:
@@ -45,11 +45,11 @@ class Comparison:
         missing: predictions that no cell answers.
     """
 
-    cells: tuple[Compared, ...]
+    cells: tuple[ComparedPrediction, ...]
     missing: tuple[Prediction, ...] = ()
 
     @property
-    def foreseeable(self) -> tuple[Compared, ...]:
+    def foreseeable(self) -> tuple[ComparedPrediction, ...]:
         """The cells of which the prediction does not say that time-outs may rule."""
         return tuple(cell for cell in self.cells if not cell.prediction.collapses)
 
@@ -83,7 +83,7 @@ def beside_measured(predictions: Sequence[Prediction], run: Run) -> Comparison:
         if cell is None:
             missing.append(prediction)
         else:
-            cells.append(Compared(prediction, cell))
+            cells.append(ComparedPrediction(prediction, cell))
     if not cells:
         raise ShortfallError(
             f"{run.folder}: measured nothing of what is predicted, which is of ranks that start "

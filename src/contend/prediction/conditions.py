@@ -39,7 +39,7 @@ def fastest_port(fabric: Fabric, calibration: Calibration, rate: float | None = 
 
 
 @dataclass(frozen=True)
-class Conditions:
+class PredictionConditions:
     """Where communication is predicted.
 
     Attributes:

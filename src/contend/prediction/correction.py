@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
-from contend.prediction.conditions import Conditions
+from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import drawn_start
-from contend.prediction.program import Program, program_of
+from contend.prediction.program import ProfiledProgram, program_of
 from contend.prediction.seats import where_recorded
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.schedule import Course, carry_out
 
 _LONGEST_LOOK_S = 0.02
@@ -33,7 +33,7 @@ class Correction:
     look_every_s: float | None = None
     factor: float = 1.0
 
-    def of(self, where: Conditions) -> Conditions:
+    def of(self, where: PredictionConditions) -> PredictionConditions:
         """A place where ranks look so often."""
         if self.look_every_s is None:
             return where
@@ -55,7 +55,7 @@ class Recorded:
             uncertainty.
     """
 
-    program: Program
+    program: ProfiledProgram
     seconds: float
     modelled: float | None = None
     corrections: tuple[Correction, ...] = (Correction(),)
@@ -75,7 +75,7 @@ class Recorded:
 
 
 def record_of(
-    profile: Profile, calibration: Calibration, fabric: Fabric | str | None = None
+    profile: ProgramProfile, calibration: Calibration, fabric: Fabric | str | None = None
 ) -> Recorded:
     """A profiled program and what the model is off by in its own recording.
 
@@ -94,7 +94,9 @@ def record_of(
     return held_against(program, profile.record.run_s, where)
 
 
-def held_against(program: Program, seconds: float, where: Conditions | None) -> Recorded:
+def held_against(
+    program: ProfiledProgram, seconds: float, where: PredictionConditions | None
+) -> Recorded:
     """The model held against a recording.
 
     Where ranks share processors, how soon one that waits gets its turn depends on what the others
@@ -115,7 +117,7 @@ def held_against(program: Program, seconds: float, where: Conditions | None) -> 
     return Recorded(program, seconds, modelled, tuple(corrections))
 
 
-def _fitted(program: Program, where: Conditions, seconds: float) -> Correction:
+def _fitted(program: ProfiledProgram, where: PredictionConditions, seconds: float) -> Correction:
     """How often ranks look for the program to take so long; a factor for what that leaves."""
     low, high = 0.0, _LONGEST_LOOK_S
     for _ in range(_HALVINGS):
@@ -126,8 +128,8 @@ def _fitted(program: Program, where: Conditions, seconds: float) -> Correction:
 
 
 def carried_out(
-    program: Program,
-    where: Conditions,
+    program: ProfiledProgram,
+    where: PredictionConditions,
     rates: NDArray[np.float64] | None = None,
     draw: int | None = None,
 ) -> Course:

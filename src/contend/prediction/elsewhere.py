@@ -13,10 +13,10 @@ import polars as pl
 
 from contend.congestion import heat, hottest
 from contend.fabric import build
-from contend.prediction.conditions import Conditions
+from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.piling import Piling, worst_piling
-from contend.prediction.program import Program
+from contend.prediction.program import ProfiledProgram
 from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute
 from contend.schedule import Course
@@ -69,7 +69,7 @@ class Elsewhere:
         piling: where most can pile up; None where buffers are not known.
     """
 
-    where: Conditions
+    where: PredictionConditions
     seconds: float
     low: float
     high: float
@@ -101,7 +101,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True)
-class Case:
+class PredictedPlace:
     """A place and what is predicted there.
 
     Attributes:
@@ -113,7 +113,7 @@ class Case:
     prediction: Elsewhere
 
 
-def run_time(recorded: Recorded, where: Conditions) -> float:
+def run_time(recorded: Recorded, where: PredictionConditions) -> float:
     """Seconds that a program takes somewhere, without all that `predict_program` finds beside it.
 
     Raises:
@@ -123,7 +123,7 @@ def run_time(recorded: Recorded, where: Conditions) -> float:
     return carried_out(recorded.program, here).seconds * recorded.factor
 
 
-def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
+def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewhere:
     """Predicts the run time of a program somewhere.
 
     Raises:
@@ -172,7 +172,7 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
     )
 
 
-def _calls(program: Program, course: Course) -> pl.DataFrame:
+def _calls(program: ProfiledProgram, course: Course) -> pl.DataFrame:
     """Time in MPI by routine, communicator and, of collectives, bytes; of the mean rank."""
     table = program.calls
     ends = course.operation_end[table["operation"].to_numpy()]
@@ -204,7 +204,7 @@ def _by_routine(calls: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _pooled(program: Program, where: Conditions) -> Course:
+def _pooled(program: ProfiledProgram, where: PredictionConditions) -> Course:
     """The program where every switch with hosts has all its cables as one.
 
     Whatever routes do, what leaves such a switch crosses them. A star of switches with one
@@ -236,7 +236,7 @@ def _pooled(program: Program, where: Conditions) -> Course:
 
 
 def _cables(
-    program: Program, where: Conditions, course: Course, factor: float
+    program: ProfiledProgram, where: PredictionConditions, course: Course, factor: float
 ) -> tuple[CableCost, ...]:
     """The hottest cables, each tried as if it held nothing back."""
     fabric = where.fabric

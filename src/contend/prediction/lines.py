@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from contend.prediction.calls import Call, Part, RankCalls
+from contend.prediction.calls import Call, CallPart, RankCalls
 from contend.profiling.routines import (
     BEGUN_EXCHANGES,
     BEGUN_RECEIVES,
@@ -53,7 +53,7 @@ class Received(NamedTuple):
 def sends_of(call: Call, rank: int) -> list[Sent]:
     """What a call of a rank sends to somebody."""
     if call.routine in _SENDING:
-        parts = [Part(call.peer, call.bytes, call.tag, call.request, 0)]
+        parts = [CallPart(call.peer, call.bytes, call.tag, call.request, 0)]
     else:
         parts = [part for part in _started(call) if part.sends]
     return [
@@ -83,12 +83,12 @@ def receives_of(call: Call, kept: RankCalls) -> list[Received]:
     return [later(part.request) for part in _started(call) if part.receives]
 
 
-def _started(call: Call) -> Sequence[Part]:
+def _started(call: Call) -> Sequence[CallPart]:
     """The requests that a call starts."""
     if call.routine not in STARTS:
         return ()
     if call.routine == "Start":
-        return [Part(call.peer, call.bytes, call.tag, call.request, call.role)]
+        return [CallPart(call.peer, call.bytes, call.tag, call.request, call.role)]
     return [part for part in call.parts if part.request]
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from contend.errors import InputError
 from contend.prediction.calls import Call, RankCalls
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.profiling.routines import COLLECTIVES
 
 _WORLD = 0
@@ -85,7 +85,7 @@ def communicator_of(call: Call) -> int:
     return _WORLD if call.routine == _FINALIZE else call.communicator
 
 
-def groups_of(profile: Profile) -> Mapping[int, Sequence[int]]:
+def groups_of(profile: ProgramProfile) -> Mapping[int, Sequence[int]]:
     """Ranks of the communicators whose members are all known and of one group, by number."""
     groups: dict[int, Sequence[int]] = {_WORLD: range(profile.size)}
     table = profile.members.sort("communicator", "member")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.prediction.conditions import Conditions
+from contend.prediction.conditions import PredictionConditions
 
 _MANY = 3
 
@@ -46,7 +46,7 @@ class Piling:
 def worst_piling(
     messages: NDArray[np.integer] | NDArray[np.float64],
     size: NDArray[np.float64],
-    where: Conditions,
+    where: PredictionConditions,
 ) -> Piling | None:
     """The channel of a switch where most may be dropped, or else most waits.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import MessageCongestion, heat, message_congestion
 from contend.prediction.calibration import Calibration
-from contend.prediction.conditions import Conditions
+from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
 from contend.runs import port_limit
@@ -81,7 +81,7 @@ class Prediction:
         return self.piling is not None and self.piling.overflows
 
 
-def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> Prediction:
+def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionConditions) -> Prediction:
     """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
 
     Args:
@@ -140,7 +140,7 @@ class _Counts:
     piling: Piling | None
 
 
-def _count(rounds: Sequence[_Round], where: Conditions) -> _Counts:
+def _count(rounds: Sequence[_Round], where: PredictionConditions) -> _Counts:
     """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1).
 
     Where channels differ in rate, with the least of rate over load.
@@ -163,7 +163,7 @@ def _count(rounds: Sequence[_Round], where: Conditions) -> _Counts:
 
 def _slowdown(
     congestion: MessageCongestion,
-    where: Conditions,
+    where: PredictionConditions,
     source: NDArray[np.integer],
     target: NDArray[np.integer],
 ) -> NDArray[np.floating] | NDArray[np.uint32]:

@@ -21,7 +21,7 @@ from contend.prediction.calls import RankCalls, read_calls
 from contend.prediction.lines import answered
 from contend.prediction.meetings import groups_of, meetings_of
 from contend.prediction.rank_strand import RankStrand, Row, Shared
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.schedule import LIBRARIES, Schedule
 
 _LAST = ("Finalize", "Abort")
@@ -31,7 +31,7 @@ _MENTIONED = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class ProfiledProgram:
     """What a profiled program does, to be carried out.
 
     Attributes:
@@ -54,7 +54,7 @@ class Program:
     remarks: tuple[str, ...]
 
 
-def program_of(profile: Profile, copy_per_byte: float = 0.0) -> Program:
+def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledProgram:
     """The schedule of a profiled program.
 
     Args:
@@ -90,7 +90,7 @@ def program_of(profile: Profile, copy_per_byte: float = 0.0) -> Program:
     if as_recorded.total() > _MENTIONED * float(calls["seconds"].sum()):
         names = ", ".join(f"MPI_{name}" for name, _ in as_recorded.most_common(3))
         remarks.append(f"calls of {names} are given the time that they took")
-    return Program(
+    return ProfiledProgram(
         schedule=Schedule.of([strand.strand for strand in strands]),
         start=started,
         calls=calls,
@@ -100,7 +100,9 @@ def program_of(profile: Profile, copy_per_byte: float = 0.0) -> Program:
     )
 
 
-def _kept_until(profile: Profile, ranks: Sequence[RankCalls], ended: Sequence[float]) -> float:
+def _kept_until(
+    profile: ProgramProfile, ranks: Sequence[RankCalls], ended: Sequence[float]
+) -> float:
     """Until when events of all ranks were kept."""
     until = math.inf
     for kept, end in zip(ranks, ended, strict=True):

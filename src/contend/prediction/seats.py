@@ -10,14 +10,14 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.placement import HostNames, parse
 from contend.prediction.calibration import Calibration
-from contend.prediction.conditions import Conditions, fastest_port
-from contend.profiling import Profile
+from contend.prediction.conditions import PredictionConditions, fastest_port
+from contend.profiling import ProgramProfile
 from contend.units import parse_rate, parse_size
 
 
 def where_recorded(
-    profile: Profile, calibration: Calibration, fabric: Fabric | str | None = None
-) -> Conditions | None:
+    profile: ProgramProfile, calibration: Calibration, fabric: Fabric | str | None = None
+) -> PredictionConditions | None:
     """Where a profile was recorded, as far as that is known.
 
     Args:
@@ -36,12 +36,12 @@ def where_recorded(
         if hosts is None:
             hosts = _in_order(profile, network)
         rate = fastest_port(network, calibration)
-        return Conditions(network, hosts, calibration, rate, calibration.buffer)
+        return PredictionConditions(network, hosts, calibration, rate, calibration.buffer)
     known = emulated_fabric(asked)
     if known is None:
         return None
     order = [int(host) for host in asked.get("placement", "").split(",") if host]
-    return Conditions(
+    return PredictionConditions(
         known,
         _in_order(profile, known, order or None),
         calibration,
@@ -50,7 +50,7 @@ def where_recorded(
     )
 
 
-def recorded_hosts(profile: Profile, fabric: Fabric) -> list[int] | None:
+def recorded_hosts(profile: ProgramProfile, fabric: Fabric) -> list[int] | None:
     """The hosts in a fabric that the ranks of a profile had, by name; None if it lacks any."""
     names = HostNames(fabric)
     record = profile.record
@@ -61,7 +61,7 @@ def recorded_hosts(profile: Profile, fabric: Fabric) -> list[int] | None:
 
 
 def seat(
-    profile: Profile,
+    profile: ProgramProfile,
     fabric: Fabric,
     placement: str | None = None,
     ranks_per_host: int | None = None,
@@ -93,7 +93,9 @@ def seat(
     return [int(host) for host in placed.host_of_rank[: profile.size]]
 
 
-def _in_order(profile: Profile, fabric: Fabric, order: Sequence[int] | None = None) -> list[int]:
+def _in_order(
+    profile: ProgramProfile, fabric: Fabric, order: Sequence[int] | None = None
+) -> list[int]:
     """Hosts of all ranks where the profile's hosts are the fabric's, in that order."""
     record = profile.record
     order = order or range(fabric.hosts)
@@ -106,7 +108,7 @@ def _in_order(profile: Profile, fabric: Fabric, order: Sequence[int] | None = No
 
 
 def conditions_of(
-    profile: Profile,
+    profile: ProgramProfile,
     fabric: Fabric,
     calibration: Calibration,
     *,
@@ -114,7 +116,7 @@ def conditions_of(
     ranks_per_host: int | None = None,
     rate: float | None = None,
     buffer: float | None = None,
-) -> Conditions:
+) -> PredictionConditions:
     """Where a profiled program is to run.
 
     Args:
@@ -129,7 +131,7 @@ def conditions_of(
     Raises:
         UsageError: as of `seat`.
     """
-    return Conditions(
+    return PredictionConditions(
         fabric,
         seat(profile, fabric, placement, ranks_per_host),
         calibration,

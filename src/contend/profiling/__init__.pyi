@@ -3,7 +3,7 @@ from .deadlock import circles as circles
 from .events import CALL as CALL
 from .events import COMPLETION as COMPLETION
 from .events import PART as PART
-from .findings import Findings as Findings
+from .findings import ProfileFindings as ProfileFindings
 from .folder import KINDS as KINDS
 from .folder import PROFILE as PROFILE
 from .folder import RECORDS as RECORDS
@@ -18,13 +18,13 @@ from .folder import write_profile_record as write_profile_record
 from .merging import merge as merge
 from .phases import Rounds as Rounds
 from .phases import find_phases as find_phases
-from .profile import Profile as Profile
+from .profile import ProgramProfile as ProgramProfile
 from .ranks import rank_words as rank_words
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
 from .record_layout import ALL_SIZES as ALL_SIZES
-from .recording import Job as Job
-from .recording import Outcome as Outcome
+from .recording import RecordedJob as RecordedJob
+from .recording import RecordingOutcome as RecordingOutcome
 from .recording import load_profile as load_profile
 from .recording import run_recorded as run_recorded
 from .stuck import Awaited as Awaited

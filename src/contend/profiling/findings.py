@@ -13,7 +13,7 @@ from contend.profiling.stuck_words import StuckWords
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
-    from contend.profiling.profile import Profile
+    from contend.profiling.profile import ProgramProfile
 
 # The run is what is between them: a network has no part in starting and ending processes.
 _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
@@ -24,7 +24,7 @@ _KEYS = ("rank", "cell")
 
 
 @dataclass(frozen=True)
-class Findings:
+class ProfileFindings:
     """Everything that is found in a profile; shares are of the ranks' run times together.
 
     A rank's run time is from the end of its MPI_Init to the beginning of its MPI_Finalize, or to
@@ -34,7 +34,7 @@ class Findings:
         profile: that was looked at.
     """
 
-    profile: Profile
+    profile: ProgramProfile
 
     @cached_property
     def run_s(self) -> float:
@@ -79,7 +79,7 @@ class Findings:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """`Profile.calls` with ``waiting_s``: null where waiting cannot be told.
+        """`ProgramProfile.calls` with ``waiting_s``: null where waiting cannot be told.
 
         ``entered_s`` is that of blocking collectives until the last member entered; where only some
         occurrences are recorded, these stand for all of the cell. What else was waited for is told

@@ -29,7 +29,7 @@ from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
 from contend.profiling.messages import MOST_EVENTS, Messages
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import RankHeader
-from contend.profiling.ranks import Left, left_out, nothing
+from contend.profiling.ranks import LeftRecords, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_layout import NO_CALL, NO_CELL, State
 from contend.profiling.sites import Places
@@ -79,7 +79,7 @@ class Gathering:
         record: ProfileRecord,
         seen_unix: float | None,
         ranks: dict[int, RankHeader],
-        left: Left,
+        left: LeftRecords,
         progress: Progress,
     ) -> None:
         self._folder = folder

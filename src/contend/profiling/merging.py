@@ -29,13 +29,13 @@ from contend.profiling.folder import (
 )
 from contend.profiling.gathering import Gathering, Progress
 from contend.profiling.programs import (
-    Program,
+    RecordedProgram,
     not_recorded,
     plan,
     read_programs,
     until_the_end,
 )
-from contend.profiling.ranks import Left, nothing
+from contend.profiling.ranks import LeftRecords, nothing
 
 
 def merge(
@@ -63,7 +63,7 @@ def merge(
     record = read_profile_record(folder)
     paths = record_files(folder)
     if not record.merged:
-        left = Left()
+        left = LeftRecords()
         programs = read_programs(paths, left)
         if not programs:
             raise ShortfallError(nothing(folder, left))
@@ -89,7 +89,9 @@ def merge(
     return record
 
 
-def _planned(folder: Path, record: ProfileRecord, programs: Sequence[Program]) -> ProfileRecord:
+def _planned(
+    folder: Path, record: ProfileRecord, programs: Sequence[RecordedProgram]
+) -> ProfileRecord:
     """The record with the folders of other programs, which an interrupted merge finds again."""
     if record.others or len(programs) == 1:
         return record
@@ -103,13 +105,13 @@ def _merge_beside(
     folder: Path,
     record: ProfileRecord,
     other: OtherProgram,
-    program: Program,
-    left: Left,
+    program: RecordedProgram,
+    left: LeftRecords,
     run: Run,
     progress: Progress,
 ) -> None:
     """Merges a program that is not the first, if that is not done, and removes its records."""
-    target, own = beside(folder, other.folder), Left()
+    target, own = beside(folder, other.folder), LeftRecords()
     if not (is_profile(target) and read_profile_record(target).merged):
         target.mkdir(exist_ok=True)
         known = msgspec.structs.replace(record, origin=other.origin, others=())
@@ -126,9 +128,9 @@ def _merge_beside(
 def _merge_program(
     folder: Path,
     record: ProfileRecord,
-    program: Program,
+    program: RecordedProgram,
     others: Sequence[OtherProgram],
-    left: Left,
+    left: LeftRecords,
     run: Run,
     progress: Progress,
 ) -> ProfileRecord:

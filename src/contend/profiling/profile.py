@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.profiling.events import read_events
-from contend.profiling.findings import Findings
+from contend.profiling.findings import ProfileFindings
 from contend.profiling.folder import (
     COMMUNICATOR_KINDS,
     EVENTS,
@@ -32,7 +32,7 @@ _ROOM = 1 << 32
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProgramProfile:
     """What an MPI program communicated, by rank.
 
     Attributes:
@@ -140,9 +140,9 @@ class Profile:
         return table.with_columns(pl.Series("place", places, pl.String))
 
     @cached_property
-    def findings(self) -> Findings:
-        """What the profile says; see `contend.profiling.Findings`."""
-        return Findings(self)
+    def findings(self) -> ProfileFindings:
+        """What the profile says; see `contend.profiling.ProfileFindings`."""
+        return ProfileFindings(self)
 
     def matrix(self, what: str = "bytes", kind: str | None = None) -> NDArray[np.uint64]:
         """Who sent how much to whom.

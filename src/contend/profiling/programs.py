@@ -15,7 +15,7 @@ import numpy as np
 from contend.errors import InputError
 from contend.profiling.clocks import TickCounter, counter_of
 from contend.profiling.folder import OtherProgram, read_other_library
-from contend.profiling.ranks import Left
+from contend.profiling.ranks import LeftRecords
 from contend.profiling.record_file import read_header
 from contend.runs import Warned
 from contend.units import counted
@@ -57,7 +57,7 @@ class RankHeader:
 
 
 @dataclass(frozen=True)
-class Program:
+class RecordedProgram:
     """Ranks of one MPI_COMM_WORLD.
 
     Attributes:
@@ -99,7 +99,7 @@ class Program:
         return any(rank.header["spawns"] for rank in self.ranks.values())
 
 
-def read_programs(paths: Sequence[Path], left: Left) -> list[Program]:
+def read_programs(paths: Sequence[Path], left: LeftRecords) -> list[RecordedProgram]:
     """Programs in the order in which they began; records that cannot be read are left."""
     ranks: dict[_Launch, dict[int, RankHeader]] = {}
     for path in paths:
@@ -118,7 +118,7 @@ def read_programs(paths: Sequence[Path], left: Left) -> list[Program]:
     for launch in [launch for launch in ranks if not launch[2]]:
         _join(ranks, launch)
     programs = [
-        Program(f"{launcher} {word}", _with_periods(own))
+        RecordedProgram(f"{launcher} {word}", _with_periods(own))
         for (_, launcher, word), own in ranks.items()
     ]
     return sorted(programs, key=lambda program: (program.begun_unix, program.launch))
@@ -149,7 +149,7 @@ def _with_periods(ranks: dict[int, RankHeader]) -> dict[int, RankHeader]:
     }
 
 
-def plan(folder: Path, programs: Sequence[Program]) -> tuple[str, tuple[OtherProgram, ...]]:
+def plan(folder: Path, programs: Sequence[RecordedProgram]) -> tuple[str, tuple[OtherProgram, ...]]:
     """What the first of several programs is, and the others with the folders of their profiles.
 
     These are beside that of the first, or in it where nothing can be written beside it.
@@ -171,7 +171,7 @@ def plan(folder: Path, programs: Sequence[Program]) -> tuple[str, tuple[OtherPro
     return f"the first of {len(programs)} MPI programs of its command", tuple(others)
 
 
-def _origin(at: int, programs: Sequence[Program], names: Sequence[str]) -> str:
+def _origin(at: int, programs: Sequence[RecordedProgram], names: Sequence[str]) -> str:
     """How a program came after others."""
     own = programs[at]
     before = list(zip(programs[:at], names[:at], strict=True))
@@ -185,14 +185,14 @@ def _origin(at: int, programs: Sequence[Program], names: Sequence[str]) -> str:
     return f"begun after {last}"
 
 
-def until_the_end(program: Program, others: Sequence[OtherProgram]) -> bool:
+def until_the_end(program: RecordedProgram, others: Sequence[OtherProgram]) -> bool:
     """Whether a program may have been there until its command ended, as none came after it."""
     return not any(
         other.begun_unix is not None and other.begun_unix > program.seen_unix for other in others
     )
 
 
-def not_recorded(records: Path, programs: Sequence[Program]) -> Iterator[Warned]:
+def not_recorded(records: Path, programs: Sequence[RecordedProgram]) -> Iterator[Warned]:
     """What else the command started, or did not start as it was meant."""
     if (path := read_other_library(records)) is not None:
         yield Warned(

@@ -31,7 +31,7 @@ _LOST = {
 
 
 @dataclass
-class Left:
+class LeftRecords:
     """Records that are not merged and stay as they are, and why."""
 
     names: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Left:
         self.warnings.append(Warned(code, f"{text}; the file is left as it is"))
 
 
-def nothing(folder: Path, left: Left) -> str:
+def nothing(folder: Path, left: LeftRecords) -> str:
     """Why a profile has no rank at all."""
     if left.warnings:
         return f"{folder}: no rank left a record that can be read: {left.warnings[0].text}"

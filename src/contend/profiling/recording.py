@@ -36,7 +36,7 @@ from contend.profiling.folder import (
 )
 from contend.profiling.gathering import Progress
 from contend.profiling.merging import merge
-from contend.profiling.profile import Profile
+from contend.profiling.profile import ProgramProfile
 from contend.profiling.record_file import read_header
 from contend.session import NoRoomError, hold, new_folder
 from contend.units import format_bytes
@@ -48,7 +48,7 @@ NAME = "profile"
 
 
 @dataclass(frozen=True)
-class Job:
+class RecordedJob:
     """A program and where its ranks run.
 
     Attributes:
@@ -70,7 +70,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RecordingOutcome:
     """How a recorded program ended.
 
     Attributes:
@@ -82,19 +82,19 @@ class Outcome:
     """
 
     status: int | None
-    profile: Profile | None = None
-    others: tuple[Profile, ...] = ()
+    profile: ProgramProfile | None = None
+    others: tuple[ProgramProfile, ...] = ()
     why: str = ""
     interruption: BaseException | None = None
 
 
 def run_recorded(
-    job: Job,
+    job: RecordedJob,
     folder: Path | None = None,
     *,
     output: IO[str] | None = None,
     progress: Progress = lambda done, total: None,
-) -> Outcome:
+) -> RecordingOutcome:
     """Runs a job and merges what its ranks left, also when it or contend was interrupted.
 
     Args:
@@ -136,7 +136,7 @@ def run_recorded(
             why = _silence(job, status, records)
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
-            return Outcome(status, why=why, interruption=interruption)
+            return RecordingOutcome(status, why=why, interruption=interruption)
         drops = place.counters().get("drops")
         ended = msgspec.structs.replace(
             begun, elapsed_s=elapsed, ended_unix=ended_unix, status=status, drops=drops
@@ -145,13 +145,13 @@ def run_recorded(
         try:
             merged = merge(folder, progress=progress)
         except ShortfallError as error:
-            return Outcome(status, why=str(error), interruption=interruption)
+            return RecordingOutcome(status, why=str(error), interruption=interruption)
     folders = [beside(folder, other.folder) for other in merged.others]
-    others = tuple(Profile.load(other) for other in folders if is_profile(other))
-    return Outcome(status, Profile.load(folder), others, interruption=interruption)
+    others = tuple(ProgramProfile.load(other) for other in folders if is_profile(other))
+    return RecordingOutcome(status, ProgramProfile.load(folder), others, interruption=interruption)
 
 
-def load_profile(folder: Path, *, progress: Progress = lambda done, total: None) -> Profile:
+def load_profile(folder: Path, *, progress: Progress = lambda done, total: None) -> ProgramProfile:
     """Reads a profile; one whose merge was interrupted is merged first.
 
     Raises:
@@ -166,7 +166,7 @@ def load_profile(folder: Path, *, progress: Progress = lambda done, total: None)
         with hold(folder), _no_room_told(folder):
             _check_ended(folder)
             merge(folder, progress=progress)
-    return Profile.load(folder)
+    return ProgramProfile.load(folder)
 
 
 def _check_ended(folder: Path) -> None:
@@ -200,7 +200,7 @@ def _run(
 
 
 @contextmanager
-def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], Mapping[str, str]]]:
+def _ready(job: RecordedJob, records: Path) -> Iterator[tuple[list[str], Mapping[str, str]]]:
     """The whole command line and environment of a job whose ranks are recorded."""
 
     def load(mpi: str | None) -> Preloaded:
@@ -216,7 +216,7 @@ def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], Mapping[str, st
         yield made
 
 
-def _silence(job: Job, status: int | None, records: Path) -> str:
+def _silence(job: RecordedJob, status: int | None, records: Path) -> str:
     """Why there may be no record, in one line."""
     if (file := read_other_library(records)) is not None:
         return (

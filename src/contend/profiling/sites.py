@@ -39,7 +39,7 @@ _OF_CYTHON = re.compile(r"__pyx_(pw|pf|f)_(\w+?)(?:\.(?:constprop|part|isra|cold
 
 
 @dataclass(frozen=True)
-class Place:
+class CodePlace:
     """Where a call stands.
 
     Attributes:
@@ -52,7 +52,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Line:
+class CodeLine:
     """What is known of a place.
 
     Attributes:
@@ -102,10 +102,13 @@ class Places:
         ]
         return numbers[inverse]
 
-    def all(self) -> list[Place]:
+    def all(self) -> list[CodePlace]:
         """The places by their numbers."""
         names = list(self._modules)
-        return [Place("", 0), *(Place(names[module], offset) for module, offset in self._numbers)]
+        return [
+            CodePlace("", 0),
+            *(CodePlace(names[module], offset) for module, offset in self._numbers),
+        ]
 
     def table(self, run: Run) -> pl.DataFrame:
         """A row for every place, with what binutils tell of it."""
@@ -124,7 +127,7 @@ class Places:
         )
 
 
-def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
+def find_lines(places: Sequence[CodePlace], run: Run = run_process) -> list[CodeLine]:
     """What binutils tell of places, in their order; each module is asked about once.
 
     Args:
@@ -134,7 +137,7 @@ def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
     by_module: dict[str, list[int]] = {}
     for index, place in enumerate(places):
         by_module.setdefault(place.module, []).append(index)
-    lines = [Line()] * len(places)
+    lines = [CodeLine()] * len(places)
     for module, indices in by_module.items():
         if not module or not Path(module).is_file():
             continue
@@ -144,7 +147,7 @@ def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
     return lines
 
 
-def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[Line]:
+def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[CodeLine]:
     """Lines of one module: by its debug information, else by its functions."""
     segments = _segments(Path(module))
     # The call itself is what stands before its return address.
@@ -155,13 +158,13 @@ def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[Line]:
         symbols = _Symbols.of(module, run)
         for index in unknown:
             # addr2line names the nearest function, even if that ends long before.
-            lines[index] = Line(symbols.around(addresses[index] + 1))
+            lines[index] = CodeLine(symbols.around(addresses[index] + 1))
     return lines
 
 
-def _by_addr2line(module: str, addresses: Sequence[int], run: Run) -> list[Line]:
+def _by_addr2line(module: str, addresses: Sequence[int], run: Run) -> list[CodeLine]:
     program = shutil.which("addr2line")
-    lines: list[Line] = []
+    lines: list[CodeLine] = []
     if program is not None:
         for first in range(0, len(addresses), _BATCH):
             words = [hex(address) for address in addresses[first : first + _BATCH]]
@@ -170,16 +173,16 @@ def _by_addr2line(module: str, addresses: Sequence[int], run: Run) -> list[Line]
             if finished.status != 0 or len(printed) != 2 * len(words):
                 break
             lines += map(_line, printed[::2], printed[1::2])
-    return lines + [Line()] * (len(addresses) - len(lines))
+    return lines + [CodeLine()] * (len(addresses) - len(lines))
 
 
-def _line(symbol: str, place: str) -> Line:
+def _line(symbol: str, place: str) -> CodeLine:
     # The line may be followed by the number of a branch.
     file, _, number = place.partition(" (")[0].rpartition(":")
     name = "" if symbol == "??" else symbol
     if file in ("", "??") or not number.isdecimal() or int(number) == 0:
-        return Line(name)
-    return Line(name, file, int(number))
+        return CodeLine(name)
+    return CodeLine(name, file, int(number))
 
 
 @dataclass(frozen=True)

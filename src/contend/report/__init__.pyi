@@ -28,7 +28,7 @@ from .memory import memory_json as memory_json
 from .memory import memory_tables as memory_tables
 from .mpi import mpi_json as mpi_json
 from .mpi import mpi_tables as mpi_tables
-from .pair_figures import Compared as Compared
+from .pair_figures import ComparedFabric as ComparedFabric
 from .pair_figures import agreement_figure as agreement_figure
 from .pair_figures import drawn_figure as drawn_figure
 from .pair_figures import pair_figure as pair_figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from contend.cure import Failure, Failures
+from contend.cure import FabricFailure, Failures
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -62,16 +62,16 @@ def _cut(failures: int) -> str:
     return "cuts" if failures == 1 else "cut"
 
 
-def _whole(each: Sequence[Failure]) -> list[Failure]:
+def _whole(each: Sequence[FabricFailure]) -> list[FabricFailure]:
     """Failures that leave all hosts, the worst first."""
     return [failure for failure in each if not failure.hosts]
 
 
-def _harmless(failure: Failure) -> bool:
+def _harmless(failure: FabricFailure) -> bool:
     return failure.change + failure.margin >= 0
 
 
-def _named(failure: Failure) -> str:
+def _named(failure: FabricFailure) -> str:
     if len(failure.parts) > 1:
         return failure.name
     return f"{failure.parts[0][0]} {failure.name}"
@@ -87,7 +87,7 @@ def failures_tables(found: Failures) -> list[ResultTable]:
     return [_table(found, name, failures) for name, failures in each if failures]
 
 
-def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTable:
+def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> ResultTable:
     numeric = ["hosts gone", "random pairs get", "change", "entries changed"]
     tried = any(failure.rerouted is not None for failure in failures)
     if tried:
@@ -120,7 +120,7 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
     )
 
 
-def _rerouted(failure: Failure) -> tuple[str, str]:
+def _rerouted(failure: FabricFailure) -> tuple[str, str]:
     if failure.rerouted is None:
         return UNKNOWN, UNKNOWN
     change = _change(failure.rerouted_change, failure.rerouted_margin)
@@ -195,7 +195,7 @@ def failures_network(found: Failures) -> Figure:
     )
 
 
-def _cost(failure: Failure) -> str:
+def _cost(failure: FabricFailure) -> str:
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"
@@ -284,7 +284,7 @@ def failures_json(found: Failures) -> FailuresJson:
     )
 
 
-def _failure_json(one: Failure) -> FailureJson:
+def _failure_json(one: FabricFailure) -> FailureJson:
     return FailureJson(
         parts=one.name,
         kinds=[kind for kind, _ in one.parts],

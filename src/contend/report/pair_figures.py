@@ -33,7 +33,7 @@ _SPREAD = 0.012
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedFabric:
     """A fabric's comparison: its name, its messages with predictions, and what came of them."""
 
     name: str
@@ -41,7 +41,7 @@ class Compared:
     agreement: Agreement
 
 
-def agreement_figure(compared: Sequence[Compared]) -> Figure:
+def agreement_figure(compared: Sequence[ComparedFabric]) -> Figure:
     """One row a fabric: measured against γ/π and max-min fair share, and histograms of all three.
 
     Points are spread a little sideways, as messages of one congestion are predicted alike.
@@ -61,7 +61,7 @@ def agreement_figure(compared: Sequence[Compared]) -> Figure:
     return figure
 
 
-def _finding(compared: Sequence[Compared]) -> str:
+def _finding(compared: Sequence[ComparedFabric]) -> str:
     gaps = [abs(item.agreement.effective - item.agreement.models[0].effective) for item in compared]
     within = [item.agreement.models[0].within for item in compared]
     share = percent_range(min(within), max(within))
@@ -92,7 +92,7 @@ def _between_hosts(pairs: pl.DataFrame) -> pl.DataFrame:
     return usable(pairs).filter(pl.col("congestion") > 0)
 
 
-def _points(axes: Axes, item: Compared) -> None:
+def _points(axes: Axes, item: ComparedFabric) -> None:
     used = _between_hosts(item.pairs)
     measured = used["bandwidth_Bps"].to_numpy() / item.agreement.gamma
     shares = predictions(used)
@@ -129,7 +129,7 @@ def _points(axes: Axes, item: Compared) -> None:
     axes.legend(loc="lower right", handletextpad=0.2)
 
 
-def _medians(axes: Axes, item: Compared) -> None:
+def _medians(axes: Axes, item: ComparedFabric) -> None:
     if item.agreement.weighed:
         # Messages of one π have several shares then.
         return
@@ -149,7 +149,7 @@ def _medians(axes: Axes, item: Compared) -> None:
         )
 
 
-def _histogram(axes: Axes, item: Compared) -> None:
+def _histogram(axes: Axes, item: ComparedFabric) -> None:
     used = _between_hosts(item.pairs)
     measured = used["bandwidth_Bps"].to_numpy() / item.agreement.gamma
     edges = np.linspace(0, 1.1, _AGREEMENT_BINS + 1)

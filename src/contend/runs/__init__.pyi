@@ -19,7 +19,7 @@ from .record import CellRecord as CellRecord
 from .record import Host as Host
 from .record import LaunchRecord as LaunchRecord
 from .record import LibraryRecord as LibraryRecord
-from .record import Measured as Measured
+from .record import MeasuredLaunch as MeasuredLaunch
 from .record import PointError as PointError
 from .record import RunRecord as RunRecord
 from .record import Warned as Warned

@@ -145,7 +145,7 @@ class CellEnd(msgspec.Struct, frozen=True):
         return self.reason in ("precision", "repetitions", "budget")
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MeasuredLaunch(msgspec.Struct, frozen=True):
     """What a launch's file of samples says about the launch; made when it is folded in.
 
     Attributes:
@@ -199,7 +199,7 @@ class LaunchRecord(msgspec.Struct, frozen=True):
     why: str = ""
     labels: dict[str, str] = {}
     of: LaunchNumber | None = None
-    measured: Measured | None = None
+    measured: MeasuredLaunch | None = None
 
     @property
     def whole(self) -> int:
@@ -259,7 +259,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     errors: tuple[PointError, ...] = ()
 
     @property
-    def measured(self) -> list[Measured]:
+    def measured(self) -> list[MeasuredLaunch]:
         """What the launches' files say, in order; nothing of launches that wrote none."""
         return [launch.measured for launch in self.launches if launch.measured is not None]
 

@@ -16,7 +16,7 @@ from contend.runs.record import (
     CellRecord,
     Host,
     LaunchRecord,
-    Measured,
+    MeasuredLaunch,
     RunRecord,
 )
 
@@ -193,7 +193,7 @@ def _hosts(raw: RawSamples) -> tuple[Host, ...]:
     return tuple(Host(name, ranks, cpus.get(name)) for name, ranks in counts.items())
 
 
-def _measured(raw: RawSamples, hosts: Sequence[Host], numbers: Mapping[int, int]) -> Measured:
+def _measured(raw: RawSamples, hosts: Sequence[Host], numbers: Mapping[int, int]) -> MeasuredLaunch:
     ends = []
     for own, number in numbers.items():
         end = raw.ends.get(own)
@@ -201,7 +201,7 @@ def _measured(raw: RawSamples, hosts: Sequence[Host], numbers: Mapping[int, int]
             ends.append(CellEnd(number, "cut"))
         else:
             ends.append(CellEnd(number, end.reason, end.verified, end.said))
-    return Measured(
+    return MeasuredLaunch(
         probe=raw.probe,
         hosts=tuple(hosts),
         rank_hosts=() if raw.ranks is None else raw.ranks.host,

@@ -9,7 +9,7 @@ from .cell import Step as Step
 from .cell import Work as Work
 from .engine import Budget as Budget
 from .engine import Clock as Clock
-from .engine import Finished as Finished
+from .engine import FinishedSession as FinishedSession
 from .engine import Session as Session
 from .folder import RECORD as RECORD
 from .folder import RUNS as RUNS

@@ -31,7 +31,7 @@ MOST_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedSession:
     """A session that has come to its end.
 
     Attributes:
@@ -82,7 +82,7 @@ class Session(Generic[C]):
     observer: Observer = field(default_factory=Observer)
     clock: Clock = time.monotonic
 
-    def run(self) -> Finished:
+    def run(self) -> FinishedSession:
         """Makes all launches that are left.
 
         However this ends, everything that was made is kept, whole or not at all.
@@ -155,7 +155,7 @@ class _Under(Generic[C]):
         self._given_up: set[tuple[int, int]] = set()
         self._left: list[Step] = []
 
-    def run(self) -> Finished:
+    def run(self) -> FinishedSession:
         session = self._session
         title = session.method.title(session.cells)
         self._observer.planned(title, self._steps, self._budget.seconds, session.folder)
@@ -172,7 +172,7 @@ class _Under(Generic[C]):
                 with contextlib.suppress(ContendError, OSError):
                     self._works[index].finish()
             raise
-        return Finished(tuple(self._works), tuple(self._left))
+        return FinishedSession(tuple(self._works), tuple(self._left))
 
     def _is_open(self, step: Step) -> bool:
         return (step.index, step.variant) not in self._given_up

@@ -78,7 +78,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedStudy:
     """A study that has ended.
 
     Attributes:
@@ -104,7 +104,7 @@ def run_measurements(
     observer: Observer | None = None,
     libraries: Mapping[str, Library] | None = None,
     clock: Clock = time.monotonic,
-) -> Ended:
+) -> EndedStudy:
     """Measures every cell of a plan that is not kept yet.
 
     Args:
@@ -156,7 +156,7 @@ def run_measurements(
     # A cell that never ran does not know what its library calls itself; others do.
     runs = [(answer.cell.library, answer.points.run.record.library.title) for answer in answers]
     titles = {library: title for library, title in runs if title}
-    return Ended(
+    return EndedStudy(
         tuple(_named(answer, titles) for answer in answers if answer.launches), tuple(left)
     )
 

@@ -79,7 +79,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
                 yield -(-ranks // each), min(each, ranks), ranks
 
 
-class Row(Struct, frozen=True, forbid_unknown_fields=True):
+class TableRow(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a table of rates: a place in the grid, and an algorithm for each column."""
 
     label: Name
@@ -103,7 +103,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     title: Name
     measure: Text
     columns: Annotated[tuple[Name, ...], Meta(min_length=1)]
-    rows: Annotated[tuple[Row, ...], Meta(min_length=1)] = field(name="row")
+    rows: Annotated[tuple[TableRow, ...], Meta(min_length=1)] = field(name="row")
     head: Text = ""
 
 

@@ -11,17 +11,17 @@ from contend.files import read_toml, write_whole
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured_plan import MeasuredPlan
 from contend.study.plan import checked
-from contend.study.simulated_plan import Plan
+from contend.study.simulated_plan import SimulatedPlan
 from contend.study.verification_plan import VerificationPlan
 from contend.units import nearest
 
 _SHIPPED = Path(__file__).parent / "plans"
 # The tables that only plans of one kind have.
-_KINDS: dict[str, type[Plan] | type[MeasuredPlan] | type[VerificationPlan]] = {
+_KINDS: dict[str, type[SimulatedPlan] | type[MeasuredPlan] | type[VerificationPlan]] = {
     "case": VerificationPlan,
     "measure": MeasuredPlan,
-    "pattern": Plan,
-    "fabric": Plan,
+    "pattern": SimulatedPlan,
+    "fabric": SimulatedPlan,
 }
 
 
@@ -46,7 +46,7 @@ def find_plan(name: str) -> Path:
     return path
 
 
-def read_plan(path: Path) -> Plan | MeasuredPlan | VerificationPlan:
+def read_plan(path: Path) -> SimulatedPlan | MeasuredPlan | VerificationPlan:
     """Reads and checks a plan, whatever its kind.
 
     Raises:

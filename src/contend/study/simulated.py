@@ -20,14 +20,14 @@ from contend.loading import load
 from contend.routes import save
 from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
 from contend.study.simulated_cell import (
-    Outcome,
     SimulatedCell,
+    SimulatedOutcome,
     failed_record,
     read_record,
     record_of,
     write_cell,
 )
-from contend.study.simulated_plan import Plan, PlanCell
+from contend.study.simulated_plan import PlanCell, SimulatedPlan
 from contend.units import counted
 
 _FABRICS, _RUNS = "fabrics", "runs"
@@ -36,13 +36,13 @@ _FAILURES = (ContendError, OSError, MemoryError)
 
 
 def run_simulations(
-    plan: Plan,
+    plan: SimulatedPlan,
     folder: Path,
     *,
     beside: Path,
     retry: bool = False,
     observer: Observer | None = None,
-) -> list[Outcome]:
+) -> list[SimulatedOutcome]:
     """Simulates every cell of a plan that is not kept yet.
 
     Args:
@@ -87,11 +87,11 @@ def run_simulations(
         names = replace(
             outcome.record, fabric=plan_cell.fabric.name, pattern=plan_cell.pattern.name
         )
-        outcomes.append(Outcome(names, outcome.path))
+        outcomes.append(SimulatedOutcome(names, outcome.path))
     return outcomes
 
 
-def simulated_cell(plan: Plan, cell: PlanCell, beside: Path) -> SimulatedCell:
+def simulated_cell(plan: SimulatedPlan, cell: PlanCell, beside: Path) -> SimulatedCell:
     """What a cell of a plan asks."""
     pattern, fabric = cell.pattern, cell.fabric
     placement = plan.placement if pattern.placement is None else pattern.placement
@@ -210,14 +210,14 @@ class SimulatedWork:
     folder: Path
     variants: int = 1
 
-    def kept(self) -> Outcome | None:
+    def kept(self) -> SimulatedOutcome | None:
         """What was made before; None where nothing was.
 
         Raises:
             InputError: when it is damaged.
         """
         path = self.folder / RECORD
-        return Outcome(read_record(path), path) if path.exists() else None
+        return SimulatedOutcome(read_record(path), path) if path.exists() else None
 
     def left(self, launches: int, *, retry: bool) -> Sequence[int]:
         """The only launch, unless it was made; with `retry` also when it failed."""

@@ -120,7 +120,7 @@ class _Averages(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulatedOutcome:
     """A cell that has ended; its samples stay on the disk until they are asked for."""
 
     record: Record

@@ -81,7 +81,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
     average: Average | None = None
 
 
-class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SimulatedPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole study of simulations.
 
     Attributes:
@@ -133,7 +133,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
         samples: int | None = None,
         precision: float | None = None,
         seed: int | None = None,
-    ) -> Plan:
+    ) -> SimulatedPlan:
         """The plan with other values; None leaves the plan's.
 
         Args:

@@ -15,7 +15,7 @@ import pytest
 from contend.errors import UsageError
 from contend.mpi import HostRanks, Launch, Library, launch
 from contend.mpi.launchers.srun import plugins
-from contend.profiling import Profile, load_profile
+from contend.profiling import ProgramProfile, load_profile
 from slurm_machine import CPUS, NODES
 from tracer.hanging import left_records, place
 
@@ -137,7 +137,7 @@ def test_programs_are_recorded(
     subprocess.run(command, env=environment, check=True, timeout=60)
     # With --wait, sbatch looks only every half minute.
     _await_no_job(slurm, 60)
-    profile = Profile.load(tmp_path / "profile")
+    profile = ProgramProfile.load(tmp_path / "profile")
     assert (profile.size, profile.record.missing) == (2, ())
 
 

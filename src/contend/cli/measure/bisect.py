@@ -11,7 +11,7 @@ import polars as pl
 import typer
 
 from contend import report
-from contend.cli.measure.command import Asked, Report, measures
+from contend.cli.measure.command import MeasureRequest, Report, measures
 from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
 from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
@@ -56,7 +56,7 @@ def bisect(
     packets: PacketsOption = 10,
     repeats: RepeatsOption = 1,
     messages: MessagesOption = None,
-) -> Asked:
+) -> MeasureRequest:
     """Measure random pairs of ranks that all send at once.
 
     The pairs are those that contend simulate draws for the same --seed and number of ranks. On an
@@ -71,7 +71,7 @@ def bisect(
             )
         check_place(messages)
     work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
-    return Asked(
+    return MeasureRequest(
         "bisect", work.workload.options, report=functools.partial(_report, messages_file=messages)
     )
 
@@ -154,7 +154,7 @@ def _draw(
 ) -> list[Path]:
     names = _names(runs)
     compared = [
-        report.Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
+        report.ComparedFabric(name if len(runs) > 1 else run.record.placement, messages, agreed)
         for name, run, messages, agreed in zip(names, runs, pairs, agreements, strict=True)
         if isinstance(agreed, Agreement)
     ]

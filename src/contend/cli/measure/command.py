@@ -70,7 +70,7 @@ def _draw(runs: Sequence[Run], tables: Sequence[ResultTable], path: Path) -> Seq
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasureRequest:
     """What a verb asks for.
 
     Attributes:
@@ -92,7 +92,7 @@ class Asked:
     shortfall: str = ""
 
 
-Verb = Callable[..., Asked]
+Verb = Callable[..., MeasureRequest]
 
 
 def measures(verb: Verb) -> Callable[..., None]:
@@ -111,7 +111,7 @@ def measures(verb: Verb) -> Callable[..., None]:
     return with_options(verb, Common, "common", call)
 
 
-def measure(common: Common, verb: Callable[[], Asked]) -> None:
+def measure(common: Common, verb: Callable[[], MeasureRequest]) -> None:
     """Measures what a verb asks for, or goes on with a run; then prints, writes and draws it.
 
     Raises:

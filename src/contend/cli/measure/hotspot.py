@@ -12,7 +12,7 @@ from rich.console import Console
 
 from contend import report
 from contend.cli.common import load
-from contend.cli.measure.command import Asked, Report, measures
+from contend.cli.measure.command import MeasureRequest, Report, measures
 from contend.cli.measure.options import Common, emulated, emulated_fabric, is_emulated
 from contend.cli.option import parsed
 from contend.cli.options import BYTES, FABRIC
@@ -67,7 +67,7 @@ def hotspot(
     bytes: BytesOption = "1:1M",  # noqa: A002
     load_bytes: LoadBytesOption = None,
     lead: LeadOption = 0.05,
-) -> Asked:
+) -> MeasureRequest:
     """Measure a pair of hosts while k other pairs load a channel that it crosses.
 
     The pairs are chosen from the fabric's routes: they share a channel but no host.
@@ -86,7 +86,7 @@ def hotspot(
     work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
     most = len(spot.rivals)
     short = f"{network.name} allows {counted(most, 'rival')} at most: no channel carries more pairs"
-    return Asked(
+    return MeasureRequest(
         "hotspot",
         work.workload(len(spot.hosts), {}).options,
         ranks=len(spot.hosts),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.measure.command import Asked, measures
+from contend.cli.measure.command import MeasureRequest, measures
 from contend.cli.measure.options import find_place
 from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
 
@@ -87,14 +87,14 @@ def alltoall(
     radix: RadixOption = None,
     ranks_per_node: RanksPerNodeOption = None,
     fabric: FabricOption = None,
-) -> Asked:
+) -> MeasureRequest:
     """Measure all-to-all communication with the library's algorithms and others.
 
     The algorithm routed follows the routes of the emulated fabric, or of --fabric.
 
     Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """
-    return Asked(
+    return MeasureRequest(
         "alltoall",
         {
             "algorithm": algorithm,
@@ -147,12 +147,12 @@ def pingpong(
     pairs: PairsOption = None,
     inner: InnerOption = None,
     window: WindowOption = None,
-) -> Asked:
+) -> MeasureRequest:
     """Measure messages between two ranks, back and forth or streamed.
 
     Example: contend measure pingpong -n 2 --bytes 1:4M --on hosts.txt --ranks-per-host 1
     """
-    return Asked(
+    return MeasureRequest(
         "pingpong",
         {
             "algorithm": algorithm,
@@ -191,11 +191,11 @@ def sort(
     length: LengthOption = None,
     input: InputOption = None,  # noqa: A002
     exchange: ExchangeOption = None,
-) -> Asked:
+) -> MeasureRequest:
     """Measure the data exchange of a parallel sort, and the steps around it.
 
     Example: contend measure sort -n 8 -m 512 --input built,uniform
     """
-    return Asked(
+    return MeasureRequest(
         "sort", {"vectors": vectors, "length": length, "input": input, "exchange": exchange}
     )

@@ -107,7 +107,7 @@ _RATE = re.compile(r"\d{1,2}x[A-Z0-9]{1,8}")
 
 
 @dataclass(slots=True)
-class Edge:
+class DotEdge:
     """One direction of a cable; ports are 0 until they are numbered."""
 
     tail: int
@@ -120,7 +120,7 @@ class Edge:
     """Nodes whose traffic takes it, None for all."""
 
 
-class Graph:
+class DotGraph:
     """Nodes and edges as the file names them."""
 
     def __init__(self, source: str) -> None:
@@ -129,7 +129,7 @@ class Graph:
         self.lines: list[int] = []
         self.labels: dict[int, str] = {}
         self.ports: dict[int, int] = {}
-        self.edges: list[Edge] = []
+        self.edges: list[DotEdge] = []
         self.mentioned: dict[str, int] = {}
 
     def node(self, name: str, line: int) -> int:
@@ -144,18 +144,18 @@ class Graph:
         return InputError(self.source, line, expected, got)
 
 
-def parse(chunks: Iterable[bytes], source: str) -> Graph:
+def parse(chunks: Iterable[bytes], source: str) -> DotGraph:
     """Reads a plain directed graph.
 
     Raises:
         InputError: it is none, or a cable has an edge for one direction only.
     """
-    graph = _parse(tokens(chunks, source), Graph(source))
+    graph = _parse(tokens(chunks, source), DotGraph(source))
     _number_ports(graph)
     return graph
 
 
-def _parse(stream: Iterator[Token], graph: Graph) -> Graph:
+def _parse(stream: Iterator[Token], graph: DotGraph) -> DotGraph:
     for held, attributes in statements(stream, graph.source, "digraph", ("->", "=")):
         _statement(held, attributes, graph)
     return graph
@@ -229,7 +229,7 @@ def _attributes(stream: Iterator[Token], source: str, line: int) -> dict[str, st
     raise InputError(source, line, "] after the attributes", "the end of the file")
 
 
-def _statement(held: list[Token], attributes: dict[str, str], graph: Graph) -> None:
+def _statement(held: list[Token], attributes: dict[str, str], graph: DotGraph) -> None:
     line = held[0].line
     names = [token.value for token in held]
     marks = [token.is_mark for token in held]
@@ -247,7 +247,7 @@ def _statement(held: list[Token], attributes: dict[str, str], graph: Graph) -> N
         raise graph.bad(line, "a node or an edge a -> b", repr(" ".join(names)[:60]))
 
 
-def _declare(name: str, attributes: dict[str, str], graph: Graph, line: int) -> None:
+def _declare(name: str, attributes: dict[str, str], graph: DotGraph, line: int) -> None:
     node = graph.node(name, line)
     if "label" in attributes:
         graph.labels[node] = attributes["label"]
@@ -255,9 +255,9 @@ def _declare(name: str, attributes: dict[str, str], graph: Graph, line: int) -> 
         graph.ports[node] = _port(attributes["ports"], graph, line)
 
 
-def _connect(tail: str, head: str, attributes: dict[str, str], graph: Graph, line: int) -> None:
+def _connect(tail: str, head: str, attributes: dict[str, str], graph: DotGraph, line: int) -> None:
     rate = attributes.get("rate", "")
-    edge = Edge(
+    edge = DotEdge(
         graph.node(tail, line),
         graph.node(head, line),
         line,
@@ -269,14 +269,14 @@ def _connect(tail: str, head: str, attributes: dict[str, str], graph: Graph, lin
     graph.edges.append(edge)
 
 
-def _port(text: str, graph: Graph, line: int) -> int:
+def _port(text: str, graph: DotGraph, line: int) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else -1
     if not 0 <= number <= _MOST_PORTS:
         raise graph.bad(line, f"a port up to {_MOST_PORTS}", repr(text[:60]))
     return number
 
 
-def _takes(comment: str, graph: Graph, line: int) -> NDArray[np.int64] | None:
+def _takes(comment: str, graph: DotGraph, line: int) -> NDArray[np.int64] | None:
     """Numbers of the names in a comment, in `mentioned`: nodes may be declared later."""
     if comment.strip() == "*":
         return None
@@ -288,14 +288,14 @@ def _takes(comment: str, graph: Graph, line: int) -> NDArray[np.int64] | None:
     return np.array([mentioned[name] for name in names], dtype=np.int64)
 
 
-def _number_ports(graph: Graph) -> None:
+def _number_ports(graph: DotGraph) -> None:
     """Gives every edge its two ports, where the file does not say them.
 
     The edges of a cable are matched by ports where given, else in the order of the file: the k-th
     edge from a to b with the k-th from b to a.
     """
-    waiting: dict[tuple[int, int, int, int], deque[Edge]] = defaultdict(deque)
-    pairs: list[tuple[Edge, Edge]] = []
+    waiting: dict[tuple[int, int, int, int], deque[DotEdge]] = defaultdict(deque)
+    pairs: list[tuple[DotEdge, DotEdge]] = []
     used: dict[int, set[int]] = defaultdict(set)
     for edge in graph.edges:
         if edge.port:

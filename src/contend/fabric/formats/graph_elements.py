@@ -48,7 +48,7 @@ class _Element:
 
 
 @dataclass
-class Node(_Element):
+class GraphNode(_Element):
     """A node with its id."""
 
     identity: str = ""
@@ -68,7 +68,7 @@ class Graph:
 
     source: str
     name: str
-    nodes: list[Node]
+    nodes: list[GraphNode]
     edges: list[Edge]
 
     def lacks(self, name: str) -> bool:
@@ -97,12 +97,12 @@ def parse(chunks: Iterable[bytes], source: str) -> Graph:
 class _Reader:
     def __init__(self, source: str) -> None:
         self._source = source
-        self._nodes: list[Node] = []
+        self._nodes: list[GraphNode] = []
         self._edges: list[Edge] = []
         self._numbers: dict[str, int] = {}
         self._names: dict[str, str] = {}
         self._path: list[str] = []
-        self._element: Node | Edge | None = None
+        self._element: GraphNode | Edge | None = None
         self._text: list[str] | None = None
         self._length = 0
         self._key = ""
@@ -174,7 +174,7 @@ class _Reader:
             self._fail("a node with an id of its own", repr(identity[:40]))
         if len(self._nodes) == _MOST_NODES:
             self._fail(f"at most {_MOST_NODES} nodes", "more")
-        node = Node(self._source, self._parser.CurrentLineNumber, identity=identity)
+        node = GraphNode(self._source, self._parser.CurrentLineNumber, identity=identity)
         self._numbers[identity] = len(self._nodes)
         self._nodes.append(node)
         self._element = node

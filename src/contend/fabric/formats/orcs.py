@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from contend.errors import UsageError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.formats.dot import Graph, parse
+from contend.fabric.formats.dot import DotGraph, parse
 from contend.fabric.subnet import NodeKind, SubnetBuilder
 from contend.units import counted
 
@@ -48,7 +48,7 @@ def _is_host(name: str) -> bool:
     return name.startswith("H")
 
 
-def _fabric(graph: Graph) -> tuple[Fabric, list[int]]:
+def _fabric(graph: DotGraph) -> tuple[Fabric, list[int]]:
     """The fabric, and the node that every switch is."""
     names = list(graph.numbers)
     builder = SubnetBuilder(graph.source)
@@ -104,7 +104,7 @@ def _guids(names: list[str]) -> list[int]:
     return guids
 
 
-def _with_tables(graph: Graph, fabric: Fabric, node_of_switch: list[int]) -> Topology:
+def _with_tables(graph: DotGraph, fabric: Fabric, node_of_switch: list[int]) -> Topology:
     """Tables from the comments; none where no edge has one."""
     if all(edge.takes is not None and len(edge.takes) == 0 for edge in graph.edges):
         return Topology(fabric)
@@ -141,12 +141,12 @@ def _with_tables(graph: Graph, fabric: Fabric, node_of_switch: list[int]) -> Top
     return Topology(fabric, ports)
 
 
-def _host_addresses(graph: Graph) -> int:
+def _host_addresses(graph: DotGraph) -> int:
     """One more than the largest address of a host."""
     return sum(map(_is_host, graph.numbers)) + 1
 
 
-def _addresses(graph: Graph) -> NDArray[np.int64]:
+def _addresses(graph: DotGraph) -> NDArray[np.int64]:
     """Address of every host by its number in `mentioned`."""
     hosts = [name for name in graph.numbers if _is_host(name)]
     by_name = {name: address for address, name in enumerate(hosts, start=1)}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from contend.prediction import Case, Comparison, Prediction, Recorded
-from contend.profiling import Profile
+from contend.prediction import Comparison, PredictedPlace, Prediction, Recorded
+from contend.profiling import ProgramProfile
 from contend.report.prediction.program import program_name
 from contend.report.prediction.tables import agreement_words, doubt, fastest
 from contend.report.style import (
@@ -111,7 +111,9 @@ def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -
     return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(best.size)}"
 
 
-def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Figure:
+def program_figure(
+    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
+) -> Figure:
     """A bar for every case with its interval; a line for what was recorded.
 
     A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,

@@ -10,8 +10,15 @@ import polars as pl
 # What draws is imported when somebody looks.
 from contend import report
 from contend.fabric import Fabric
-from contend.prediction import Case, Compared, Piling, Prediction, Predictions, Recorded
-from contend.profiling import Profile
+from contend.prediction import (
+    ComparedPrediction,
+    Piling,
+    PredictedPlace,
+    Prediction,
+    Predictions,
+    Recorded,
+)
+from contend.profiling import ProgramProfile
 from contend.report.document import Document, filled
 from contend.report.prediction.program import program_tables, program_verdict
 from contend.report.prediction.tables import (
@@ -133,7 +140,7 @@ def prediction_document(found: Predictions) -> Document:
     )
 
 
-def _cell(cell: Prediction, fabric: Fabric, beside: Compared | None) -> PredictedCellJson:
+def _cell(cell: Prediction, fabric: Fabric, beside: ComparedPrediction | None) -> PredictedCellJson:
     measured = {}
     if beside is not None:
         measured = {"measured_s": beside.measured.median.value, "ratio": beside.ratio}
@@ -253,7 +260,9 @@ class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
     cases: list[PredictedCaseJson]
 
 
-def program_document(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Document:
+def program_document(
+    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
+) -> Document:
     """A program's run time in every place, and what holds it back where it is slowest."""
     said = program_verdict(profile, recorded, cases)
     return Document(
@@ -275,7 +284,7 @@ def program_document(profile: Profile, recorded: Recorded, cases: Sequence[Case]
     )
 
 
-def _case(case: Case) -> PredictedCaseJson:
+def _case(case: PredictedPlace) -> PredictedCaseJson:
     found = case.prediction
     fabric, piling = found.where.fabric, found.piling
     cables = [

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from contend.prediction import Case, Elsewhere, Recorded
-from contend.profiling import Profile
+from contend.prediction import Elsewhere, PredictedPlace, Recorded
+from contend.profiling import ProgramProfile
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
 from contend.report.table import ResultTable
 from contend.report.words import percent
@@ -21,7 +21,9 @@ _LACKING = ("no-record", "killed", "aborted", "exited")
 _LIBRARY = re.compile(r"([A-Za-z][A-Za-z ()]*?)(?: Version)?:?\s+v?(\d+\.\d+)")
 
 
-def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> str:
+def program_verdict(
+    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
+) -> str:
     """The first sentences: where the program is slowest, and what could help there at most."""
     slowest = max(cases, key=lambda case: case.prediction.seconds)
     quickest = min(cases, key=lambda case: case.prediction.seconds)
@@ -76,7 +78,7 @@ def _version(library: str) -> str:
     return f"{match[1]} {match[2]}" if match else ""
 
 
-def program_name(profile: Profile) -> str:
+def program_name(profile: ProgramProfile) -> str:
     """What ran, and on how many ranks."""
     names = [path.rsplit("/", 1)[-1] for path in profile.record.programs]
     return f"{', '.join(names) or 'The program'} ({counted(profile.size, 'rank')})"
@@ -92,7 +94,7 @@ def _saving(found: Elsewhere, bound: float) -> str:
 
 
 def program_tables(
-    profile: Profile, recorded: Recorded, cases: Sequence[Case]
+    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
 ) -> list[ResultTable]:
     """Run times of all cases; the cables and the calls of the slowest one."""
     slowest = max(cases, key=lambda case: case.prediction.seconds)
@@ -102,7 +104,9 @@ def program_tables(
     return tables
 
 
-def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> ResultTable:
+def _times(
+    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
+) -> ResultTable:
     columns = (
         "on",
         "run time",
@@ -137,7 +141,7 @@ def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Resul
     )
 
 
-def _conditions(profile: Profile, cases: Sequence[Case]) -> str:
+def _conditions(profile: ProgramProfile, cases: Sequence[PredictedPlace]) -> str:
     """What cables and seats are predicted for."""
     cables = {(case.prediction.where.rate, case.prediction.where.buffer) for case in cases}
     words = []
@@ -173,7 +177,7 @@ def _notes(recorded: Recorded) -> list[str]:
     return [*notes, remarks_words(recorded.program.remarks)]
 
 
-def _cables(case: Case) -> ResultTable:
+def _cables(case: PredictedPlace) -> ResultTable:
     columns = ("cable", "bytes", "busy", "costs")
     found = case.prediction
     rows = [
@@ -194,7 +198,7 @@ def _cables(case: Case) -> ResultTable:
     )
 
 
-def _calls(case: Case) -> ResultTable:
+def _calls(case: PredictedPlace) -> ResultTable:
     columns = ("routine", "communicator", "calls", "recorded", "predicted")
     rows = [
         (

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.profiling import Profile
+from contend.profiling import ProgramProfile
 from contend.report.save import save_figure, save_figures
 from contend.report.style import (
     COLOURS,
@@ -42,7 +42,7 @@ _TEMPLATE = re.compile(r"(?<!operator)<[^<>]*>")
 _WAITING, _REST = COLOURS[1], COLOURS[0]
 
 
-class Picture(StrEnum):
+class ProfilePicture(StrEnum):
     """What is drawn of a profile."""
 
     SHARES = "shares"
@@ -51,11 +51,11 @@ class Picture(StrEnum):
     WAITS = "waits"
 
 
-Draw = Callable[[Axes, Profile], str]
+Draw = Callable[[Axes, ProgramProfile], str]
 
 
 def draw_profiles(
-    profiles: Sequence[Profile],
+    profiles: Sequence[ProgramProfile],
     path: Path,
     *,
     picture: str | None = None,
@@ -66,7 +66,7 @@ def draw_profiles(
     Args:
         profiles: at least one; each has a figure of its own.
         path: of the figure; where there are several, their names go before the ending.
-        picture: a `Picture`; None: shares.
+        picture: a `ProfilePicture`; None: shares.
         tables: what a page shows, as in `save_figure`.
 
     Returns:
@@ -87,16 +87,16 @@ def draw_profiles(
     return save_figures(named, path, tables)
 
 
-def _not_empty(profile: Profile) -> Iterator[Picture]:
+def _not_empty(profile: ProgramProfile) -> Iterator[ProfilePicture]:
     """The pictures of a profile that show something."""
     empty = {
-        Picture.MATRIX: not profile.peers["bytes"].sum(),
-        Picture.WAITS: not profile.findings.waits["seconds"].sum(),
+        ProfilePicture.MATRIX: not profile.peers["bytes"].sum(),
+        ProfilePicture.WAITS: not profile.findings.waits["seconds"].sum(),
     }
-    yield from (picture for picture in Picture if not empty.get(picture))
+    yield from (picture for picture in ProfilePicture if not empty.get(picture))
 
 
-def profile_figure(profile: Profile, picture: str | None = None) -> Figure:
+def profile_figure(profile: ProgramProfile, picture: str | None = None) -> Figure:
     """One picture of a profile.
 
     Raises:
@@ -110,7 +110,9 @@ def profile_figure(profile: Profile, picture: str | None = None) -> Figure:
     return figure
 
 
-def draw_profile(profile: Profile, picture: str | None = None, axes: Axes | None = None) -> Axes:
+def draw_profile(
+    profile: ProgramProfile, picture: str | None = None, axes: Axes | None = None
+) -> Axes:
     """Draws one picture of a profile.
 
     Args:
@@ -142,17 +144,17 @@ def _over(axes: Axes, finding: str) -> str:
     return in_width(finding, pixels / axes.figure.dpi)
 
 
-def _known(picture: str | None) -> Picture:
+def _known(picture: str | None) -> ProfilePicture:
     if picture is None:
-        return Picture.SHARES
-    if picture not in list(Picture):
-        names = ", ".join(Picture)
-        hint = nearest(picture, Picture)
+        return ProfilePicture.SHARES
+    if picture not in list(ProfilePicture):
+        names = ", ".join(ProfilePicture)
+        hint = nearest(picture, ProfilePicture)
         raise UsageError(f"picture=: expected one of {names} for profiles, got {picture}{hint}")
-    return Picture(picture)
+    return ProfilePicture(picture)
 
 
-def draw_shares(axes: Axes, profile: Profile) -> str:
+def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
     """Bars: parts of the run time by place in the program, waiting for late ranks apart."""
     findings = profile.findings
     places = findings.places
@@ -199,7 +201,7 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
     return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
 
 
-def draw_matrix(axes: Axes, profile: Profile) -> str:
+def draw_matrix(axes: Axes, profile: ProgramProfile) -> str:
     """Bytes from every rank to every other, by colour on a logarithmic scale."""
     sent = profile.peers
     size = profile.size
@@ -219,7 +221,7 @@ def draw_matrix(axes: Axes, profile: Profile) -> str:
     return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
 
 
-def draw_waits(axes: Axes, profile: Profile) -> str:
+def draw_waits(axes: Axes, profile: ProgramProfile) -> str:
     """Time that every rank waits for every other, by colour on a logarithmic scale."""
     waits, run_s = profile.findings.waits, profile.findings.run_s
     ends = (waits["rank"].to_numpy(), waits["awaited"].to_numpy())
@@ -275,7 +277,7 @@ def _draw_pairs(
     return True
 
 
-def draw_ranks(axes: Axes, profile: Profile) -> str:
+def draw_ranks(axes: Axes, profile: ProgramProfile) -> str:
     """Rank by rank: waiting for late ranks, the rest of the time in MPI, and all else."""
     table = profile.findings.ranks
     rank = table["rank"].to_numpy()
@@ -337,16 +339,21 @@ def _short(place: str, room: int) -> str:
     return name if len(name) <= room else f"...{name[-room + 3 :]}"
 
 
-_DRAWS: dict[Picture, Draw] = {
-    Picture.SHARES: draw_shares,
-    Picture.MATRIX: draw_matrix,
-    Picture.RANKS: draw_ranks,
-    Picture.WAITS: draw_waits,
+_DRAWS: dict[ProfilePicture, Draw] = {
+    ProfilePicture.SHARES: draw_shares,
+    ProfilePicture.MATRIX: draw_matrix,
+    ProfilePicture.RANKS: draw_ranks,
+    ProfilePicture.WAITS: draw_waits,
 }
-_HEIGHTS = {Picture.SHARES: 2.6, Picture.MATRIX: 3.2, Picture.RANKS: 2.4, Picture.WAITS: 3.2}
+_HEIGHTS = {
+    ProfilePicture.SHARES: 2.6,
+    ProfilePicture.MATRIX: 3.2,
+    ProfilePicture.RANKS: 2.4,
+    ProfilePicture.WAITS: 3.2,
+}
 _WIDTHS = {
-    Picture.SHARES: 1.5 * COLUMN_WIDTH,
-    Picture.MATRIX: 1.15 * COLUMN_WIDTH,
-    Picture.RANKS: 1.5 * COLUMN_WIDTH,
-    Picture.WAITS: 1.15 * COLUMN_WIDTH,
+    ProfilePicture.SHARES: 1.5 * COLUMN_WIDTH,
+    ProfilePicture.MATRIX: 1.15 * COLUMN_WIDTH,
+    ProfilePicture.RANKS: 1.5 * COLUMN_WIDTH,
+    ProfilePicture.WAITS: 1.15 * COLUMN_WIDTH,
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contend.profiling import ALL_SIZES, Awaited, Profile, UnderWay, circles
+from contend.profiling import ALL_SIZES, Awaited, ProgramProfile, UnderWay, circles
 from contend.report.profile.tables import communicator_words
 from contend.runs import Host, Warned
 
@@ -270,13 +270,13 @@ class ProfilesJson(msgspec.Struct, frozen=True, kw_only=True):
     results: list[ProfileJson]
 
 
-def profiles_json(profiles: Sequence[Profile]) -> ProfileJson | ProfilesJson:
+def profiles_json(profiles: Sequence[ProgramProfile]) -> ProfileJson | ProfilesJson:
     """One profile, or several."""
     results = [_profile_json(profile) for profile in profiles]
     return results[0] if len(results) == 1 else ProfilesJson(results=results)
 
 
-def _profile_json(profile: Profile) -> ProfileJson:
+def _profile_json(profile: ProgramProfile) -> ProfileJson:
     record, findings = profile.record, profile.findings
     places = profile.sites["place"]
     return ProfileJson(

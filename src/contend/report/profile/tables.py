@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from contend.profiling import ALL_SIZES, Findings, OtherProgram, Phase, Profile
+from contend.profiling import ALL_SIZES, OtherProgram, Phase, ProfileFindings, ProgramProfile
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
@@ -26,7 +26,7 @@ _WAITING_NOTE = (
 _TOP_PAIRS = 8
 
 
-def profile_tables(profile: Profile) -> list[ResultTable]:
+def profile_tables(profile: ProgramProfile) -> list[ResultTable]:
     """Everything that is told of one profile; the verdict is the title of the first table."""
     findings = profile.findings
     return [
@@ -44,7 +44,7 @@ def profile_tables(profile: Profile) -> list[ResultTable]:
     ]
 
 
-def profile_comparison_table(first: Profile, second: Profile) -> ResultTable:
+def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> ResultTable:
     """Times of a rank in two profiles, by routine and place; what changed most comes first."""
     sides = [
         profile.findings.places.group_by("routine", "place")
@@ -83,7 +83,7 @@ def profile_comparison_table(first: Profile, second: Profile) -> ResultTable:
     )
 
 
-def calls_csv(profiles: Sequence[Profile]) -> str:
+def calls_csv(profiles: Sequence[ProgramProfile]) -> str:
     """Every row of the tables of calls as a line of CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -109,13 +109,13 @@ def size_class_words(size_class: int) -> str:
     return f"{format_bytes(low)} to {format_bytes(high)}"
 
 
-def _names(first: Profile, second: Profile) -> tuple[str, str]:
+def _names(first: ProgramProfile, second: ProgramProfile) -> tuple[str, str]:
     if first.name != second.name:
         return first.name, second.name
     return str(first.folder), str(second.folder)
 
 
-def _compared(first: Profile, second: Profile) -> str:
+def _compared(first: ProgramProfile, second: ProgramProfile) -> str:
     base, other = first.findings.mean_run_s, second.findings.mean_run_s
     if base <= 0 or other <= 0:
         return "Two profiles"
@@ -125,7 +125,7 @@ def _compared(first: Profile, second: Profile) -> str:
     return f"{name} is {base / other:.2f} times as fast"
 
 
-def _per_rank(findings: Findings, seconds: float) -> float:
+def _per_rank(findings: ProfileFindings, seconds: float) -> float:
     return seconds / max(len(findings.profile.ranks), 1)
 
 
@@ -137,7 +137,7 @@ def _changed(what: str, base: float, other: float) -> tuple[str, ...]:
     return (what, format_seconds(base), format_seconds(other), words, ratio)
 
 
-def _summary(profile: Profile) -> ResultTable:
+def _summary(profile: ProgramProfile) -> ResultTable:
     record, findings = profile.record, profile.findings
     hosts = counted(len(record.hosts), "host")
     rows = [
@@ -170,7 +170,7 @@ def _others_words(others: Sequence[OtherProgram]) -> str:
     return ", ".join([*named, *(["..."] if len(others) > _SHOWN else [])])
 
 
-def _run_words(findings: Findings) -> str:
+def _run_words(findings: ProfileFindings) -> str:
     run = f"{format_seconds(findings.mean_run_s)} a rank"
     around = (("MPI_Init", findings.begin_s), ("MPI_Finalize", findings.end_s))
     taken = [f"{format_seconds(seconds)} in {name}" for name, seconds in around if seconds]
@@ -185,7 +185,7 @@ def _clock_words(uncertainty: float | None) -> str:
     return f"the ranks' clocks agree within {format_seconds(2 * uncertainty)}"
 
 
-def _missing(profile: Profile) -> Iterator[ResultTable]:
+def _missing(profile: ProgramProfile) -> Iterator[ResultTable]:
     if profile.record.missing:
         yield ResultTable(
             title="What is missing",
@@ -194,7 +194,7 @@ def _missing(profile: Profile) -> Iterator[ResultTable]:
         )
 
 
-def stuck_table(findings: Findings) -> Iterator[ResultTable]:
+def stuck_table(findings: ProfileFindings) -> Iterator[ResultTable]:
     """Where each rank was when the program was ended."""
     words = findings.stuck
     if not words.stuck:
@@ -224,7 +224,7 @@ def _shares(row: dict[str, Any]) -> tuple[str, ...]:
     return format_seconds(row["seconds"]), percent(row["share"]), part
 
 
-def _routines(findings: Findings) -> ResultTable:
+def _routines(findings: ProfileFindings) -> ResultTable:
     table = findings.routines
     rows = tuple(
         (
@@ -249,7 +249,7 @@ def _routines(findings: Findings) -> ResultTable:
     )
 
 
-def _places(findings: Findings) -> ResultTable:
+def _places(findings: ProfileFindings) -> ResultTable:
     table = findings.places
     shown = table.head(_SHOWN)
     # Where no line is known, the place is the function already.
@@ -274,7 +274,7 @@ def _places(findings: Findings) -> ResultTable:
     )
 
 
-def _waits(findings: Findings) -> Iterator[ResultTable]:
+def _waits(findings: ProfileFindings) -> Iterator[ResultTable]:
     """The pairs of ranks of which one waits most for the other."""
     table = findings.waits
     if table.is_empty():
@@ -302,7 +302,7 @@ def _waits(findings: Findings) -> Iterator[ResultTable]:
     )
 
 
-def _sizes(findings: Findings) -> ResultTable:
+def _sizes(findings: ProfileFindings) -> ResultTable:
     return ResultTable(
         title="By bytes of a call",
         columns=("bytes of a call", "calls", "bytes", *_SHARES),
@@ -320,7 +320,7 @@ def _sizes(findings: Findings) -> ResultTable:
     )
 
 
-def _communicators(findings: Findings) -> ResultTable:
+def _communicators(findings: ProfileFindings) -> ResultTable:
     table = findings.communicators
     return ResultTable(
         title="By communicator",
@@ -349,7 +349,7 @@ def communicator_words(row: dict[str, Any]) -> str:
     return f"{name}, {row['kind']}{extent}"
 
 
-def _phases(profile: Profile) -> Iterator[ResultTable]:
+def _phases(profile: ProgramProfile) -> Iterator[ResultTable]:
     phases = profile.record.phases
     if phases:
         yield ResultTable(
@@ -371,7 +371,7 @@ def _length(phase: Phase) -> float:
     return phase.ended_s - phase.begun_s
 
 
-def _phase(profile: Profile, phase: Phase) -> tuple[str, ...]:
+def _phase(profile: ProgramProfile, phase: Phase) -> tuple[str, ...]:
     routine, place = profile.record.routines[phase.routine], profile.sites["place"][phase.site]
     return (
         f"{routine} at {place}",
@@ -384,7 +384,7 @@ def _phase(profile: Profile, phase: Phase) -> tuple[str, ...]:
     )
 
 
-def _ranks(findings: Findings) -> ResultTable:
+def _ranks(findings: ProfileFindings) -> ResultTable:
     table = findings.ranks
     measures = (
         ("in MPI", pl.col("mpi_s") / pl.col("run_s"), percent),

@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
 from contend.report.hotspot_figures import hotspot_figure
 from contend.report.pair_figures import pair_figure
-from contend.report.run.findings import Compared, compared, in_order
+from contend.report.run.findings import ComparedRun, compared, in_order
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.save import save_figure, save_figures
@@ -45,7 +45,7 @@ from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
 from contend.units import counted, format_seconds, nearest, rounded
 
 
-class Picture(StrEnum):
+class RunPicture(StrEnum):
     """What is drawn of runs."""
 
     COMPARISON = "comparison"
@@ -62,26 +62,26 @@ Named = tuple[str, Figure]
 
 def run_figures(
     runs: Sequence[Run], size: int | None = None
-) -> dict[Picture, Callable[[], Iterator[Named]]]:
+) -> dict[RunPicture, Callable[[], Iterator[Named]]]:
     """The pictures that say something about these runs, the most telling one first.
 
     Args:
         runs: at least one.
         size: of the cells whose times are drawn; see `distribution_figure`.
     """
-    pictures: dict[Picture, Callable[[], Iterator[Named]]] = {}
+    pictures: dict[RunPicture, Callable[[], Iterator[Named]]] = {}
     if compared(runs):
-        pictures[Picture.COMPARISON] = lambda: iter([("comparison", comparison_figure(runs))])
+        pictures[RunPicture.COMPARISON] = lambda: iter([("comparison", comparison_figure(runs))])
     sampled = [run for run in runs if not run.samples.is_empty()]
     for probe, (picture, draw) in _OF_PROBE.items():
         fitting = [run for run in sampled if run.record.probe == probe]
         if fitting:
             pictures[picture] = functools.partial(_each, fitting, picture.value, draw)
     if any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries):
-        pictures[Picture.RATES] = lambda: _rates(runs)
+        pictures[RunPicture.RATES] = lambda: _rates(runs)
     if any(run.summaries for run in runs):
         drawn = [run for run in runs if run.summaries]
-        pictures[Picture.TIMES] = lambda: _each(
+        pictures[RunPicture.TIMES] = lambda: _each(
             drawn, "times", lambda run: distribution_figure(run, size)
         )
     return pictures
@@ -100,7 +100,7 @@ def draw_runs(
     Args:
         runs: at least one.
         path: of the figure; where a picture is several figures, their names go before the ending.
-        picture: a `Picture`; by default the most telling one.
+        picture: a `RunPicture`; by default the most telling one.
         size: see `distribution_figure`.
         tables: what a page shows below the figures.
 
@@ -294,7 +294,7 @@ def _panel(pair: Pair) -> str:
     return f"{pair.base.schedule}, {counted(pair.base.record.ranks, 'rank')}"
 
 
-def _panels(others: Sequence[Compared]) -> list[str]:
+def _panels(others: Sequence[ComparedRun]) -> list[str]:
     pairs = sorted((pair for other in others for pair in other.pairs), key=in_order)
     return list(dict.fromkeys(map(_panel, pairs)))
 
@@ -343,7 +343,7 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
-def _comparison_finding(base: str, others: Sequence[Compared]) -> str:
+def _comparison_finding(base: str, others: Sequence[ComparedRun]) -> str:
     pairs = [pair for other in others for pair in other.pairs]
     slower = sum(bool(pair.differs) and pair.factor.value > 1 for pair in pairs)
     faster = sum(bool(pair.differs) and pair.factor.value < 1 for pair in pairs)
@@ -355,9 +355,9 @@ def _comparison_finding(base: str, others: Sequence[Compared]) -> str:
 
 
 _OF_PROBE = {
-    "bisect": (Picture.PAIRS, _pairs),
-    "hotspot": (Picture.HOTSPOT, _hotspot),
-    "pingpong": (Picture.PINGPONG, pingpong_figure),
-    "sort": (Picture.STEPS, sort_figure),
+    "bisect": (RunPicture.PAIRS, _pairs),
+    "hotspot": (RunPicture.HOTSPOT, _hotspot),
+    "pingpong": (RunPicture.PINGPONG, pingpong_figure),
+    "sort": (RunPicture.STEPS, sort_figure),
 }
 """The picture that shows what a probe is for, and who draws it."""

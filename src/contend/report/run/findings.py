@@ -176,7 +176,7 @@ def collapse_words(collapses: Sequence[Collapse]) -> str:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRun:
     """A run beside the first one.
 
     Attributes:
@@ -190,11 +190,11 @@ class Compared:
     pairs: tuple[Pair, ...]
 
 
-def compared(runs: Sequence[Run]) -> list[Compared]:
+def compared(runs: Sequence[Run]) -> list[ComparedRun]:
     """Every run but the first that has a cell in common with the first."""
     names = run_names(runs)
     every = [
-        Compared(names[0], name, compare(runs[0], run))
+        ComparedRun(names[0], name, compare(runs[0], run))
         for name, run in zip(names[1:], runs[1:], strict=True)
     ]
     return [other for other in every if other.pairs]

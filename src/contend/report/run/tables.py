@@ -30,7 +30,7 @@ from contend.runs import (
     CellParts,
     CellRecord,
     CellSummary,
-    Measured,
+    MeasuredLaunch,
     Run,
     condition,
     run_names,
@@ -224,7 +224,7 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
     yield from _cut(measured)
 
 
-def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def _clocks(run: Run, measured: Sequence[MeasuredLaunch]) -> Iterator[tuple[str, str]]:
     clocks = [clock for launch in measured for clock in launch.clocks]
     residual = run.findings.clock_residual_s
     if residual is None:
@@ -258,7 +258,7 @@ def _samples(run: Run) -> str:
     )
 
 
-def _cut(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def _cut(measured: Sequence[MeasuredLaunch]) -> Iterator[tuple[str, str]]:
     reasons: dict[str, int] = {}
     for launch in measured:
         for end in launch.ends:

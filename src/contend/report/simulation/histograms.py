@@ -31,7 +31,7 @@ _ROW = 0.16
 
 
 @dataclass(frozen=True)
-class Label:
+class BarLabel:
     """Text for the thing whose top is at (x, top), in data coordinates with x from 0 to 1."""
 
     text: str
@@ -40,7 +40,7 @@ class Label:
     colour: str
 
 
-def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
+def write_labels(axes: Axes, labels: Sequence[BarLabel]) -> None:
     """Writes labels above everything drawn, each joined to its thing by a thin line."""
     rows = label_rows(labels)
     room = _ROW * (max(rows, default=0) + 1) + 0.04
@@ -71,7 +71,7 @@ def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
         )
 
 
-def label_rows(labels: Sequence[Label]) -> list[int]:
+def label_rows(labels: Sequence[BarLabel]) -> list[int]:
     """Row of every label, from 0 (lowest), so that no two of a row overlap."""
     rows = [0] * len(labels)
     taken: list[list[tuple[float, float]]] = []
@@ -87,7 +87,7 @@ def label_rows(labels: Sequence[Label]) -> list[int]:
     return rows
 
 
-def _span(label: Label) -> tuple[float, float]:
+def _span(label: BarLabel) -> tuple[float, float]:
     """Left and right end of a label's text, kept within the panel."""
     width = _CHARACTER * (len(label.text) + 1)
     left = min(max(label.x - width / 2, 0), max(1 - width, 0))
@@ -252,7 +252,7 @@ def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64])
         outline(axes, heights, edges, curve.colour)
         mean = float(curve.values.mean())
         text = f"{curve.name} {percent(mean)}".strip()
-        written.append(Label(text, mean, float(heights.max()), curve.colour))
+        written.append(BarLabel(text, mean, float(heights.max()), curve.colour))
     write_labels(axes, written)
     percent_axis(axes.yaxis)
 
@@ -332,7 +332,7 @@ def _bounds_panel(
         heights = fractions(values, edges)
         outline(axes, heights, edges, colour, style)
         mean = float(values.mean())
-        written.append(Label(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
+        written.append(BarLabel(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
     write_labels(axes, written)
     percent_axis(axes.yaxis)
 

@@ -16,12 +16,12 @@ from contend.runs import median_interval
 from contend.study import (
     Answer,
     Case,
-    Ended,
+    EndedStudy,
     MeasuredPlan,
-    Outcome,
-    Plan,
     Record,
     Result,
+    SimulatedOutcome,
+    SimulatedPlan,
 )
 
 
@@ -355,7 +355,7 @@ class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):
     results: list[VerifiedFabricJson]
 
 
-def study_json(plan: Plan, outcomes: Sequence[Outcome], run: str) -> StudyJson:
+def study_json(plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome], run: str) -> StudyJson:
     """The result of ``contend study --json`` for a plan of simulations.
 
     Args:
@@ -373,7 +373,7 @@ def study_json(plan: Plan, outcomes: Sequence[Outcome], run: str) -> StudyJson:
     )
 
 
-def measured_json(plan: MeasuredPlan, ended: Ended, on: str, run: str) -> MeasuredStudyJson:
+def measured_json(plan: MeasuredPlan, ended: EndedStudy, on: str, run: str) -> MeasuredStudyJson:
     """The result of ``contend study --json`` for a plan of measurements.
 
     Args:
@@ -496,7 +496,7 @@ def verified_json(case: Case, agreement: Agreement, rate: float) -> VerifiedFabr
     )
 
 
-def _cell(plan: Plan, record: Record) -> StudyCellJson:
+def _cell(plan: SimulatedPlan, record: Record) -> StudyCellJson:
     names = {name: getattr(record, name) for name in ("fabric", "engine", "pattern", "status")}
     if record.status == "failed":
         return StudyCellJson(**names, cause=record.cause)
@@ -512,7 +512,7 @@ def _cell(plan: Plan, record: Record) -> StudyCellJson:
     )
 
 
-def _differences(plan: Plan, record: Record) -> Iterator[DifferenceJson]:
+def _differences(plan: SimulatedPlan, record: Record) -> Iterator[DifferenceJson]:
     for reference in references_of(plan, record):
         average = reference.average or plan.average
         if (ours := scaled(record, average)) is not None:

@@ -8,13 +8,13 @@ from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
-from contend.study import Answer, Ended, Known, MeasuredPlan, Result
+from contend.study import Answer, EndedStudy, Known, MeasuredPlan, Result
 from contend.units import counted, format_bytes, rounded
 
 _MOST_NAMED = 3
 
 
-def measured_tables(plan: MeasuredPlan, ended: Ended) -> tuple[ResultTable, ...]:
+def measured_tables(plan: MeasuredPlan, ended: EndedStudy) -> tuple[ResultTable, ...]:
     """Every table of a study, the most telling first.
 
     Args:

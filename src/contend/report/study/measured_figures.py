@@ -15,7 +15,7 @@ from matplotlib.transforms import ScaledTranslation
 from contend.measurement import VectorLength
 from contend.report.run.rates import Curve, Panel, rate_figure, rate_finding
 from contend.report.study.rates import Sweep, sweeps
-from contend.report.study.times import Group, groups, lines_of
+from contend.report.study.times import TimeGroup, groups, lines_of
 from contend.report.style import COLOURS, QUIET, Look, looks, new_figure, styled, title
 from contend.runs import CellSummary, Collapse
 from contend.study import Known, MeasuredPlan, Result
@@ -146,7 +146,7 @@ _SOURCES: tuple[_Look, ...] = (
 _ROW = 6.5
 
 
-def time_figure(group: Group) -> Figure:
+def time_figure(group: TimeGroup) -> Figure:
     """One panel for each library and condition: every sample, medians, and what others published.
 
     A colour is a vector length; what others published for other vectors or ranks is grey. What has
@@ -168,7 +168,7 @@ def time_figure(group: Group) -> Figure:
     return figure
 
 
-def _time_panel(axes: Axes, group: Group, series: str) -> None:
+def _time_panel(axes: Axes, group: TimeGroup, series: str) -> None:
     for number, length in enumerate(group.lengths):
         colour = COLOURS[number % len(COLOURS)]
         results = group.of(length, series)
@@ -182,7 +182,7 @@ def _time_panel(axes: Axes, group: Group, series: str) -> None:
     _failures(axes, group, series)
 
 
-def _look(group: Group, source: str) -> _Look:
+def _look(group: TimeGroup, source: str) -> _Look:
     """Marker and dashes of a source."""
     return _SOURCES[group.sources.index(source) % len(_SOURCES)]
 
@@ -236,7 +236,7 @@ def _time_samples(axes: Axes, results: dict[int, Result], colour: str) -> None:
             )
 
 
-def _failures(axes: Axes, group: Group, series: str) -> None:
+def _failures(axes: Axes, group: TimeGroup, series: str) -> None:
     """A row of crosses along the top for every length that failed somewhere, with the causes."""
     for row, length in enumerate(_failing(group, series)):
         colour = COLOURS[group.lengths.index(length) % len(COLOURS)]
@@ -267,7 +267,7 @@ def _failures(axes: Axes, group: Group, series: str) -> None:
         )
 
 
-def _failing(group: Group, series: str) -> list[VectorLength]:
+def _failing(group: TimeGroup, series: str) -> list[VectorLength]:
     """Vector lengths that have no figure on some hosts."""
     return [
         length
@@ -276,7 +276,7 @@ def _failing(group: Group, series: str) -> list[VectorLength]:
     ]
 
 
-def _time_axes(panels: Sequence[Axes], group: Group) -> None:
+def _time_axes(panels: Sequence[Axes], group: TimeGroup) -> None:
     known = [number.hosts or 0 for number in (*group.known, *group.elsewhere)]
     ticks = sorted({*group.hosts, *known})
     last = panels[-1]
@@ -301,7 +301,7 @@ def _time_axes(panels: Sequence[Axes], group: Group) -> None:
     last.set_ylim(low, high * (high / low) ** 0.06)
 
 
-def _time_legend(figure: Figure, group: Group) -> None:
+def _time_legend(figure: Figure, group: TimeGroup) -> None:
     handles = [
         Line2D([], [], color=COLOURS[i % len(COLOURS)], marker="o", markersize=3, label=f"m = {m}")
         for i, m in enumerate(group.lengths)
@@ -328,7 +328,7 @@ def _time_legend(figure: Figure, group: Group) -> None:
     )
 
 
-def _words(group: Group, source: str) -> str:
+def _words(group: TimeGroup, source: str) -> str:
     """A source, with its n and ranks where they are others than here."""
     for known in group.elsewhere:
         if known.source == source and known.vectors is not None:
@@ -336,7 +336,7 @@ def _words(group: Group, source: str) -> str:
     return source
 
 
-def _finding(group: Group) -> str:
+def _finding(group: TimeGroup) -> str:
     """From the fewest to the most hosts that gave figures, for the first line that has both."""
     for series in group.series:
         for length in group.lengths:

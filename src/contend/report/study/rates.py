@@ -15,8 +15,8 @@ from contend.study import (
     Known,
     MeasuredPlan,
     Result,
-    Row,
     Table,
+    TableRow,
 )
 from contend.units import counted, format_bytes, format_seconds
 
@@ -270,7 +270,7 @@ def shown(plan: MeasuredPlan, known: Known) -> bool:
     )
 
 
-def _place(table: Table, row: Row, column: int) -> GridPlace:
+def _place(table: Table, row: TableRow, column: int) -> GridPlace:
     return GridPlace(
         measure=table.measure,
         ranks=row.ranks,

@@ -10,7 +10,14 @@ import msgspec
 from contend.congestion import SampleMean
 from contend.report.simulation.tables import engine_labels
 from contend.report.table import ResultTable
-from contend.study import Application, Outcome, PatternEntry, Plan, Record, Reference
+from contend.study import (
+    Application,
+    PatternEntry,
+    Record,
+    Reference,
+    SimulatedOutcome,
+    SimulatedPlan,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,9 @@ AVERAGES = {
 _SMALLEST_SHOWN = 0.0005
 
 
-def study_tables(plan: Plan, outcomes: Sequence[Outcome]) -> tuple[ResultTable, ...]:
+def study_tables(
+    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]
+) -> tuple[ResultTable, ...]:
     """A table for each pattern, other known numbers, applications, what failed, notes.
 
     The tables of patterns compare with the source that the plan names first; all other numbers
@@ -64,12 +73,12 @@ def study_tables(plan: Plan, outcomes: Sequence[Outcome]) -> tuple[ResultTable, 
     return tuple(tables)
 
 
-def main_source(plan: Plan) -> str:
+def main_source(plan: SimulatedPlan) -> str:
     """Whose numbers stand beside ours first; "" when the plan knows none."""
     return next((r.source for r in plan.references if r.average in (None, plan.average)), "")
 
 
-def reference_of(plan: Plan, record: Record) -> Reference | None:
+def reference_of(plan: SimulatedPlan, record: Record) -> Reference | None:
     """The number of the plan's main source for a cell and the plan's average."""
     source = main_source(plan)
     for reference in references_of(plan, record):
@@ -78,7 +87,7 @@ def reference_of(plan: Plan, record: Record) -> Reference | None:
     return None
 
 
-def references_of(plan: Plan, record: Record) -> list[Reference]:
+def references_of(plan: SimulatedPlan, record: Record) -> list[Reference]:
     """All numbers known from elsewhere for a cell."""
     return [
         reference
@@ -94,7 +103,9 @@ def scaled(record: Record, average: str) -> SampleMean | None:
     return None if plain is None else plain.times(record.scale)
 
 
-def _pattern_table(plan: Plan, pattern: PatternEntry, records: Sequence[Record]) -> ResultTable:
+def _pattern_table(
+    plan: SimulatedPlan, pattern: PatternEntry, records: Sequence[Record]
+) -> ResultTable:
     engines = engine_labels([record.engine for record in records])
     columns: list[tuple[str, list[str]]] = [
         ("fabric", [record.fabric for record in records]),
@@ -149,7 +160,7 @@ def _value(record: Record, average: str, with_interval: bool = False) -> str:
     return _number(ours.mean)
 
 
-def _difference(plan: Plan, record: Record, reference: Reference) -> str:
+def _difference(plan: SimulatedPlan, record: Record, reference: Reference) -> str:
     ours = scaled(record, reference.average or plan.average)
     # Adding zero turns a rounded -0.0 into 0.0.
     return "" if ours is None else f"{round(100 * ours.mean - reference.percent, 1) + 0:+.1f}"
@@ -160,7 +171,7 @@ def _number(fraction: float) -> str:
     return f"{100 * fraction:.1f}"
 
 
-def _others_known(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
+def _others_known(plan: SimulatedPlan, records: Sequence[Record]) -> list[ResultTable]:
     """Numbers known from elsewhere that no pattern's table shows."""
     rows = []
     for record in records:
@@ -208,7 +219,7 @@ class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
     routing: str
 
 
-def impacts(plan: Plan, records: Sequence[Record]) -> Iterator[ImpactJson]:
+def impacts(plan: SimulatedPlan, records: Sequence[Record]) -> Iterator[ImpactJson]:
     """What routing costs the plan's applications, on each of its fabrics that the source names."""
     fabrics = {fabric.name for fabric in plan.fabrics}
     for application in plan.applications:
@@ -235,7 +246,7 @@ def impacts(plan: Plan, records: Sequence[Record]) -> Iterator[ImpactJson]:
 
 
 def _best_routing(
-    plan: Plan, application: Application, fabric: str, records: Sequence[Record]
+    plan: SimulatedPlan, application: Application, fabric: str, records: Sequence[Record]
 ) -> tuple[float | None, str]:
     """Run time at full bandwidth under the routing that costs the application least."""
     bandwidths: dict[str, dict[str, float]] = {}
@@ -254,7 +265,7 @@ def _best_routing(
     return times[best], engine_labels([best])[0] or "its own"
 
 
-def _application_tables(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
+def _application_tables(plan: SimulatedPlan, records: Sequence[Record]) -> list[ResultTable]:
     losses = list(impacts(plan, records))
     if not losses:
         return []

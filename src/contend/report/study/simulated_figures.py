@@ -10,10 +10,12 @@ from contend.congestion import Average, Simulation
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
 from contend.report.study.simulated import main_source, reference_of
-from contend.study import Outcome, Plan
+from contend.study import SimulatedOutcome, SimulatedPlan
 
 
-def study_figures(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Figure]]:
+def study_figures(
+    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]
+) -> Iterator[tuple[str, Figure]]:
     """Named figures, pattern by pattern; samples are read for one pattern at a time.
 
     Patterns of one round become histograms of all routings; those of several rounds, and those
@@ -32,7 +34,9 @@ def study_figures(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[str
             yield from _figures(plan, pattern.name, cells)
 
 
-def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[str, Figure]]:
+def _figures(
+    plan: SimulatedPlan, name: str, cells: Sequence[SimulatedOutcome]
+) -> Iterator[tuple[str, Figure]]:
     simulations = [cell.simulation() for cell in cells]
     references = [_reference(plan, cell) for cell in cells]
     rated = [cell.record.rated_bisection for cell in cells]
@@ -65,7 +69,7 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
     )
 
 
-def _reference(plan: Plan, cell: Outcome) -> float | None:
+def _reference(plan: SimulatedPlan, cell: SimulatedOutcome) -> float | None:
     reference = reference_of(plan, cell.record)
     return None if reference is None else reference.percent / 100
 

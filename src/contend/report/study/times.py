@@ -16,7 +16,7 @@ KINDS = {False: "global", True: "local"}
 
 
 @dataclass(frozen=True)
-class Group:
+class TimeGroup:
     """Results that belong into one table or figure.
 
     Attributes:
@@ -85,7 +85,7 @@ def lines_of(known: Iterable[Known]) -> dict[tuple[str, str], dict[int, Known]]:
     return lines
 
 
-def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[Group]:
+def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[TimeGroup]:
     """Results of sorts, constant global memory first."""
     members: dict[tuple[bool, int, int], list[Result]] = {}
     for result in results:
@@ -96,7 +96,7 @@ def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[Group]:
     return [_group(plan, key, members[key]) for key in sorted(members)]
 
 
-def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Result]) -> Group:
+def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Result]) -> TimeGroup:
     places = {replace(result.place, hosts=None, ranks=None) for result in members}
     alike = [
         known
@@ -109,7 +109,7 @@ def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Res
         if any(replace(known, hosts=None, ranks=None).beside(place) for place in places)
     ]
     others = tuple(known for known in alike if known not in same)
-    return Group(*key, tuple(members), tuple(same), others)
+    return TimeGroup(*key, tuple(members), tuple(same), others)
 
 
 _Cell = TypeVar("_Cell")
@@ -148,7 +148,7 @@ def _unit_for(times: Iterable[float]) -> _Unit:
     return next((unit for unit in _UNITS if longest >= 0.5 * unit.seconds), _UNITS[-1])
 
 
-def _table(plan: MeasuredPlan, group: Group) -> ResultTable:
+def _table(plan: MeasuredPlan, group: TimeGroup) -> ResultTable:
     hosts = group.hosts
     heads = tuple(f"N = {count}" for count in hosts)
     ranks = {result.cell.hosts: result.cell.ranks for result in group.results}
@@ -184,7 +184,7 @@ def _row(
     return str(length), who, *(words(cells[count]) if count in cells else "" for count in hosts)
 
 
-def _medians(group: Group) -> list[float]:
+def _medians(group: TimeGroup) -> list[float]:
     return [result.median_s for result in group.results if result.median_s is not None]
 
 
@@ -214,7 +214,7 @@ def _bounds(
     length: VectorLength,
     hosts: Sequence[int],
     times: dict[int, float],
-    group: Group,
+    group: TimeGroup,
     wire: float | None,
 ) -> list[tuple[str, ...]]:
     """How many times as long as the wire alone would take, where a wire is known."""
@@ -228,7 +228,7 @@ def _bounds(
     return [_row(length, "  of the wire's time", hosts, factors, str)] if factors else []
 
 
-def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
+def _note(rows: Sequence[tuple[str, ...]], group: TimeGroup) -> str:
     each = counted(group.ranks_per_host, "rank")
     sentences = [f"n = {group.vectors:,}, {each} per node; ± is half the median's 95 % interval."]
     if any(result.one_host for result in group.results):
@@ -240,7 +240,7 @@ def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
     return " ".join(sentences)
 
 
-def _steps(group: Group) -> Iterator[ResultTable]:
+def _steps(group: TimeGroup) -> Iterator[ResultTable]:
     """Medians of what surrounds the exchange, where the probe times it."""
     members = [(r, r.parts.seconds) for r in group.results if r.parts and r.parts.seconds]
     if not members:
@@ -265,7 +265,7 @@ def _steps(group: Group) -> Iterator[ResultTable]:
     )
 
 
-def _elsewhere(group: Group) -> Iterator[ResultTable]:
+def _elsewhere(group: TimeGroup) -> Iterator[ResultTable]:
     """Times that others published for other vectors or ranks, a table for each of these."""
     others: dict[tuple[int | None, int | None], list[Known]] = {}
     for known in group.elsewhere:
