@@ -67,14 +67,6 @@ def blocks(schedule: Schedule) -> Counter[tuple[int, int]]:
     return sent
 
 
-@pytest.mark.parametrize("algorithm", DIRECT)
-@pytest.mark.parametrize("ranks", [2, 4, 8])
-def test_every_rank_sends_every_other_one_its_block(algorithm: str, ranks: int) -> None:
-    exchange = Exchange(ranks, SIZE, batch=3, in_flight=2)
-    sent = {ends: size for ends, size in blocks(made(algorithm, exchange)).items() if size}
-    assert sent == {(s, t): SIZE for s in range(ranks) for t in range(ranks) if s != t}
-
-
 @pytest.mark.parametrize("algorithm", IN_ORDER)
 def test_on_a_crossbar_it_takes_what_a_port_takes(algorithm: str) -> None:
     """(p - 1) blocks through every port, at its rate."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from contend.cure import Rule, Rules, write_rules
 from contend.mpi import Preloaded, carry, record
 from probe_programs import Mpi
 from rank_records import read_records
-from tuned.conftest import PROGRAMS, Build
+from tuned.conftest import Build
 
 
 def _recorded(folder: Path) -> Counter[str]:
@@ -67,28 +66,3 @@ def test_each_counts_what_reaches_it(
         assert calls["MPI_Alltoall"] == 0
         # Two messages to others and one to itself.
         assert calls["MPI_Isend"] == 9
-
-
-def test_no_barrier_follows_a_phase_without_messages(
-    require_program: Callable[[str], str],
-    build: Build,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    mpi = Mpi("openmpi", require_program("mpicc.openmpi"), require_program("mpirun.openmpi"))
-    rules, profile, hosts = tmp_path / "rules", tmp_path / "profile", tmp_path / "hosts.so"
-    write_rules(Rules((Rule((3, 3), (1, 1), (0, 99), "node-ordered-barrier"),)), rules)
-    compiling = [require_program("cc"), "-shared", "-fPIC", str(PROGRAMS / "hosts.c")]
-    subprocess.run([*compiling, "-o", str(hosts)], check=True)
-    program = build(mpi.wrapper, "sized.c")
-    # Of three ranks on three hosts each sends in two phases, with one barrier between them.
-    inner = record([mpi.launcher, "-n", "3", str(program), "50"], profile, None, mpi.wrapper)
-    for key, value in inner.variables.items():
-        monkeypatch.setenv(key, value)
-    outer = carry(list(inner.words), rules, mpi.wrapper)
-    environment = {**inner.variables, **outer.variables}
-    environment["LD_PRELOAD"] += f":{hosts}"
-    ended = mpi.run_command(outer.words, environment)
-    assert ended.status == 0, ended.errors
-    assert ended.output.count("right") == 3, ended.errors
-    assert _recorded(profile)["MPI_Barrier"] == 3

@@ -38,6 +38,8 @@ typedef struct {
 
 static int within(int number, int modulus) { return (number % modulus + modulus) % modulus; }
 
+static int least(int one, int other) { return one < other ? one : other; }
+
 /// Messages each way in a phase of a schedule that goes from place to place.
 static int width_of(enum contend_schedule schedule, const contend_party* party) {
   if (schedule == CONTEND_LINEAR) return party->ranks;
@@ -87,7 +89,7 @@ static void go_around(const contend_party* party, int width, int phases, arrays 
     write.from[places - 1] = within(party->rank - places, party->ranks);
   }
   for (int phase = 0, left = messages; phase < phases; phase++) {
-    left -= left < width ? left : width;
+    left -= least(left, width);
     write.to_end[phase] = write.from_end[phase] = messages - left;
   }
 }
@@ -187,13 +189,14 @@ contend_plan contend_make_plan(enum contend_schedule schedule, const contend_par
       go_around(party, width_of(schedule, party), phases, write);
       if (schedule == CONTEND_LINEAR || schedule == CONTEND_IN_FLIGHT) own = phases ? 0 : -1;
   }
-  return (contend_plan){.phases = phases,
-                        .to = write.to,
-                        .from = write.from,
-                        .to_end = write.to_end,
-                        .from_end = write.from_end,
-                        .own = own,
-                        .in_flight = schedule == CONTEND_IN_FLIGHT ? party->width : 0,
-                        .paired = traits->paired,
-                        .barriers = traits->barriers};
+  return (contend_plan){
+      .phases = phases,
+      .to = write.to,
+      .from = write.from,
+      .to_end = write.to_end,
+      .from_end = write.from_end,
+      .own = own,
+      .in_flight = schedule != CONTEND_IN_FLIGHT ? 0 : least(party->width, party->ranks),
+      .paired = traits->paired,
+      .barriers = traits->barriers};
 }

@@ -57,8 +57,7 @@ static int next(const contend_blocks* blocks, const contend_members* members,
 static int run_window(const contend_blocks* blocks, contend_members* members,
                       const contend_plan* plan) {
   MPI_Request* requests = members->requests;
-  int width = plan->in_flight < members->size ? plan->in_flight : members->size;
-  int to = 0, from = 0, result = MPI_SUCCESS;
+  int width = plan->in_flight, to = 0, from = 0, result = MPI_SUCCESS;
   for (int slot = 0; slot < 2 * width; slot++)
     contend_note(&result, next(blocks, members, plan, slot >= width, slot < width ? &from : &to,
                                &requests[slot]));
