@@ -99,6 +99,15 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                                to_numpy(std::move(found.channel_messages))));
 }
 
+Numpy<double> share_routes(const Matrix<std::uint32_t>& route, const Matrix<std::uint32_t>& load,
+                           const Vector<double>& rate) {
+  const Released released;
+  std::vector<double> found = route_shares({route.data(), route.size()}, route.shape(1),
+                                           {load.data(), load.size()}, as_span(rate));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
 Numpy<std::uint64_t> sum_amounts(const Resolver& resolver, const Vector<std::uint32_t>& source,
                                  const Vector<std::uint32_t>& target,
                                  const Vector<std::uint64_t>& amount) {
@@ -245,6 +254,7 @@ void bind_congestion(nb::module_& m) {
   m.def("routes_draw", &routes_draw, nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
         nb::arg("target"), nb::arg("rate"), nb::arg("draw"));
+  m.def("route_shares", &share_routes, nb::arg("route"), nb::arg("load"), nb::arg("rate"));
   m.def("channel_amounts", &sum_amounts, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("amount"));
   m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "round_averages.hpp"
@@ -85,12 +86,9 @@ class FailureJudge::Count {
     for_each(detours, [&](std::size_t m, std::span<const ChannelId> route) {
       // Seconds a byte: alone between the two ports, and beside the others.
       const double alone = judge_.alone_[m];
-      double seconds = alone;
-      for (const ChannelId channel : route) {
-        seconds = std::max(seconds, load_[channel] * judge_.seconds_[channel]);
-      }
       messages += 1;
-      sum += alone / seconds;
+      sum += alone / seconds_beside(route.data(), route.size(), judge_.seconds_.data(), alone,
+                                    [&](std::size_t k) { return load_[route[k]]; });
     });
     return messages > 0 ? sum / messages : 1;
   }
@@ -154,22 +152,14 @@ void FailureJudge::draw(const Pattern& pattern, std::span<const HostId> hosts,
 void FailureJudge::weigh(std::span<const HostId> hosts, std::span<const double> rate) {
   if (rate.empty()) return;
   const Fabric& fabric = tables_.fabric();
-  const std::size_t between = fabric.switch_channels();
-  if (rate.size() != between + 2 * hosts.size()) throw Error("a rate for every channel");
-  const auto is_usable = [](double value) {
-    return value > 0 && value < std::numeric_limits<double>::infinity();
-  };
-  if (!std::all_of(rate.begin(), rate.end(), is_usable)) throw Error("rates above 0");
-  for (std::size_t c = 0; c < between; ++c) seconds_.push_back(1 / rate[c]);
-  seconds_.push_back(0);
-  std::vector<double> in(fabric.hosts(), 0);
-  std::vector<double> out(fabric.hosts(), 0);
+  const ChannelRates rates(fabric.switch_channels(), hosts.size(), rate);
+  seconds_ = rates.seconds_between(1);
+  std::vector<Place> rank_of(fabric.hosts(), 0);
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    in[hosts[rank]] = 1 / rate[between + rank];
-    out[hosts[rank]] = 1 / rate[between + hosts.size() + rank];
+    rank_of[hosts[rank]] = static_cast<Place>(rank);
   }
   for (std::size_t m = 0; m < source_.size(); ++m) {
-    alone_.push_back(std::max(in[source_[m]], out[target_[m]]));
+    alone_.push_back(rates.alone(rank_of[source_[m]], rank_of[target_[m]]));
   }
 }
 

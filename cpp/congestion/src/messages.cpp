@@ -1,7 +1,6 @@
 #include "contend/congestion/messages.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -22,6 +21,8 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
   for (std::size_t m = 0; m < crossings.messages(); ++m) {
     for (const std::uint32_t channel : crossings.of_message(m)) ++found.channel_messages[channel];
   }
+  std::vector<double> seconds;
+  for (const double channel_rate : rate) seconds.push_back(1 / channel_rate);
   found.congestion.reserve(crossings.messages());
   found.share.reserve(crossings.messages());
   for (std::size_t m = 0; m < crossings.messages(); ++m) {
@@ -34,14 +35,34 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
       found.share.push_back(1 / static_cast<double>(std::max<std::uint64_t>(most, 1)));
       continue;
     }
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::uint32_t channel : crossings.of_message(m)) {
-      const auto load = static_cast<double>(found.channel_messages[channel]);
-      least = std::min(least, (*rates)[channel] / load);
-    }
-    found.share.push_back(least / rates->port(source[m], target[m]));
+    const auto route = crossings.of_message(m);
+    const double alone = rates->alone(source[m], target[m]);
+    found.share.push_back(
+        alone / seconds_beside(route.data(), route.size(), seconds.data(), alone,
+                               [&](std::size_t k) { return found.channel_messages[route[k]]; }));
   }
   return found;
+}
+
+std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size_t stride,
+                                 std::span<const std::uint32_t> load,
+                                 std::span<const double> rate) {
+  if (stride < 2 || route.size() % stride != 0) throw Error("routes with both of their ports");
+  if (load.size() != route.size()) throw Error("a load for every channel of a route");
+  std::vector<double> seconds;
+  for (const double channel_rate : rate) seconds.push_back(1 / channel_rate);
+  for (const std::uint32_t channel : route) {
+    if (channel >= rate.size()) throw Error("no channel " + std::to_string(channel));
+  }
+  std::vector<double> share;
+  share.reserve(route.size() / stride);
+  for (std::size_t first = 0; first < route.size(); first += stride) {
+    const auto own = route.subspan(first, stride);
+    const double alone = std::max(seconds[own[stride - 2]], seconds[own[stride - 1]]);
+    share.push_back(alone / seconds_beside(own.data(), stride, seconds.data(), alone,
+                                           [&](std::size_t k) { return load[first + k]; }));
+  }
+  return share;
 }
 
 std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<const Place> source,

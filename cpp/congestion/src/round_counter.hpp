@@ -160,8 +160,7 @@ class RoundCounter {
 
   /// Prepares weigh(): copies what it needs of the rates.
   void set_rates(const ChannelRates& rates) {
-    seconds_.assign(sent_, 0);
-    for (std::size_t c = 0; c < resolver_.switch_channels(); ++c) seconds_[c] = 1 / rates[c];
+    seconds_ = rates.seconds_between(kPads);
     injection_.resize(resolver_.places());
     ejection_.resize(resolver_.places());
     for (Place place = 0; place < resolver_.places(); ++place) {
@@ -184,10 +183,8 @@ class RoundCounter {
       const double out = ejection_[target[m]];
       // Seconds a byte: alone between the two ports, and beside the others.
       const double alone = std::max(in, out);
-      double seconds = alone;
-      for (std::size_t k = 0; k < stride; ++k) {
-        seconds = std::max(seconds, usage_[route[k]] * seconds_[route[k]]);
-      }
+      double seconds = seconds_beside(route, stride, seconds_.data(), alone,
+                                      [&](std::size_t k) { return usage_[route[k]]; });
       if (places_ > 0) {
         seconds = std::max({seconds, sent[source[m]] * in, received[target[m]] * out});
       }

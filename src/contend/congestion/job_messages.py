@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from contend import _core
 from contend.congestion.drawing import check_seed
 from contend.congestion.rates import LinkRates, link_rates
 from contend.errors import UsageError
@@ -250,6 +251,15 @@ class SampledMessages:
     port: Shares
     job: NDArray[np.int64]
     sample: NDArray[np.int64]
+
+    def shares(self, load: NDArray[np.int64], rate: Shares) -> Shares:
+        """What each message gets of the slower of its ports: the least of rate over load.
+
+        Args:
+            load: messages on every channel that it crosses, shape [messages, longest].
+            rate: of every channel.
+        """
+        return _core.route_shares(self.crossed.astype(np.uint32), load.astype(np.uint32), rate)
 
     def means(self, share: Shares, jobs: int, samples: int) -> Shares:
         """Mean share of every job's messages, 1 where it sends none, shape [jobs, samples]."""

@@ -128,10 +128,8 @@ class _Shared:
         )
         self._own = own.reshape(at.shape)
         all_load = np.bincount(at.reshape(-1), minlength=samples * width)
-        rate = self._rate[sent.crossed]
-        port = sent.port
-        self.alone: Shares = (rate / self._own_load[self._own]).min(axis=1) / port
-        self.beside: Shares = (rate / all_load[at]).min(axis=1) / port
+        self.alone = sent.shares(self._own_load[self._own], self._rate)
+        self.beside = sent.shares(all_load[at], self._rate)
 
     def by_rival(self) -> Iterator[tuple[NDArray[np.int64], ...]]:
         """Messages that lose to a single other job: number, rival, channel, and share lost.
@@ -274,9 +272,7 @@ class Newcomer:
         return sent.sample[:, np.newaxis] * self._width + sent.crossed
 
     def _shares(self, sent: SampledMessages, load: NDArray[np.int64]) -> Shares:
-        rate = self._messages.rate[sent.crossed]
-        found: Shares = (rate / load[self._at(sent)]).min(axis=1) / sent.port
-        return found
+        return sent.shares(load[self._at(sent)], self._messages.rate)
 
     def judge(self, hosts: Hosts) -> tuple[Shares, Shares, Shares]:
         """What a job on these hosts gets alone and beside the others, and what these then lose.
