@@ -13,7 +13,7 @@ from contend.congestion import (
     draw_patterns,
     fair_share,
     message_congestion,
-    predict,
+    message_shares,
     simulate,
     write_destinations,
 )
@@ -143,7 +143,7 @@ def test_several_messages_of_a_rank_have_no_line(
 
 def test_prediction_of_every_message(tree: Fabric) -> None:
     drawn = list(draw_patterns(tree, "tree", count=3))
-    frame = predict(tree, drawn)
+    frame = message_shares(tree, drawn)
     assert frame.height == 3 * 15
     for one in drawn:
         for number in range(4):
@@ -158,4 +158,4 @@ def test_prediction_of_every_message(tree: Fabric) -> None:
 
 
 def test_nothing_to_predict(tree: Fabric) -> None:
-    assert predict(tree, []).height == 0
+    assert message_shares(tree, []).height == 0

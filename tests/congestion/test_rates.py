@@ -14,7 +14,7 @@ from contend.congestion import (
     hottest,
     link_rates,
     message_congestion,
-    predict,
+    message_shares,
     simulate,
 )
 from contend.errors import UsageError
@@ -148,7 +148,7 @@ def test_a_rate_of_nothing_is_refused() -> None:
 
 def test_predictions_say_what_part_of_the_fastest_port_the_slower_one_is() -> None:
     fabric = mixed(slow_hosts=(5,))
-    frame = predict(fabric, draw_patterns(fabric, "shift:4", placement="linear", count=1))
+    frame = message_shares(fabric, draw_patterns(fabric, "shift:4", placement="linear", count=1))
     assert frame["port"].to_list() == [0.25 if 5 in ends else 1.0 for ends in _ends(frame)]
     assert (frame["fair_share"] >= frame["share"] - 1e-12).all()
 

@@ -14,7 +14,7 @@ from contend.congestion import (
     fair_share,
     judge_seats,
     message_congestion,
-    predict,
+    message_shares,
     seat_ranks,
     simulate,
 )
@@ -116,7 +116,7 @@ def test_messages_of_samples_take_the_draws_that_the_simulation_counts() -> None
     fabric = ecmp("xgft:2;4,4;1,2")
     counted = simulate(fabric, "bisect", placement="linear", samples=40, seed=6)
     patterns = draw_patterns(fabric, "bisect", placement="linear", seed=6, count=40)
-    congestion = predict(fabric, patterns)["congestion"].to_numpy()
+    congestion = message_shares(fabric, patterns)["congestion"].to_numpy()
     histogram = np.bincount(congestion, minlength=len(counted.histogram))
     assert histogram.tolist() == np.asarray(counted.histogram).tolist()
 
