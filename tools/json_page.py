@@ -27,7 +27,7 @@ from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
-from contend.report.fabric.tables import FabricSummary, HostListJson
+from contend.report.fabric.tables import CheckReportJson, FabricSummaryJson, HostListJson
 from contend.report.failures import FailuresJson
 from contend.report.improvement import ImprovementJson
 from contend.report.jobs.json import JobsJson
@@ -39,7 +39,6 @@ from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
 from contend.report.tuning import TuningJson
-from contend.routes import CheckReport
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 KEPT = Path(__file__).parent.parent / "tests" / "data" / "kept" / "names.txt"
@@ -56,8 +55,8 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
     "contend jobs": (JobsJson,),
-    "contend fabric show": (FabricSummary,),
-    "contend fabric check": (CheckReport,),
+    "contend fabric show": (FabricSummaryJson,),
+    "contend fabric check": (CheckReportJson,),
     "contend fabric diff": (FabricChangesJson,),
     "contend fabric engines": (EnginesJson,),
     "contend fabric failures": (FailuresJson,),

@@ -15,6 +15,7 @@ from .congestion import fluid_times as fluid_times
 from .congestion import hotspot as hotspot
 from .congestion import message_congestion as message_congestion
 from .congestion import message_shares as message_shares
+from .congestion import show as show
 from .congestion import simulate as simulate
 from .congestion import write_destinations as write_destinations
 from .cure import Jobs as Jobs
@@ -47,4 +48,5 @@ from .placement import Placement as Placement
 from .prediction import Predictions as Predictions
 from .prediction import predict as predict
 from .routes import ForwardingTables as ForwardingTables
+from .routes import check as check
 from .runs import Run as Run

@@ -15,7 +15,7 @@ from contend.report.style import COLOURS, looks
     [
         ("simulation_tables, simulation_json, print_tables, check_suffix", "matplotlib polars"),
         ("mpi_tables, mpi_json, plan_list, memory_tables, network_line", "matplotlib polars"),
-        ("fabric_tables, print_checks, host_list_json", "matplotlib polars"),
+        ("fabric_document, check_document, host_list_document", "matplotlib polars"),
         ("run_tables, runs_json, pair_tables, hotspot_tables, study_tables", "matplotlib"),
     ],
 )

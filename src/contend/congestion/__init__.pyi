@@ -10,6 +10,8 @@ from .drawing import PatternSource as PatternSource
 from .drawing import PlacementSource as PlacementSource
 from .drawing import draw_patterns as draw_patterns
 from .drawing import write_destinations as write_destinations
+from .fabric_summary import FabricSummary as FabricSummary
+from .fabric_summary import show as show
 from .failures import FailureCost as FailureCost
 from .failures import FailureJudge as FailureJudge
 from .hot_spots import HotSpot as HotSpot

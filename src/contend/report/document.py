@@ -60,7 +60,7 @@ class Document:
     def print_to(self, console: Console) -> None:
         """Prints verdict, tables, remarks and closing lines."""
         if self.plain is not None:
-            console.print(self.plain, end="", markup=False, highlight=False, soft_wrap=True)
+            console.out(self.plain, end="", highlight=False)
             return
         for line in self._lines():
             console.print(Text(line, style="bold"), soft_wrap=True)

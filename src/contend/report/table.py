@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rich import box
 from rich.console import Console
@@ -24,6 +24,7 @@ class ResultTable:
         rows: each as long as `columns`.
         numeric: names of the columns that are aligned right.
         note: a sentence below the table, or "".
+        tones: how cells of certain texts are coloured on a terminal.
         leads: whether it stands before the figures of a page, as verdicts (without columns) do.
     """
 
@@ -33,6 +34,7 @@ class ResultTable:
     numeric: frozenset[str] = frozenset()
     note: str = ""
     leads: bool = False
+    tones: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Replaces what no terminal or page should be sent: names from dumps may hold anything."""
@@ -77,7 +79,7 @@ def rich_table(table: ResultTable) -> Table:
         else:
             rendered.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:
-        rendered.add_row(*(Text(cell) for cell in row))
+        rendered.add_row(*(Text(cell, style=table.tones.get(cell, "")) for cell in row))
     return rendered
 
 

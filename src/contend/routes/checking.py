@@ -13,14 +13,13 @@ from contend.fabric import (
     TOPOLOGY_FAULTS,
     Check,
     Fabric,
-    FabricSize,
     Status,
     check_soundness,
-    size_of,
 )
 from contend.routes.balance import Balance, balance
 from contend.routes.routes import tables_of
 from contend.routes.tracing import TraceEnd, describe_fault
+from contend.shown import Shown
 from contend.units import counted
 
 # The busiest of some channels that could share carries twice its fair share or more.
@@ -51,17 +50,17 @@ class RoutesSummary:
 
 
 @dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Shown, told="check_document"):
     """All checks of a fabric.
 
     Attributes:
-        fabric: its size.
+        fabric: what was checked.
         passed: True when nothing is wrong; warnings are no failure.
         checks: in the order of reading.
         routes: None when the fabric has none.
     """
 
-    fabric: FabricSize
+    fabric: Fabric
     passed: bool
     checks: tuple[Check, ...]
     routes: RoutesSummary | None
@@ -88,7 +87,7 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
             _check_cycle(summary.dependency_cycle, lanes),
         )
     return CheckReport(
-        fabric=size_of(fabric),
+        fabric=fabric,
         passed=all(item.status != Status.WRONG for item in checks),
         checks=checks,
         routes=summary,

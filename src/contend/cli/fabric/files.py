@@ -7,36 +7,32 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.option import Option, Share, parsed
 from contend.cli.options import (
     LIST,
     ROUTE,
     FabricArgument,
     FileOption,
-    JsonOption,
     Loading,
     MaybeFileOption,
     RouteOption,
     RoutesOption,
     SeedOption,
 )
+from contend.cli.outputs import TextOutputs
 from contend.errors import UsageError
 from contend.fabric import (
     Fabric,
-    catalogue,
     remove_cables,
     remove_switches,
     with_parallel_links,
 )
 from contend.fabric import make as make_fabric
-from contend.report import generators_json, made_json
+from contend.report import Document, generators_document, made_document
 from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
-from contend.units import counted, parse_share
+from contend.units import parse_share
 
 TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(KINDS)}")
 REMOVE = Option(
@@ -73,6 +69,7 @@ def convert(
 
 
 def make(
+    outputs: TextOutputs,
     fabric: Annotated[
         str | None,
         typer.Argument(
@@ -98,35 +95,22 @@ def make(
     ] = None,
     seed: SeedOption = 0,
     families: Annotated[bool, LIST()] = False,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Generate a fabric and write it to a file.
 
     Example: contend fabric make "xgft:2;18,36;1,18" --route minhop -o tree.fabric
     """
-    console = console_for(json)
     if families:
-        _list_generators(console)
-        write_json(json, generators_json())
-        return
+        return generators_document()
     if fabric is None or output is None:
         raise UsageError("make needs a generator and -o FILE, or --list")
-    if output == json == "-":
-        raise UsageError("--output and --json cannot both be standard output")
     made = _degraded(
         make_fabric(fabric), parallel_links, remove_switches or 0.0, remove or 0.0, seed
     )
     if route is not None:
         made = compute(made, route)
     write_fabric(made, output, kind_for(to, output))
-    if output != "-":
-        engine = "" if made.routes is None else f", routes by {made.routes.engine}"
-        line = (
-            f"{made.name}: {counted(made.hosts, 'host')}, {counted(made.switches, 'switch')}, "
-            f"{counted(made.cables, 'cable')} between them{engine}, written to {output}"
-        )
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    write_json(json, made_json(made, fabric, output, seed))
+    return made_document(made, fabric, output, seed)
 
 
 def kind_for(to: str | None, output: str) -> str:
@@ -169,14 +153,3 @@ def _degraded(
 def _percent(share: float) -> float:
     # 0.07 is no binary fraction, but 7 % is a whole number.
     return round(100 * share, 9)
-
-
-def _list_generators(console: Console) -> None:
-    table = Table(box=None, pad_edge=False)
-    # A form or example cut short could not be copied, so only the description is wrapped.
-    table.add_column("form", no_wrap=True)
-    table.add_column("what it is")
-    table.add_column("example", no_wrap=True)
-    for family in catalogue():
-        table.add_row(*map(escape, (family.form, family.summary, family.example)))
-    console.print(table)

@@ -1,10 +1,13 @@
-"""A generated fabric, and the list of generators, as JSON."""
+"""A generated fabric, and the list of generators."""
 
 from __future__ import annotations
 
 import msgspec
 
 from contend.fabric import Fabric, catalogue
+from contend.report.document import Document, filled
+from contend.report.table import ResultTable
+from contend.units import counted
 
 
 class MadeFabricJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +44,7 @@ class MadeJson(msgspec.Struct, frozen=True, kw_only=True):
     """A generated fabric.
 
     Attributes:
+        verdict: its size, and where it is, in words.
         spec: the generator with its parameters.
         seed: of the choice of what is left out.
         fabric: its size.
@@ -49,6 +53,7 @@ class MadeJson(msgspec.Struct, frozen=True, kw_only=True):
         file: where it was written.
     """
 
+    verdict: str
     spec: str
     seed: int
     fabric: MadeFabricJson
@@ -83,20 +88,38 @@ class GeneratorsJson(msgspec.Struct, frozen=True, kw_only=True):
     families: list[GeneratorJson]
 
 
-def made_json(fabric: Fabric, generator: str, output: str, seed: int) -> MadeJson:
-    """The result of ``contend fabric make --json``."""
-    return MadeJson(
+def made_document(fabric: Fabric, generator: str, output: str, seed: int) -> Document:
+    """A generated fabric, and which file has it."""
+    engine = None if fabric.routes is None else fabric.routes.engine
+    routed = "" if engine is None else f", routes by {engine}"
+    verdict = (
+        f"{fabric.name}: {counted(fabric.hosts, 'host')}, {counted(fabric.switches, 'switch')}, "
+        f"{counted(fabric.cables, 'cable')} between them{routed}, written to {output}"
+    )
+    record = MadeJson(
+        verdict=verdict,
         spec=generator,
         seed=seed,
-        fabric=msgspec.convert(fabric, MadeFabricJson, from_attributes=True),
-        engine=None if fabric.routes is None else fabric.routes.engine,
+        fabric=filled(MadeFabricJson, fabric),
+        engine=engine,
         findings=msgspec.convert(fabric.findings, list[FindingJson], from_attributes=True),
         file=output,
     )
+    return Document(verdict=verdict, record=record)
 
 
-def generators_json() -> GeneratorsJson:
-    """The result of ``contend fabric make --list --json``."""
-    return GeneratorsJson(
-        families=msgspec.convert(catalogue(), list[GeneratorJson], from_attributes=True)
+def generators_document() -> Document:
+    """All generators."""
+    families = catalogue()
+    return Document(
+        tables=[
+            ResultTable(
+                title=counted(len(families), "generator"),
+                columns=("form", "what it is", "example"),
+                rows=tuple((each.form, each.summary, each.example) for each in families),
+            )
+        ],
+        record=GeneratorsJson(
+            families=msgspec.convert(families, list[GeneratorJson], from_attributes=True)
+        ),
     )

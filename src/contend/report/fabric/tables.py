@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
-from contend.fabric import Bisection, Check, Fabric, FabricSize, Status, Structure
+# What draws is imported when somebody looks.
+from contend import report as face
+from contend.congestion import FabricSummary
+from contend.fabric import Bisection, Check, Fabric, FabricSize, Status, Structure, size_of
 from contend.placement import HostEntry, Placement
+from contend.report.document import Document, filled
 from contend.report.table import ResultTable
+from contend.report.words import percent
 from contend.routes import CheckReport, RoutesSummary
 from contend.units import counted, format_rate
 
@@ -21,23 +21,58 @@ from contend.units import counted, format_rate
 _MOST_ROWS, _MOST_NAMES = 12, 3
 
 
-@dataclass(frozen=True)
-class FabricSummary:
+class FabricSummaryJson(msgspec.Struct, frozen=True, kw_only=True):
     """All that ``contend fabric show`` tells.
 
     Attributes:
+        verdict: what it comes to, in words.
         fabric: its size.
         structure: what it is made of.
         bisection: the narrowest cut bisection.
         rated_hosts: hosts that it divides.
-        routes: None when it has none.
+        routes: null when it has none.
     """
 
+    verdict: str
     fabric: FabricSize
     structure: Structure
     bisection: Bisection
     rated_hosts: int
     routes: RoutesSummary | None
+
+
+def fabric_document(summary: FabricSummary) -> Document:
+    """What a fabric is made of, and a drawing of it."""
+    verdict = fabric_verdict(summary)
+    record = FabricSummaryJson(
+        verdict=verdict,
+        fabric=size_of(summary.fabric),
+        structure=summary.structure,
+        bisection=summary.bisection,
+        rated_hosts=summary.rated_hosts,
+        routes=summary.routes,
+    )
+    return Document(
+        verdict=verdict,
+        tables=fabric_tables(summary),
+        record=record,
+        pictures={"network": lambda: face.fabric_figure(summary.fabric, summary.carried)},
+    )
+
+
+def fabric_verdict(summary: FabricSummary) -> str:
+    """How large it is, and how much of full bandwidth its narrowest cut carries."""
+    fabric, rated = summary.fabric, summary.bisection
+    line = f"{fabric.name}: {counted(fabric.hosts, 'host')} on {counted(fabric.switches, 'switch')}"
+    if rated.planes:
+        line += f" in {len(rated.planes)} parts that no cable joins"
+    else:
+        most = "" if rated.exact else "most "
+        line += f", rated at {most}{percent(rated.share)} of full bisection bandwidth"
+    if summary.routes is not None and summary.routes.undelivered:
+        lost = summary.routes.undelivered
+        line += f"; {counted(lost, 'route')} {'does' if lost == 1 else 'do'} not arrive"
+    return f"{line}."
 
 
 def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
@@ -273,46 +308,66 @@ def _kinds_of_switches(summary: FabricSummary) -> str:
     return "; ".join([structure.shape, *odd])
 
 
-_STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}
+_TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
 
-def print_checks(console: Console, report: CheckReport) -> None:
-    """Prints every check with its verdict; what is not in order with its places and its remedy."""
-    size = report.fabric
-    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
-    head = f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}"
-    console.print(Text(head, style="bold"))
-    width = max(len(item.name) for item in report.checks)
-    for item in report.checks:
-        _print_check(console, item, width)
-    console.print(Text(_verdict(report), style="bold"))
+class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
+    """All checks of a fabric.
+
+    Attributes:
+        verdict: what it comes to, in words.
+        fabric: its size.
+        passed: true when nothing is wrong; warnings are no failure.
+        checks: in the order of reading.
+        routes: null when the fabric has none.
+    """
+
+    verdict: str
+    fabric: FabricSize
+    passed: bool
+    checks: tuple[Check, ...]
+    routes: RoutesSummary | None
 
 
-def _print_check(console: Console, item: Check, width: int) -> None:
-    line = Table.grid(padding=(0, 2))
-    line.add_column(width=len(Status.WARNING))
-    line.add_column(width=width)
-    line.add_column()
-    style = _STYLE[item.status]
-    line.add_row(Text(item.status.value, style=style), Text(item.name), Text(item.summary))
-    console.print(line)
-    for detail in item.details:
-        _print_indented(console, Text(f"- {detail}"))
-    if item.remedy:
-        _print_indented(console, Text(f"=> {item.remedy}", style=style))
+def check_document(report: CheckReport) -> Document:
+    """Every check with what it found; what is not in order with its places and its remedy."""
+    verdict = check_verdict(report)
+    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
+    return Document(
+        verdict=verdict,
+        tables=[_checks(report)],
+        record=filled(CheckReportJson, report, fabric=size_of(report.fabric), verdict=verdict),
+        pictures={"network": lambda: face.fabric_figure(report.fabric)},
+        shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
+    )
 
 
-def _print_indented(console: Console, text: Text) -> None:
-    """Long names wrap under themselves on a terminal; none is broken."""
-    indent = len(Status.WARNING) + 2
-    console.print(Padding(text, (0, 0, 0, indent), expand=False))
-
-
-def _verdict(report: CheckReport) -> str:
-    wrong = sum(item.status == Status.WRONG for item in report.checks)
+def check_verdict(report: CheckReport) -> str:
+    """What is wrong, and how many warnings there are."""
+    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     warnings = sum(item.status == Status.WARNING for item in report.checks)
-    rest = counted(warnings, "warning")
-    return f"{wrong} of {len(report.checks)} checks failed, {rest}" if wrong else f"sound, {rest}"
+    rest = counted(warnings, "warning") if warnings else "no warnings"
+    if not wrong:
+        return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
+    are = "thing is" if len(wrong) == 1 else "things are"
+    return f"{report.fabric.name}: {len(wrong)} {are} wrong: {', '.join(wrong)}; {rest}."
+
+
+def _checks(report: CheckReport) -> ResultTable:
+    rows = []
+    for item in report.checks:
+        rows.append((str(item.status), item.name, item.summary))
+        rows += [("", "", f"- {detail}") for detail in item.details]
+        if item.remedy:
+            rows.append(("", "", f"=> {item.remedy}"))
+    size = size_of(report.fabric)
+    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
+    return ResultTable(
+        title=f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}",
+        columns=("", "", ""),
+        rows=tuple(rows),
+        tones=_TONES,
+    )
 
 
 def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
@@ -348,34 +403,65 @@ class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
     """A list of hosts in rank order.
 
     Attributes:
+        verdict: how many there are, in words.
         fabric: name of the fabric.
         placement: how the hosts were chosen.
         ranks: number of ranks.
         hosts: the hosts in rank order.
     """
 
+    verdict: str
     fabric: str
     placement: str
     ranks: int
     hosts: list[PlacedHostJson]
 
 
-def host_list_json(
-    fabric: Fabric, placement: Placement, entries: Sequence[HostEntry]
-) -> HostListJson:
-    """The result of ``contend fabric hosts --json``."""
-    return HostListJson(
-        fabric=fabric.name,
-        placement=placement.name,
-        ranks=sum(entry.ranks for entry in entries),
-        hosts=[
-            PlacedHostJson(
-                name=entry.name,
-                host=fabric.host_name[entry.host],
-                ranks=entry.ranks,
-                switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
-                port=int(fabric.host_port[entry.host]),
-            )
-            for entry in entries
-        ],
+def host_list_document(
+    fabric: Fabric,
+    placement: Placement,
+    entries: Sequence[HostEntry],
+    *,
+    text: str = "",
+    file: str = "",
+) -> Document:
+    """A list of hosts.
+
+    Args:
+        fabric: where they are.
+        placement: how they were chosen.
+        entries: the hosts in rank order.
+        text: the list for other programs, where a terminal shows that alone.
+        file: where it was written; "" where it was not.
+    """
+    hosts = [
+        PlacedHostJson(
+            name=entry.name,
+            host=fabric.host_name[entry.host],
+            ranks=entry.ranks,
+            switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
+            port=int(fabric.host_port[entry.host]),
+        )
+        for entry in entries
+    ]
+    summary = host_list_summary(fabric, entries)
+    verdict = f"{summary}, written to {file}" if file else summary
+    columns = ("name", "host", "ranks", "switch", "port")
+    table = ResultTable(
+        title=f"Hosts of {fabric.name}, {placement.name}",
+        columns=columns,
+        rows=tuple(tuple(str(getattr(host, name)) for name in columns) for host in hosts),
+        numeric=frozenset({"ranks", "port"}),
+    )
+    return Document(
+        verdict=verdict,
+        tables=[table],
+        record=HostListJson(
+            verdict=summary,
+            fabric=fabric.name,
+            placement=placement.name,
+            ranks=sum(entry.ranks for entry in entries),
+            hosts=hosts,
+        ),
+        plain=text or (f"{verdict}\n" if file else None),
     )

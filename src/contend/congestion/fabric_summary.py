@@ -1,0 +1,58 @@
+"""What a fabric is made of, what its narrowest cut carries, and how its routes spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric import Bisection, Fabric, Structure, bisection, structure
+from contend.placement import HostChoice, HostNames, choose_hosts
+from contend.routes import RoutesSummary, all_to_all_load, summarise_routes
+from contend.shown import Shown
+
+
+@dataclass(frozen=True, eq=False)
+class FabricSummary(Shown, told="fabric_document"):
+    """A fabric in figures.
+
+    Attributes:
+        fabric: which.
+        structure: what it is made of.
+        bisection: the narrowest cut bisection.
+        rated_hosts: hosts that it divides.
+        routes: None when it has none.
+        carried: routes of an all-to-all on every channel, shape [channels]; None likewise.
+    """
+
+    fabric: Fabric
+    structure: Structure
+    bisection: Bisection
+    rated_hosts: int
+    routes: RoutesSummary | None
+    carried: NDArray[np.uint64] | None
+
+
+def show(fabric: Fabric, *, hosts: HostChoice | None = None) -> FabricSummary:
+    """Shows what a fabric is made of, and its rated bisection bandwidth.
+
+    Args:
+        fabric: with routes or without.
+        hosts: that the rated bisection parts into halves, whatever others there are; None is all.
+
+    Raises:
+        UsageError: there are no such hosts.
+    """
+    chosen = None
+    if hosts is not None:
+        chosen = np.asarray(choose_hosts(hosts, fabric, HostNames(fabric)), dtype=np.uint32)
+    carried = None if fabric.routes is None else all_to_all_load(fabric)
+    return FabricSummary(
+        fabric=fabric,
+        structure=structure(fabric, carried),
+        bisection=bisection(fabric, chosen),
+        rated_hosts=fabric.hosts if chosen is None else len(chosen),
+        routes=None if fabric.routes is None else summarise_routes(fabric),
+        carried=carried,
+    )
