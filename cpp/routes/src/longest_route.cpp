@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <mutex>
+#include <vector>
 
 #include "columns.hpp"
 #include "contend/base/threads.hpp"
+#include "contend/routes/in_tree.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/trace.hpp"
 #include "contend/routes/unreachable.hpp"
 
 namespace contend {
@@ -27,59 +27,6 @@ const char* meaning(TraceEnd end) {
   return "delivers it";
 }
 
-/// Hops from every switch to one address, found once per switch: a walk stops where an earlier one
-/// has been.
-class Depths {
- public:
-  Depths(const Fabric& fabric, const TableView& tables)
-      : fabric_(fabric),
-        tables_(tables),
-        depth_(fabric.switches(), 0),
-        mark_(fabric.switches(), 0) {}
-
-  void start_address() { ++stamp_; }
-
-  /// Number of channels between `from` and the switch of `to`, or -1 when it is not reached.
-  int depth(SwitchId from, HostId to, Address address) {
-    path_.clear();
-    SwitchId at = from;
-    int known = -1;
-    while (path_.size() <= fabric_.switches()) {
-      if (mark_[at] == stamp_) {
-        known = depth_[at];
-        break;
-      }
-      path_.push_back(at);
-      const ChannelId channel = fabric_.out(at, tables_.at(at, address));
-      if (channel == kNoChannel) break;
-      if (!fabric_.is_switch_channel(channel)) {
-        if (fabric_.is_ejection(channel) && fabric_.ejected_host(channel) == to) {
-          depth_[at] = 0;
-          mark_[at] = stamp_;
-          path_.pop_back();
-          known = 0;
-        }
-        break;
-      }
-      at = fabric_.channel_to(channel);
-    }
-    if (known < 0) return -1;
-    for (auto it = path_.rbegin(); it != path_.rend(); ++it) {
-      depth_[*it] = ++known;
-      mark_[*it] = stamp_;
-    }
-    return known;
-  }
-
- private:
-  const Fabric& fabric_;
-  const TableView& tables_;
-  std::vector<int> depth_;
-  std::vector<std::uint32_t> mark_;
-  std::vector<SwitchId> path_;
-  std::uint32_t stamp_ = 0;
-};
-
 }  // namespace
 
 void resolve_many(const Resolver& resolver, std::span<const Place> source,
@@ -98,28 +45,29 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
   const PlaceColumns columns(fabric, addresses, places);
   // A place by itself has nobody to reach.
   if (columns.places() < 2) return 0;
-  int longest = 0;
-  // The first failing column is reported, whichever thread finds one first.
-  std::size_t failed = columns.columns();
-  std::mutex found;
-  in_parallel(thread_count(), columns.columns(), 64, [&](const Pieces& pieces) {
-    Depths depths(fabric, tables);
-    int most = 0;
-    std::size_t first = columns.columns();
-    for (const std::size_t column : pieces) {
-      const HostId to = columns.host(column);
-      depths.start_address();
-      for (const SwitchId leaf : columns.leaves()) {
-        const int depth = depths.depth(leaf, to, columns.address(column));
-        if (depth < 0) first = std::min(first, column);
-        most = std::max(most, depth);
-      }
-    }
-    const std::lock_guard lock(found);
-    longest = std::max(longest, most);
-    failed = std::min(failed, first);
-  });
-  if (failed == columns.columns()) return static_cast<std::size_t>(longest);
+  std::vector<Destination> all;
+  all.reserve(columns.columns());
+  for (std::size_t column = 0; column < columns.columns(); ++column) {
+    all.push_back({columns.address(column), columns.host(column)});
+  }
+  const auto workers = static_cast<std::size_t>(thread_count());
+  std::vector<std::uint32_t> longest(workers, 0);
+  // The first failing column is reported, whichever worker finds one first.
+  std::vector<std::size_t> failures(workers, all.size());
+  for_each_in_tree(fabric, tables, all, columns.leaves(), workers,
+                   [&](std::size_t worker, const Destination& to, const InTree& tree) {
+                     for (const SwitchId leaf : columns.leaves()) {
+                       if (tree.end(leaf) == TraceEnd::delivered) {
+                         longest[worker] = std::max(longest[worker], tree.hops(leaf));
+                       } else {
+                         const auto column = static_cast<std::size_t>(&to - all.data());
+                         failures[worker] = std::min(failures[worker], column);
+                       }
+                     }
+                   });
+  const std::size_t failed = *std::ranges::min_element(failures);
+  const std::size_t most = *std::ranges::max_element(longest);
+  if (failed == all.size()) return most;
   std::vector<ChannelId> route;
   for (const SwitchId leaf : columns.leaves()) {
     const Trace walked =
@@ -129,7 +77,7 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
                              meaning(walked.end));
     }
   }
-  return static_cast<std::size_t>(longest);
+  return most;
 }
 
 }  // namespace contend
