@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 import contend
 from contend.cli.app import run
+from contend.shown import Shown
 
+BARE = contend.load("fig1")
 VERB = ["fabric", "failures", "fig1", "--samples", "20"]
 
 
@@ -52,9 +55,49 @@ def test_what_cannot_be_drawn_is_refused_before_any_work(
 
 
 def test_a_notebook_shows_what_the_terminal_does() -> None:
-    from contend.cure import failures
-
-    found = failures(contend.load("fig1", route="minhop"), samples=20)
+    found = contend.failures(contend.load("fig1", route="minhop"), samples=20)
     assert found._repr_html_() == found.document().html()
     assert escape(found.document().verdict) in found._repr_html_()
     assert found.figure("network").axes
+
+
+def _without_clocks(record: object) -> object:
+    """A record without what the clock, or the command's own file, has to do with."""
+    timed = ("seconds", "elapsed_s", "drawing_s", "counting_s", "patterns_per_s")
+    if isinstance(record, dict):
+        return {name: _without_clocks(each) for name, each in record.items() if name not in timed}
+    return [_without_clocks(each) for each in record] if isinstance(record, list) else record
+
+
+@pytest.mark.parametrize(
+    ("command", "call"),
+    [
+        ("fabric show fig1 --route minhop", lambda f: contend.show(f)),
+        ("fabric check fig1 --route minhop", lambda f: contend.check(f)),
+        ("fabric failures fig1 --route minhop", lambda f: contend.failures(f, engine="minhop")),
+        ("fabric diff fig1 fig1 --route minhop", lambda f: contend.diff(f, f)),
+        ("fabric engines fig1 --route dmodk", lambda f: contend.engines(BARE, ["dmodk"])),
+        ("fabric improve fig1", lambda f: contend.improve(BARE)),
+        ("simulate fig1 --route minhop --samples 9", lambda f: contend.simulate(f, samples=9)),
+        (
+            "predict collectives fig1 --route minhop --rate 4xNDR",
+            lambda f: contend.collectives(f, rate="4xNDR"),
+        ),
+        (
+            "predict alltoall fig1 --route minhop -a shift --bytes 4K",
+            lambda f: contend.predict(f, algorithms="shift", bytes="4K"),
+        ),
+        ("route fig1 --route minhop", lambda f: contend.route(f)),
+        ("place ring fig1 --route minhop", lambda f: contend.place("ring", f)),
+    ],
+)
+def test_a_function_means_what_the_command_of_its_name_does(
+    command: str,
+    call: Callable[[contend.Fabric], Shown],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run([*command.split(), "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = call(contend.load("fig1", route="minhop"))
+    assert _without_clocks(json.loads(found.document().json())) == _without_clocks(told)
+    assert found.verdict == told["verdict"]
