@@ -57,6 +57,8 @@ def test_figures_are_those_that_are_kept(
         monkeypatch.setenv("CONTEND_SHARED_DATA", str(folder))
     if "hoefler2008 --only chic" in command:
         require_program("opensm")
+    if "mpicc.openmpi" in command:
+        require_program("mpicc.openmpi")
     monkeypatch.chdir(kept)
     status = run(TABLE.arguments(command, renamed=True))
     answer = same_figures.answer_of(capsys.readouterr().out, status)
