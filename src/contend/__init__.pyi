@@ -38,7 +38,6 @@ from .fabric import Carried as Carried
 from .fabric import Fabric as Fabric
 from .fabric import carried as carried
 from .interactive import Profile as Profile
-from .interactive import calibrate as calibrate
 from .interactive import profile as profile
 from .loading import LoadedFabric as LoadedFabric
 from .loading import load as load
@@ -46,6 +45,7 @@ from .measurement import measure as measure
 from .pattern import Pattern as Pattern
 from .placement import Placement as Placement
 from .prediction import Predictions as Predictions
+from .prediction import calibrate as calibrate
 from .prediction import predict as predict
 from .routes import ForwardingTables as ForwardingTables
 from .routes import check as check

@@ -71,8 +71,10 @@ def rate_of(label: str) -> float | None:
 
 def counted(number: int, thing: str) -> str:
     """A number of things for people: ``1 host``, ``3,675 hosts``, ``2 switches``."""
-    plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
-    return f"{number:,} {thing}{plural}"
+    if number != 1:
+        thing = re.sub(r"(?<=[^aeiou])y$", "ie", thing)
+        thing += "es" if thing.endswith("ch") else "s"
+    return f"{number:,} {thing}"
 
 
 def rounded(value: float, digits: int = 3) -> str:

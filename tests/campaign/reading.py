@@ -19,7 +19,10 @@ from contend.placement import parse as parse_placement
 from contend.placement import read_jobs
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
-from contend.report import measure_json, profile_tables, profiles_json, run_tables
+from contend.report import measure_json
+from contend.report.profile.json import profiles_json
+from contend.report.profile.tables import profile_tables
+from contend.report.run.tables import run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
 from contend.routes.saving import content as content_of

@@ -93,7 +93,7 @@ def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
         (["fig1", "--rate", "fast", "--", "true"], "--rate: expected a rate such as 1Gbit"),
         (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
         (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
-        (["fig1", "--placement", "random", "--", "true"], "emulated hosts need a fixed order"),
+        (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
         (["fig1", "--", ""], "the command after -- is empty"),
         (
             ["thunderbird", "--", "true"],

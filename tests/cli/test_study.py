@@ -68,7 +68,9 @@ def test_markdown_on_standard_output_stands_alone(
 ) -> None:
     plan.write_text(PLAN.replace(', "opensm:nothing"', ""))
     assert run(["study", str(plan), "--markdown", "-"]) == 0
-    assert capsys.readouterr().out.startswith("**bisect**\n")
+    printed = capsys.readouterr().out
+    assert printed.startswith("2 of 2 cells are simulated")
+    assert printed.split("\n")[2] == "**bisect**"
 
 
 def test_a_failing_cell_is_err_and_the_status_one(

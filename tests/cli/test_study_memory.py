@@ -95,11 +95,11 @@ def test_lengths_may_be_repeated_and_listed(capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_near_the_memory_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+def test_near_the_memory_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*PREDICT, "-m", "512,810N"]) == 0
-    assert capsys.readouterr().err == (
-        "contend: warning: 5 of 10 runs come near a node's 24 GiB: up to 19,349,176,320 bytes of "
-        "arrays (18.02 GiB) for m = 810 on 1 node\n"
+    assert capsys.readouterr().out.startswith(
+        "5 of 10 runs come near a node's 24 GiB: up to 19,349,176,320 bytes of "
+        "arrays (18.02 GiB) for m = 810 on 1 node.\n"
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from built_records import ALLREDUCE, Rank, full_after, leave_records, no_program
 from contend.profiling import RECORDS, ProgramProfile, gathering, load_profile, merge
 from contend.profiling.folder import record_files
-from contend.report import profile_tables
+from contend.report.profile.tables import profile_tables
 
 SECOND = 10**9
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -67,13 +68,12 @@ def test_the_verdict_comes_first_everywhere(tmp_path: Path) -> None:
 def test_a_file_holds_the_first_picture_or_the_one_that_is_asked_for(tmp_path: Path) -> None:
     assert document().draw(tmp_path / "a.svg") == [tmp_path / "a.svg"]
     assert document(picture="lines").draw(tmp_path / "b.svg") == [tmp_path / "b.svg"]
-    assert document(every=True).draw(tmp_path / "c.svg") == [
-        tmp_path / "c-bars.svg",
-        tmp_path / "c-lines.svg",
-    ]
+    figures = [("x", Figure()), ("y", Figure())]
+    several = replace(document(), pictures={"all": lambda: figures})
+    assert several.draw(tmp_path / "c.svg") == [tmp_path / "c-x.svg", tmp_path / "c-y.svg"]
     document(picture="lines").draw(tmp_path / "one.html")
     assert (tmp_path / "one.html").read_text().count("<svg") == 1
-    with pytest.raises(UsageError, match=r"picture=: dots .* expected one of bars, lines"):
+    with pytest.raises(UsageError, match="expected one of bars, lines for this result, got dots"):
         document(picture="dots").draw(tmp_path / "d.svg")
     with pytest.raises(UsageError, match="nothing to draw"):
         Document(record=TABLE).draw(tmp_path / "d.svg")

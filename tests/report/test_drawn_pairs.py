@@ -11,7 +11,8 @@ import pytest
 
 from contend.measurement import Distribution, DrawnAgreement
 from contend.measurement.draws import ByPart
-from contend.report import drawn_figure, pair_json, pair_tables
+from contend.report.pair_figures import drawn_figure
+from contend.report.pairs import pair_json, pair_tables
 from contend.runs import Run, RunRecord
 from json_reading import as_read
 

@@ -14,9 +14,12 @@ from contend.report.style import COLOURS, looks
     ("names", "unwanted"),
     [
         ("simulation_tables, simulation_json, print_tables, check_suffix", "matplotlib polars"),
-        ("mpi_tables, mpi_json, plan_list, memory_tables, network_line", "matplotlib polars"),
+        ("mpi_document, memory_document, network_line", "matplotlib polars"),
         ("fabric_document, check_document, host_list_document", "matplotlib polars"),
-        ("run_tables, runs_json, pair_tables, hotspot_tables, study_tables", "matplotlib"),
+        (
+            "runs_document, pairs_document, study_document, profiles_document",
+            "matplotlib",
+        ),
     ],
 )
 def test_only_figures_load_what_draws(names: str, unwanted: str) -> None:

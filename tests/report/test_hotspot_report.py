@@ -11,7 +11,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from contend import load
 from contend.congestion import hotspot
 from contend.errors import UsageError
-from contend.report import hotspot_figure, hotspot_json, hotspot_tables
+from contend.report.hotspot import hotspot_tables
+from contend.report.hotspot_figures import hotspot_figure
+from contend.report.run.json import hotspot_json
 from json_reading import as_read
 
 _LARGE = 1 << 20

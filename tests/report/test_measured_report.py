@@ -11,14 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report import (
-    ResultTable,
-    markdown_of,
-    measured_figures,
-    measured_json,
-    measured_tables,
-    save_figures,
-)
+from contend.report import ResultTable, markdown_of, save_figures
+from contend.report.study.json import measured_json
+from contend.report.study.measured import measured_tables
+from contend.report.study.measured_figures import measured_figures
 from contend.runs import (
     SCHEMA,
     CellParts,

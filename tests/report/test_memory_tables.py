@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.measurement import MemoryPrediction, VectorLength
-from contend.report import ResultTable, memory_tables
-from contend.report.memory import whole_units
+from contend.report import ResultTable
+from contend.report.memory import memory_tables, whole_units
 
 TARA = 24 << 30
 

@@ -12,16 +12,11 @@ from built_records import ALLREDUCE, RECEIVE, SEND, WAIT, Rank, leave_records
 from contend import Profile
 from contend.errors import UsageError
 from contend.profiling import load_profile
-from contend.report import (
-    calls_csv,
-    draw_profiles,
-    profile_comparison_table,
-    profile_tables,
-    profiles_json,
-)
 from contend.report.profile import figures
+from contend.report.profile.document import calls_csv, profiles_document
 from contend.report.profile.figures import ProfilePicture, profile_figure
-from contend.report.profile.tables import size_class_words
+from contend.report.profile.json import profiles_json
+from contend.report.profile.tables import profile_comparison_table, profile_tables, size_class_words
 from contend.report.words import percent
 
 
@@ -53,7 +48,7 @@ def test_the_first_sentence_is_a_verdict(profile: Profile) -> None:
         "20 % in MPI_Allreduce called at app+0x1100; 8.8 % is waiting for late ranks, mostly for "
         "rank 5"
     )
-    assert profile_tables(profile)[0].title == profile.findings.verdict
+    assert profiles_document([profile]).verdict == profile.findings.verdict
     assert profile.findings.verdict in repr(profile)
 
 
@@ -130,14 +125,14 @@ def test_every_row_of_calls_is_a_line_of_csv(profile: Profile) -> None:
 @pytest.mark.parametrize("picture", list(ProfilePicture))
 def test_every_picture_is_drawn(profile: Profile, picture: ProfilePicture, tmp_path: Path) -> None:
     path = tmp_path / "it.svg"
-    assert draw_profiles([profile], path, picture=picture) == [path]
+    assert profiles_document([profile], picture).draw(path) == [path]
     titles = ("in MPI", "pairs of ranks", "waits for rank")
     assert any(title in path.read_text() for title in titles)
 
 
 def test_a_page_has_all_pictures_and_tables(profile: Profile, tmp_path: Path) -> None:
     path = tmp_path / "it.html"
-    draw_profiles([profile], path, tables=profile_tables(profile))
+    profiles_document([profile]).draw(path)
     page = path.read_text()
     assert page.count("<svg") == len(ProfilePicture)
     # The verdict first, as wide as the page.
@@ -150,7 +145,7 @@ def test_a_page_begins_with_where_ranks_were_and_has_no_empty_picture(tmp_path: 
     for side in sides:
         side.in_call(200, RECEIVE, (2, 1 - side.rank, 7))
     profile = load_profile(leave_records(tmp_path / "p", sides, ended_unix=1e9 + 60.0))
-    draw_profiles([profile], tmp_path / "it.html", tables=profile_tables(profile))
+    profiles_document([profile]).draw(tmp_path / "it.html")
     page = (tmp_path / "it.html").read_text()
     assert page.index("<h1>The run hung") < page.index("Where ranks were") < page.index("<svg")
     assert page.count("<svg") == len(ProfilePicture) - 2

@@ -15,23 +15,16 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report import (
-    ResultTable,
-    cells_csv,
-    comparison_tables,
-    draw_runs,
-    measure_json,
-    measure_tables,
-    run_figures,
-    run_tables,
-)
+from contend.report import ResultTable, measure_json
+from contend.report.run.document import cells_csv, runs_document
 from contend.report.run.figures import comparison_figure, pingpong_figure
-from contend.report.run.findings import winner_tables
+from contend.report.run.findings import comparison_tables, winner_tables
 from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
-from contend.report.run.tables import cell_tables, harness_tables
+from contend.report.run.tables import cell_tables, harness_tables, measure_tables, run_tables
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.style import new_figure, rate_axis, styled, time_axis
+from contend.report.words import interval_words, size_words
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
@@ -337,29 +330,28 @@ def test_the_pictures_that_fit(
     names: tuple[str, ...], fitting: list[str], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     runs: list[Any] = [request.getfixturevalue(name) for name in names]
-    assert list(run_figures(runs)) == fitting
+    document = runs_document(runs)
+    assert list(document.pictures) == fitting
     path = tmp_path / "it.svg"
-    assert draw_runs(runs, path) == [path]
+    assert document.draw(path) == [path]
     assert path.read_bytes().startswith(b"<?xml")
 
 
 def test_a_picture_of_several_runs_is_several_files(
     alltoall: Run, slower: Run, tmp_path: Path
 ) -> None:
-    written = draw_runs([alltoall, slower], tmp_path / "it.png", picture="times")
+    written = runs_document([alltoall, slower], picture="times").draw(tmp_path / "it.png")
     assert [path.name for path in written] == ["it-alltoall-times.png", "it-mpich-times.png"]
-    with pytest.raises(
-        UsageError, match="one of comparison, rates, times for what was measured, got steps"
-    ):
-        draw_runs([alltoall, slower], tmp_path / "it.png", picture="steps")
+    with pytest.raises(UsageError, match=r"one of comparison, rates, times for .*, got steps"):
+        runs_document([alltoall, slower], picture="steps").draw(tmp_path / "it.png")
 
 
 def test_nothing_measured_is_nothing_drawn(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", RunRecord("alltoall"))
     assert run_tables(run)[0].title.startswith("How alltoall")
     assert as_read(measure_json(run))["cells"] == []
-    with pytest.raises(UsageError, match="the runs have no samples to draw"):
-        draw_runs([run], tmp_path / "it.svg")
+    with pytest.raises(UsageError, match="there is nothing to draw"):
+        runs_document([run]).draw(tmp_path / "it.svg")
 
 
 def test_texts_in_csv_are_no_formulas(tmp_path: Path) -> None:
@@ -392,3 +384,17 @@ def test_wherever_a_median_of_two_kinds_stands_they_are_told(tmp_path: Path) -> 
     told = {row[1]: row[-1] for row in compared.rows}
     assert told["shift"].count(kinds) == 2
     assert "two kinds" not in told["linear"]
+
+
+def test_the_verdict_is_of_the_largest_exchange(alltoall: Run, slower: Run, sort: Run) -> None:
+    verdict = runs_document([alltoall]).verdict
+    largest = max(alltoall.findings.contests, key=lambda one: (one.condition.ranks, one.bytes or 0))
+    assert verdict.startswith(
+        f"At {size_words(largest.bytes)} to each other rank, an all-to-all of"
+    )
+    assert f"with {largest.winner.schedule} as the fastest of" in verdict
+    assert interval_words(largest.winner.median).partition(" (")[0] in verdict
+    assert "the exchange of a sort of" in runs_document([sort]).verdict
+    lines = runs_document([alltoall, slower]).verdict.splitlines()
+    assert lines[0] == f"Open MPI 5.0.11: {verdict}"
+    assert len(lines) == 2

@@ -10,8 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.report import save_figures, study_figures, study_json, study_tables
-from contend.report.study.simulated import impacts
+from contend.report import save_figures
+from contend.report.study.json import study_json
+from contend.report.study.simulated import impacts, study_tables
+from contend.report.study.simulated_figures import study_figures
 from contend.study import (
     Application,
     FabricEntry,

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.report import measure_json, run_tables
+from contend.report import measure_json
+from contend.report.run.tables import run_tables
 from contend.runs import LaunchRecord, Run, RunRecord, SampleTail
 from contend.runs.frames import Frames
 from contend.runs.launch_file import parse

@@ -24,7 +24,7 @@ from contend.profiling.folder import (
     write_profile_record,
     write_seen,
 )
-from contend.report import profiles_json
+from contend.report.profile.json import profiles_json
 from probe_programs import Mpi
 from tracer.conftest import Build, tracer_of
 from tracer.hanging import OUT, left_records, place

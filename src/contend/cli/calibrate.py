@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from rich.text import Text
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from contend.cli.common import console_for, write_json
-from contend.cli.measure.command import watching
-from contend.cli.measure.options import Common, find_place
-from contend.cli.options import (
-    BudgetOption,
-    BufferOption,
-    JsonOption,
-    LauncherOption,
-    Loading,
-    MpiOption,
-    OnOption,
-    RateOption,
-    RouteOption,
-    RoutesOption,
-    RunFolderOption,
-    SeedOption,
-)
-from contend.prediction import DEFAULT_BUDGET
-from contend.prediction import calibrate as take
-from contend.report import calibration_tables, print_tables
+from contend.cli.measure.measuring import watching
+from contend.cli.options import BudgetOption, MpiOption, RunFolderOption, SeedOption
+from contend.cli.outputs import TextOutputs
+from contend.cli.where import Where
+from contend.measurement import DEFAULT_BUDGET
+from contend.prediction import FILE
+from contend.prediction import calibrate as take_costs
+from contend.report import Document, calibration_document
+from contend.session import new_folder
 
 
 def calibrate(
-    loading: Loading,
-    on: OnOption = None,
+    where: Where,
+    outputs: TextOutputs,
     mpi: MpiOption = None,
-    launcher: LauncherOption = "",
-    routes: RoutesOption = None,
-    route: RouteOption = None,
-    rate: RateOption = None,
-    buffer: BufferOption = None,
     budget: BudgetOption = None,
     seed: SeedOption = 1,
     output: RunFolderOption = None,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Measure what messages cost, for contend predict.
 
     Measures ping-pongs and streams between two hosts and within one host, and on an emulated
@@ -47,25 +31,15 @@ def calibrate(
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """
-    common = Common(
-        on=on,
-        launcher=launcher,
-        routes=routes,
-        route=route,
-        loading=loading,
-        rate=rate,
-        buffer=buffer,
-    )
-    console = console_for(json)
-    with watching(console) as observer, find_place(common, console) as place:
-        calibration, file = take(
+    folder = output or new_folder("calibrate", datetime.now(UTC).date())
+    with where.place(outputs.console) as place, watching(outputs.console) as observer:
+        calibration = take_costs(
+            place,
             mpi=mpi,
-            place=place,
             budget=DEFAULT_BUDGET if budget is None else budget,
             seed=seed,
-            folder=output,
-            observer=observer,
+            output=folder,
+            progress=observer,
         )
-    print_tables(console, calibration_tables(calibration))
-    console.print(Text(f"kept in {file}"), soft_wrap=True)
-    write_json(json, calibration)
+    kept = (f"kept in {folder / FILE}",)
+    return replace(calibration_document(calibration), closing=kept)

@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from contend.cli.common import load, write_json
 from contend.cli.option import Bytes, Option, parsed
-from contend.cli.options import (
-    RANKS_PER_HOST,
-    BufferOption,
-    FabricArgument,
-    HostsOption,
-    JsonOption,
-    Loading,
-    MpiOption,
-    PlacementOption,
-    RanksOption,
-    RateOption,
-    RouteOption,
-    RoutesOption,
-    RtoMinOption,
-    cable_settings,
-)
-from contend.emulate import Network, bring_up
+from contend.cli.options import FabricArgument, HostsOption
+from contend.cli.outputs import ProgramOutputs
+from contend.cli.where import CableOptions, Started
+from contend.emulate import Network, Settings, bring_up
 from contend.errors import UsageError
-from contend.fabric import Fabric
 from contend.mpi import Launch, launch_folder, prepare, select
-from contend.placement import parse
 from contend.process import run_foreground
-from contend.report import emulate_json, network_line, print_tables, traffic_table
+from contend.report import emulation_document, network_line
 from contend.units import parse_size
 
 CommandArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
 ]
-_BURST = "16KiB"
 BurstOption = Annotated[
     Bytes | None,
     Option(
@@ -53,9 +34,8 @@ BurstOption = Annotated[
         "SIZE",
         "Bytes that a channel may send at once after a pause",
         parsed("--burst", parse_size),
-    )(default=_BURST),
+    )(default=f"{Settings().burst // 1024}KiB"),
 ]
-RanksPerHostOption = Annotated[int | None, RANKS_PER_HOST("With -n.", min=1)]
 ShellOption = Annotated[
     bool, typer.Option("--shell", help="Start a shell in which `on HOST COMMAND` runs on a host.")
 ]
@@ -71,34 +51,17 @@ UncheckedOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class _Ranks:
-    """What -n and the options that go with it say."""
-
-    count: int | None
-    per_host: int | None
-    library: str | None
-
-
 def emulate(
-    loading: Loading,
     fabric: FabricArgument,
+    started: Started,
+    cables: CableOptions,
+    outputs: ProgramOutputs,
     command: CommandArgument = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     hosts: HostsOption = None,
-    rate: RateOption = None,
-    buffer: BufferOption = None,
-    rto_min: RtoMinOption = None,
     burst: BurstOption = None,
-    ranks: RanksOption = None,
-    ranks_per_host: RanksPerHostOption = None,
-    placement: PlacementOption = "linear",
-    mpi: MpiOption = None,
     shell: ShellOption = False,
     keep_rate: KeepRateOption = False,
     unchecked: UncheckedOption = False,
-    json: JsonOption = None,
 ) -> None:
     """Run a command inside a switched fabric of network namespaces on this machine.
 
@@ -106,30 +69,26 @@ def emulate(
 
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
-    words = _words(command, shell, ranks)
-    if ranks is None and (ranks_per_host is not None or mpi is not None):
+    words = _words(command, shell, started.ranks)
+    if started.ranks is None and (started.ranks_per_host is not None or started.mpi is not None):
         raise UsageError("--ranks-per-host and --mpi need -n")
-    started = time.monotonic()
-    loaded = load(fabric, routes, route, loading, need_routes=True)
-    order = _order(loaded, placement, hosts)
+    began = time.monotonic()
+    loaded = cables.load(fabric)
+    order = cables.order(loaded, hosts)
     with bring_up(
         loaded,
-        **cable_settings(rate, buffer, rto_min),
-        burst=parse_size(_BURST) if burst is None else burst,
+        **cables.settings(),
+        burst=Settings().burst if burst is None else burst,
         hosts=sorted(order) if hosts is not None else None,
         check=not unchecked,
         lower=not keep_rate,
     ) as network:
-        console = Console(stderr=True, highlight=False)
-        _tell(console, network, time.monotonic() - started)
+        _tell(outputs.console, network, time.monotonic() - began)
         before = network.counters()
-        with _prepared(network, words, _Ranks(ranks, ranks_per_host, mpi), order) as ready:
-            # Standard output is for the JSON alone.
-            output = sys.stderr if json == "-" else None
-            status = run_foreground(*ready, output=output)
+        with _prepared(network, words, started, order) as ready:
+            status = run_foreground(*ready, output=outputs.of_program)
         traffic = network.counters() - before
-        print_tables(console, [traffic_table(traffic, network)])
-        write_json(json, emulate_json(network, words, status, traffic))
+        outputs.deliver(emulation_document(network, words, status, traffic))
     raise typer.Exit(status)
 
 
@@ -145,30 +104,20 @@ def _words(command: Sequence[str] | None, shell: bool, ranks: int | None) -> lis
     return list(command)
 
 
-def _order(fabric: Fabric, placement: str, hosts: str | None) -> list[int]:
-    """The chosen hosts in the order in which ranks fill them."""
-    placed = parse(placement, fabric, hosts=hosts)
-    if placed.random:
-        raise UsageError(
-            "--placement random: emulated hosts need a fixed order, such as linear or file:PATH"
-        )
-    return list(dict.fromkeys(placed.hosts.tolist()))
-
-
 @contextmanager
 def _prepared(
-    network: Network, words: list[str], ranks: _Ranks, order: list[int]
+    network: Network, words: list[str], started: Started, order: list[int]
 ) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The command line and the environment of what is to run."""
-    if ranks.count is None:
+    if started.ranks is None:
         yield network.inside(words), network.environment()
         return
     if shutil.which(words[0]) is None:
         raise UsageError(f"{words[0]}: no such program")
-    request = Launch(select(ranks.library), ranks.count, ranks_per_host=ranks.per_host)
+    request = Launch(select(started.mpi), started.ranks, ranks_per_host=started.ranks_per_host)
     with launch_folder() as folder:
-        _, started, environment = prepare(network.on_hosts(request, order), folder)
-        yield [*started, *words], environment
+        _, launched, environment = prepare(network.on_hosts(request, order), folder)
+        yield [*launched, *words], environment
 
 
 def _tell(console: Console, network: Network, seconds: float) -> None:

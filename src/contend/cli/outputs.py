@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 
@@ -103,6 +103,21 @@ class Outputs(TextOutputs):
             # Where there are several their names are not the one that was given.
             if path != self.plot:
                 self.console.print(str(path), markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class ProgramOutputs(Outputs):
+    """Where a result goes of a program that was run: standard output is the program's."""
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard error."""
+        return Console(stderr=True, highlight=False)
+
+    @property
+    def of_program(self) -> TextIO | None:
+        """Where the program's standard output goes; None for where it would go anyway."""
+        return sys.stderr if "-" in self._texts else None
 
 
 def _write(target: str, content: bytes) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
-from contend import report as reports
-from contend.cli.common import console_for, write_json, write_text
 from contend.cli.option import Bytes, parsed
-from contend.cli.options import MATRIX, PICTURE, CsvOption, JsonOption, MarkdownOption, PlotOption
-from contend.cli.profile import report_profiles
+from contend.cli.options import MATRIX, PICTURE
+from contend.cli.outputs import Outputs
+from contend.cli.profile import merging
 from contend.errors import UsageError
-from contend.profiling import is_profile
+from contend.files import whole_file
+from contend.profiling import is_profile, load_profile
+from contend.report import Document, profiles_document, runs_document
 from contend.runs import Run, find_runs
 from contend.units import parse_size
 
@@ -41,59 +44,47 @@ AtOption = Annotated[
         help="Message size that --picture times draws.",
     ),
 ]
-
-
 MatrixOption = Annotated[Path | None, MATRIX()]
 
 
 def report(
     runs: RunsArgument,
-    plot: PlotOption = None,
+    outputs: Outputs,
     picture: PictureOption = None,
     at: AtOption = None,
     matrix: MatrixOption = None,
-    markdown: MarkdownOption = None,
-    csv: CsvOption = None,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Show the results of measured runs (cells, winners, collapses) or of profiles.
 
     Further runs are compared with the first.
 
     Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
     """
-    if plot is not None:
-        reports.check_suffix(plot)
-    elif picture is not None or at is not None:
-        raise UsageError("--picture and --at say what --plot FILE draws: give it too")
-    printed = [target for target in (markdown, csv, json) if target == "-"]
-    if len(printed) > 1:
-        raise UsageError("only one of --markdown, --csv and --json can be standard output")
+    if at is not None and outputs.plot is None:
+        raise UsageError("--at says what --plot FILE draws: give both")
     profiles = [path for path in runs if is_profile(path)]
-    if profiles:
-        if len(profiles) < len(runs) or at is not None:
-            raise UsageError("profiles are reported without runs, and without --at")
-        report_profiles(
-            profiles,
-            plot=plot,
-            picture=picture,
-            matrix=matrix,
-            markdown=markdown,
-            csv=csv,
-            json=json,
-        )
-        return
-    if matrix is not None:
-        raise UsageError("--matrix: only profiles have one")
-    loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
-    tables = [table for run in loaded for table in reports.run_tables(run)]
-    tables += reports.comparison_tables(loaded)
-    reports.print_tables(console_for("-" if printed else None), tables)
-    if markdown is not None:
-        write_text(markdown, reports.markdown_of(tables))
-    if csv is not None:
-        write_text(csv, reports.cells_csv(loaded))
-    write_json(json, reports.runs_json(loaded))
-    if plot is not None:
+    if not profiles:
+        if matrix is not None:
+            raise UsageError("--matrix: only profiles have one")
+        loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
         wanted = "times" if picture is None and at is not None else picture
-        reports.draw_runs(loaded, plot, picture=wanted, size=at, tables=tables)
+        return runs_document(loaded, picture=wanted, size=at)
+    if len(profiles) < len(runs) or at is not None:
+        raise UsageError("profiles are reported without runs, and without --at")
+    return _profiles(profiles, picture, matrix)
+
+
+def _profiles(folders: Sequence[Path], picture: str | None, matrix: Path | None) -> Document:
+    """Profiles, the others beside the first.
+
+    Raises:
+        UsageError: a matrix of several profiles is asked for.
+    """
+    if matrix is not None and len(folders) > 1:
+        raise UsageError("--matrix takes one profile")
+    with merging() as progress:
+        profiles = [load_profile(folder, progress=progress) for folder in folders]
+    if matrix is not None:
+        with whole_file(matrix) as file:
+            np.save(file, profiles[0].matrix(), allow_pickle=False)
+    return profiles_document(profiles, picture)

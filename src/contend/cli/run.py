@@ -9,27 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend.cli.measure.options import Common
 from contend.cli.option import Option
-from contend.cli.options import (
-    BufferOption,
-    LauncherOption,
-    Loading,
-    MaybePlacementOption,
-    RanksOption,
-    RateOption,
-    RouteOption,
-    RoutesOption,
-    RtoMinOption,
-)
-from contend.cli.program import (
-    CommandArgument,
-    ProgramMpiOption,
-    ProgramOnOption,
-    ProgramRanksPerHostOption,
-    check_command,
-    seated,
-)
+from contend.cli.where import CommandArgument, Started, Where
 from contend.cure import read_rules
 from contend.measurement import ready_command
 from contend.mpi import Preloaded, carry, lost_on_the_way
@@ -40,22 +21,7 @@ TUNED = Option(("--tuned",), "RULES", "Follow these rules for all-to-alls")
 TunedOption = Annotated[Path, TUNED(": the folder that contend tune wrote, which all hosts see.")]
 
 
-def run(
-    loading: Loading,
-    command: CommandArgument,
-    tuned: TunedOption,
-    mpi: ProgramMpiOption = None,
-    ranks: RanksOption = None,
-    ranks_per_host: ProgramRanksPerHostOption = None,
-    on: ProgramOnOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
-    rate: RateOption = None,
-    buffer: BufferOption = None,
-    rto_min: RtoMinOption = None,
-    placement: MaybePlacementOption = None,
-    launcher: LauncherOption = "",
-) -> None:
+def run(command: CommandArgument, tuned: TunedOption, started: Started, where: Where) -> None:
     """Start an MPI program whose all-to-alls follow rules from contend tune.
 
     Put this before any command that starts MPI programs; the program stays as it is. With -n,
@@ -63,18 +29,7 @@ def run(
 
     Example: contend run --tuned RULES -- mpirun -n 64 ./app
     """
-    common = Common(
-        on=on,
-        routes=routes,
-        route=route,
-        loading=loading,
-        rate=rate,
-        buffer=buffer,
-        rto_min=rto_min,
-        placement=placement,
-        launcher=launcher,
-    )
-    check_command(command, common, ranks, ranks_per_host)
+    started.check(command, where)
     read_rules(tuned)
     console = Console(stderr=True, highlight=False)
 
@@ -85,8 +40,8 @@ def run(
         return carried[-1]
 
     with (
-        seated(common, ranks, ranks_per_host, console) as (shape, place),
-        ready_command(command, load, mpi, shape, place) as ready,
+        started.seated(where, console) as (shape, place),
+        ready_command(command, load, started.mpi, shape, place) as ready,
     ):
         status = run_foreground(*ready)
         if place is not None and (drops := place.counters().get("drops")) is not None:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from contend import report
 from contend.cli import options as shared
-from contend.cli.common import console_for
-from contend.cli.option import (
-    Bytes,
-    BytesPerSecond,
-    Numbers,
-    Seconds,
-    Share,
-    parsed,
-    with_options,
-    words,
-)
+from contend.cli.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
+from contend.cli.outputs import Outputs
+from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import VectorLength
+from contend.measurement import MemoryPrediction, VectorLength
+from contend.mpi import this_machine
+from contend.report import Document, PlanEntry, memory_document, plans_document
 from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
 from contend.units import parse_numbers, parse_sizes
 
 _MEASURED = "Studies that measure"
-_WHERE = "Where they measure"
 _VERIFICATION = "The study verification"
 _IN_TURNS = "Several numbers are measured in turn."
 _PLAN = "the plan's"
@@ -80,9 +72,6 @@ class Options:
         int | None, shared.SAMPLES("For every cell.", default=_PLAN, min=1, max=2**40)
     ] = None
     retry: shared.RetryOption = False
-    json: shared.JsonOption = None
-    plot: shared.PlotOption = None
-    markdown: shared.MarkdownOption = None
     hosts: Annotated[
         Numbers | None,
         shared.HOSTS(
@@ -179,58 +168,17 @@ class Options:
             rich_help_panel=_MEASURED,
         ),
     ] = False
-    on: Annotated[
-        str | None,
-        shared.ON(
-            ", or on emulated:FABRIC.",
-            default="this machine, or a batch job's hosts",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None
-    routes: Annotated[str | None, shared.ROUTES(rich_help_panel=_WHERE)] = None
-    route: Annotated[
-        str | None,
-        shared.ROUTE(
-            ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None
-    loading: shared.Loading = shared.WHOLE
-    rate: Annotated[
-        BytesPerSecond | None,
-        shared.RATE(default=shared.DEFAULT_RATE, rich_help_panel=_WHERE),
-    ] = None
-    buffer: Annotated[
-        Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
-    ] = None
-    rto_min: Annotated[
-        Seconds | None,
-        shared.RTO_MIN(default=shared.DEFAULT_RTO_MIN, rich_help_panel=_WHERE),
-    ] = None
-    placement: Annotated[
-        str | None,
-        shared.PLACEMENT("For an emulated fabric.", default="linear", rich_help_panel=_WHERE),
-    ] = None
-    launcher: Annotated[
-        str,
-        shared.LAUNCHER(
-            ": mpirun, srun, sbatch, or the beginning of a command line such as "
-            '"aprun -n {ranks}".',
-            default="the library's own",
-            rich_help_panel=_WHERE,
-        ),
-    ] = ""
     wire: Annotated[
         BytesPerSecond | None,
         shared.WIRE(
-            "Figures and tables compare rates with it.", default=_PLAN, rich_help_panel=_WHERE
+            "Figures and tables compare rates with it.", default=_PLAN, rich_help_panel=_MEASURED
         ),
     ] = None
     memory: Annotated[
         Bytes | None,
         shared.MEMORY(
             default="this machine's, if it is the host",
-            rich_help_panel=_WHERE,
+            rich_help_panel=_MEASURED,
         ),
     ] = None
     patterns: Annotated[
@@ -252,7 +200,7 @@ class Options:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """What the command line says of the plan and of where it is measured, by names."""
+        """What the command line says of the plan, by names."""
         return {
             field.name: tuple(value) if isinstance(value, list) else value
             for field in fields(self)
@@ -265,19 +213,14 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False and value != ""
 
 
-_OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown", "loading"})
+_OF_ALL = frozenset({"output", "retry"})
 """Options that change no plan."""
 
 
-def _with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    return with_options(
-        verb, Options, "options", lambda options, given: verb(options=options, **given)
-    )
-
-
-@_with_options
 def study(
     options: Options,
+    where: Where,
+    outputs: Outputs,
     plan: Annotated[
         str | None,
         typer.Argument(
@@ -294,7 +237,7 @@ def study(
             help="Copy the plan of one of contend's studies here, to be edited; nothing runs.",
         ),
     ] = None,
-) -> None:
+) -> Document | None:
     """Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.
 
     Results are kept as they are made. If a study is interrupted or runs out of time, the same
@@ -306,29 +249,52 @@ def study(
     if copy is not None:
         for path in copy_plan(copy, Path()):
             print(path)
-        return
+        return None
     if plan is None:
-        _list_plans(options)
-        return
+        plans = [read_plan(find_plan(name)) for name in shipped_plans()]
+        return plans_document([PlanEntry(one.name, one.kind, one.title) for one in plans])
     path = find_plan(plan)
     chosen = read_plan(path)
     given = options.given()
-    chosen.refuse_foreign(given)
+    chosen.refuse_foreign({**given, **where.given()})
+    if where.cables.loading != shared.WHOLE and not isinstance(chosen, MeasuredPlan):
+        raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
     if "budget" in given:
         given["budget_s"] = given.pop("budget")
     if given.pop("predict", False):
-        from contend.cli.study_memory import predict
-
         assert isinstance(chosen, MeasuredPlan)
-        predict(chosen, given, options.json)
-        return
+        return _memory(chosen, given)
     # Imported here: what measures, simulates and draws takes longer to load than other verbs run.
     from contend.cli.study_runs import carry_out
 
-    carry_out(chosen, path, given, options)
+    return carry_out(chosen, path, given, options, where, outputs.console)
 
 
-def _list_plans(options: Options) -> None:
-    plans = [read_plan(find_plan(name)) for name in shipped_plans()]
-    entries = [report.PlanEntry(plan.name, plan.kind, plan.title) for plan in plans]
-    report.print_tables(console_for(options.json), [report.plan_list(entries)])
+def _memory(plan: MeasuredPlan, given: Mapping[str, Any]) -> Document:
+    """The memory that a plan's sorts need, predicted before anything runs.
+
+    Raises:
+        UsageError: the plan sorts nothing, or the memory of a host is not known.
+    """
+    own = plan.predict
+    plan = plan.changed(**given)
+    sorts = [measure for measure in plan.measures if measure.probe == "sort"]
+    if not sorts:
+        raise UsageError(f"{plan.name}: --predict is for plans that sort")
+    memory = own.memory if own is not None and "memory" not in given else plan.memory
+    if memory is None:
+        memory = this_machine().memory
+    if memory is None:
+        raise UsageError("--memory: expected a size such as 24GiB, got none")
+    shown = own.length if own is not None and "length" not in given else None
+    studied = []
+    for measure in sorts:
+        for each in measure.ranks_per_host:
+            hosts = measure.hosts or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
+            for length in shown or measure.length:
+                predictions = [
+                    MemoryPrediction(measure.vectors or 0, count, each, length.at(count))
+                    for count in hosts
+                ]
+                studied.append((length, predictions))
+    return memory_document(plan.name, studied, memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
@@ -14,7 +15,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from contend.cli.option import with_options
-from contend.cli.options import Loading
 from contend.errors import UsageError
 
 
@@ -66,19 +66,25 @@ def command_of(
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
     )
-    single.command(name, cls=cls)(_with_outputs(_with_loading(function)))
+    single.command(name, cls=cls)(_with_outputs(_with_groups(function)))
     return typer.main.get_command(single)
 
 
-def _with_loading(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the options of `Loading` where it takes that."""
-    for name, hint in get_type_hints(function).items():
-        if hint is Loading:
+def _with_groups(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the options of each group that it takes, such as `Loading` or `Where`.
 
-            def call(loading: Loading, given: dict[str, Any], name: str = name) -> Any:
-                return function(**{name: loading}, **given)
+    A group is a dataclass of options, and of further groups. `Outputs` are more, and stay.
+    """
+    hints = get_type_hints(function).items()
+    groups = [(name, hint) for name, hint in hints if is_dataclass(hint)]
+    for name, hint in groups:
+        if name not in ("return", "outputs"):
+            assert isinstance(hint, type)
 
-            return with_options(function, Loading, name, call)
+            def call(group: Any, given: dict[str, Any], name: str = name) -> Any:
+                return function(**{name: group}, **given)
+
+            return _with_groups(with_options(function, hint, name, call))
     return function
 
 
@@ -89,17 +95,23 @@ def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     from contend.report import Document
 
     hints = get_type_hints(function)
-    taken = [name for name, hint in hints.items() if hint in (Outputs, TextOutputs)]
+    taken = [name for name, hint in hints.items() if _is_kind(hint, TextOutputs)]
     if not taken and hints.get("return") is not Document:
         return function
 
     def call(outputs: TextOutputs, given: dict[str, Any]) -> None:
         outputs.check(given)
         document = function(**dict.fromkeys(taken, outputs), **given)
-        outputs.deliver(document, taken=given.get("output") == "-")
+        # A verb that ends as a program does has delivered its own.
+        if document is not None:
+            outputs.deliver(document, taken=given.get("output") == "-")
 
     name = taken[0] if taken else ""
     return with_options(function, hints[name] if taken else Outputs, name, call)
+
+
+def _is_kind(hint: object, kind: type) -> bool:
+    return isinstance(hint, type) and issubclass(hint, kind)
 
 
 # Arguments that name what is written.

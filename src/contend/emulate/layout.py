@@ -62,6 +62,8 @@ def packets_at_once(burst: float, buffer: float) -> int:
 class Settings:
     """What the cables are like: every cable of an emulated fabric, in each direction.
 
+    What nobody says is so everywhere: on the command line, in Python and in help texts.
+
     Attributes:
         rate: bytes per second on the wire, Ethernet headers included, of the fastest host's port;
             all other cables have it in proportion to their own rates.
@@ -71,7 +73,7 @@ class Settings:
             in its time: at a tenth of a network's rate it is that network's when ten times as long.
     """
 
-    rate: float
+    rate: float = 12_500_000.0
     buffer: int = 200_000
     burst: int = 16 * 1024
     rto_min: float = RTO_MIN

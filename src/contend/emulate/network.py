@@ -26,6 +26,7 @@ from contend.units import format_bytes, format_link_speed, format_seconds
 
 _Result = TypeVar("_Result")
 
+_USUAL = Settings()
 _OPEN_MPI = "Open MPI"
 _PRELOAD = "LD_PRELOAD"
 _ONE_HASH = (
@@ -211,11 +212,11 @@ class Network:
 @contextmanager
 def bring_up(
     fabric: Fabric,
-    rate: float,
-    buffer: int = 200_000,
+    rate: float = _USUAL.rate,
+    buffer: int = _USUAL.buffer,
     *,
-    burst: int = 16 * 1024,
-    rto_min: float = RTO_MIN,
+    burst: int = _USUAL.burst,
+    rto_min: float = _USUAL.rto_min,
     hosts: Sequence[int] | None = None,
     check: bool = True,
     lower: bool = True,

@@ -1,3 +1,2 @@
 from .programs import Profile as Profile
-from .programs import calibrate as calibrate
 from .programs import profile as profile

@@ -1,10 +1,9 @@
-"""Profiles of programs in a notebook, and what messages cost: to record, to draw, to predict."""
+"""Profiles of programs in a notebook: to record, to draw, to predict."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +12,6 @@ from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.measurement import Place, make_shapes, place_of
 from contend.prediction import (
-    DEFAULT_BUDGET,
     Calibration,
     Elsewhere,
     conditions_of,
@@ -21,10 +19,8 @@ from contend.prediction import (
     predict_program,
     record_of,
 )
-from contend.prediction import calibrate as take_costs
 from contend.profiling import ProgramProfile as KeptProfile
 from contend.profiling import RecordedJob, load_profile, run_recorded
-from contend.session import Observer
 from contend.units import parse_rate, parse_size
 
 if TYPE_CHECKING:
@@ -109,57 +105,6 @@ class Profile(KeptProfile):
             buffer=parse_size(buffer) if isinstance(buffer, str) else buffer,
         )
         return predict_program(record_of(self, costs, recorded_on), where)
-
-    def _repr_html_(self) -> str:
-        findings = self.findings
-        rows = "".join(
-            f"<tr><td>{escape(str(row['routine']))}</td><td>{escape(str(row['place']))}</td>"
-            f"<td>{100 * row['share']:.3g} %</td></tr>"
-            for row in findings.places.head(5).iter_rows(named=True)
-        )
-        return f"<table><caption>{escape(findings.verdict)}</caption>{rows}</table>"
-
-
-def calibrate(
-    hosts: str | Path | Sequence[str] | Place | None = None,
-    *,
-    mpi: str | None = None,
-    launcher: str = "",
-    budget: float = DEFAULT_BUDGET,
-    seed: int = 1,
-    output: str | Path | None = None,
-    progress: Observer | None = None,
-) -> Calibration:
-    """Takes what messages cost from measurements, as ``contend calibrate`` does.
-
-    Args:
-        hosts: a host file, names of hosts of one leaf switch, or an emulated fabric; None for the
-            hosts of the job that this runs in.
-        mpi: the MPI library; see `contend.measure`.
-        launcher: see `contend.measure`.
-        budget: seconds for all of it.
-        seed: of the order of cells.
-        output: folder of the runs and of ``calibration.json``; None for a new one in
-            ``contend-runs``. A calibration that was interrupted goes on in its folder.
-        progress: is told what happens.
-
-    Returns:
-        What messages cost; `contend.Profile.predict` takes it, or its folder.
-
-    Raises:
-        UsageError: for what does not fit together, or a place of a single host.
-        MissingError: the machine lacks a library, a compiler, memory or a launcher.
-        ShortfallError: something that it needs was not measured.
-    """
-    taken, _ = take_costs(
-        mpi=mpi,
-        place=place_of(hosts, launcher),
-        budget=budget,
-        seed=seed,
-        folder=None if output is None else Path(output),
-        observer=progress,
-    )
-    return taken
 
 
 def profile(

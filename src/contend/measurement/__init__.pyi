@@ -1,6 +1,8 @@
 from .bisect import PATTERNS as PATTERNS
 from .bisect import BisectWork as BisectWork
+from .bisect import MeasuredPairs as MeasuredPairs
 from .bisect import beside_predictions as beside_predictions
+from .bisect import measured_pairs as measured_pairs
 from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
@@ -39,6 +41,7 @@ from .place import RealHosts as RealHosts
 from .place import Shape as Shape
 from .place import make_shapes as make_shapes
 from .question import DEFAULT_BUDGET as DEFAULT_BUDGET
+from .question import OF_ALL_PROBES as OF_ALL_PROBES
 from .question import STANDARD as STANDARD
 from .question import Conditions as Conditions
 from .question import MeasuredCell as MeasuredCell

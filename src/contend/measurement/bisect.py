@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from contend.congestion import DrawnPattern, draw_patterns, message_shares, writ
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.fabric import Fabric, make
 from contend.files import read_bounded
+from contend.measurement.draws import DrawnAgreement, drawn_agreement
+from contend.measurement.models import Agreement, agreement
+from contend.measurement.place import Place
 from contend.measurement.question import MeasuredCell, Workload, make_workload
 from contend.pattern import parse
 from contend.runs import Run, rate_limit
@@ -22,6 +26,9 @@ from contend.units import parse_numbers, parse_size
 
 PATTERNS = "patterns.txt"
 """File of a run's folder that says which rank sent to which, a pattern in every line."""
+
+
+_USUAL = make_workload("bisect", {}).options
 
 
 @dataclass(frozen=True)
@@ -38,12 +45,12 @@ class BisectWork:
         repeats: samples of every pattern, one after the other.
     """
 
-    patterns: int = 100
-    pattern: str = "bisect"
-    two_way: bool = False
-    bytes: int = 1 << 20
-    packets: int = 10
-    repeats: int = 1
+    patterns: int = int(_USUAL["patterns"])
+    pattern: str = _USUAL["pattern"]
+    two_way: bool = "two_way" in _USUAL
+    bytes: int = parse_size(_USUAL["bytes"])
+    packets: int = int(_USUAL["packets"])
+    repeats: int = int(_USUAL["repeats"])
 
     def __post_init__(self) -> None:
         """Refuses what sends nothing."""
@@ -268,3 +275,42 @@ def _drawn(number: int, to: NDArray[np.int64], hosts: NDArray[np.uint32]) -> Dra
     source = np.flatnonzero(to >= 0)
     messages = (source.astype(np.uint32), to[source].astype(np.uint32))
     return DrawnPattern("bisect", "measured", 0, number, hosts, (messages,))
+
+
+@dataclass(frozen=True)
+class MeasuredPairs:
+    """Random pairs that were measured.
+
+    Attributes:
+        run: in which they were.
+        messages: a row for each, as of `pair_bandwidths`; beside predictions where routes are known
+            and nothing is drawn in them.
+        agreement: of what was measured with what routes say; None where they are not known, or too
+            little was measured to compare.
+    """
+
+    run: Run
+    messages: pl.DataFrame
+    agreement: Agreement | DrawnAgreement | None = None
+
+
+def measured_pairs(run: Run, place: Place | None = None) -> MeasuredPairs:
+    """What the pairs of a run got, beside what the routes of its place predict.
+
+    Args:
+        run: of bisect patterns, with samples.
+        place: where it was measured, while that is there; None where nobody knows it any more.
+    """
+    fabric = None if place is None else place.fabric
+    if place is None or fabric is None or not run.record.measured:
+        return MeasuredPairs(run, pair_bandwidths(run))
+    hosts = place.numbers_of(run.record.measured[0].rank_hosts)
+    draws = fabric.draws_routes
+    messages = pair_bandwidths(run) if draws else beside_predictions(run, fabric, hosts)
+    found: Agreement | DrawnAgreement | None = None
+    with contextlib.suppress(ShortfallError):
+        if draws:
+            found = drawn_agreement(messages, fabric, measured_patterns(run, hosts))
+        else:
+            found = agreement(messages)
+    return MeasuredPairs(run, messages, found)

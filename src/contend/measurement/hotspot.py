@@ -27,6 +27,9 @@ _SAMPLE_S, _LOAD_S = 0.2, 0.02
 _FEWEST = 6
 
 
+_USUAL = make_workload("hotspot", {}).options
+
+
 @dataclass(frozen=True)
 class HotspotWork:
     """What the victim and its rivals send.
@@ -43,10 +46,10 @@ class HotspotWork:
     """
 
     active: tuple[int, ...]
-    bytes: str = "1:1M"
+    bytes: str = _USUAL["bytes"]
     load_bytes: str | None = None
-    lead: float = 0.05
-    operations: int = 10
+    lead: float = float(_USUAL["lead"])
+    operations: int = int(_USUAL["operations"])
 
     def workload(self, ranks: int, options: dict[str, OptionValue]) -> Workload:
         """The probe and what it is to do.

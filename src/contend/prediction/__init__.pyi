@@ -1,7 +1,7 @@
 from .alltoalls import Predictions as Predictions
 from .alltoalls import predict as predict
-from .calibrating import DEFAULT_BUDGET as DEFAULT_BUDGET
 from .calibrating import calibrate as calibrate
+from .calibration import FILE as FILE
 from .calibration import Calibration as Calibration
 from .calibration import Parameter as Parameter
 from .calibration import SizeClass as SizeClass

@@ -12,15 +12,16 @@ import msgspec
 from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import (
+    DEFAULT_BUDGET,
     Conditions,
     Measured,
     MeasuredCell,
     MeasuredWork,
     OptionValue,
     Place,
-    RealHosts,
     ask,
     make_workload,
+    place_of,
 )
 from contend.mpi import this_machine
 from contend.prediction.calibration import FILE, Calibration, save_calibration
@@ -37,7 +38,6 @@ from contend.session import (
 from contend.units import format_link_speed, parse_size
 
 KIND = "calibrate"
-DEFAULT_BUDGET = 300.0
 _RANKS = 4
 _BETWEEN: Mapping[str, OptionValue] = {
     "algorithm": "pingpong,stream",
@@ -58,48 +58,52 @@ _EXCHANGES: Mapping[str, OptionValue] = {
 
 
 def calibrate(
+    hosts: str | Path | Sequence[str] | Place | None = None,
     *,
     mpi: str | None = None,
-    place: Place | None = None,
+    launcher: str = "",
     budget: float = DEFAULT_BUDGET,
     seed: int = 1,
-    folder: Path | None = None,
-    observer: Observer | None = None,
-) -> tuple[Calibration, Path]:
+    output: str | Path | None = None,
+    progress: Observer | None = None,
+) -> Calibration:
     """Takes the LogGP parameters of a place under a library from measurements.
 
     It measures ping-pongs and streams between two hosts, the same within one, and where ranks share
     a machine all-to-alls of four of them.
 
     Args:
-        mpi: the MPI library; None for the first usable one.
-        place: where: a crossbar, or hosts of one leaf switch; None for this machine, or the hosts
-            of a batch job.
+        hosts: a host file, names of hosts of one leaf switch, or an emulated fabric; None for this
+            machine, or the hosts of the job that this runs in.
+        mpi: the MPI library; see `contend.measure`.
+        launcher: see `contend.measure`.
         budget: seconds for all of it.
         seed: of the order of cells.
-        folder: where runs and ``calibration.json`` are kept; None for a new one. What another
-            calibration of the same place has left there is not measured again.
-        observer: is told what happens.
+        output: folder of the runs and of ``calibration.json``; None for a new one in
+            ``contend-runs``. What another calibration of the same place has left there is not
+            measured again.
+        progress: is told what happens.
 
     Returns:
-        The calibration, and its file.
+        What messages cost; `contend.Profile.predict` takes it, or its folder.
 
     Raises:
         UsageError: for what does not fit together, or a place of a single host.
         MissingError: the machine lacks a library, a compiler, memory or a launcher.
         ShortfallError: something that it needs was not measured.
     """
-    place = place or RealHosts()
+    place = place_of(hosts, launcher)
     if place.alone:
         raise UsageError(
             "calibrate: expected two hosts at least: name them with --on HOSTFILE, or --on "
             "emulated:crossbar:4"
         )
+    folder = None if output is None else Path(output)
     if folder is not None and not _is_calibration(folder):
         refuse_occupied(folder)
     folder = folder or new_folder(KIND, datetime.now(UTC).date())
     emulated = isinstance(place, EmulatedHosts)
-    method = Measured(place, budget, observer=observer or Observer())
+    method = Measured(place, budget, observer=progress or Observer())
     session = Session(
         KIND,
         _cells(place, mpi or "", seed, exchanges=emulated),
@@ -108,7 +112,7 @@ def calibrate(
         budget=budget,
         seed=seed,
         below="runs",
-        observer=observer or Observer(),
+        observer=progress or Observer(),
     )
     runs = [work.run for work in session.run().works if isinstance(work, MeasuredWork)]
     if len(runs) < len(session.cells):
@@ -122,7 +126,7 @@ def calibrate(
             raise ShortfallError(f"{run.folder}: {(failed or ['nothing was measured'])[0]}")
     calibration = _fitted(runs, place, emulated=emulated)
     save_calibration(folder / FILE, calibration)
-    return calibration, folder / FILE
+    return calibration
 
 
 def _is_calibration(folder: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ from contend.emulate import PACKET, packets_at_once
 from contend.errors import UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.schedule import Cables, Costs, MessageClass
+from contend.shown import Shown
 from contend.units import format_seconds
 
 FILE = "calibration.json"
@@ -80,7 +81,7 @@ class SizeClass(msgspec.Struct, frozen=True, kw_only=True):
     gap_per_byte_s: Parameter
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """``calibration.json``: LogGP parameters of a place and a library.
 
     Attributes:
@@ -108,6 +109,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         assumed: whether nothing was measured, see `assumed_costs`; links then have the rates that
             their fabric says.
     """
+
+    _told: ClassVar[str] = "calibration_document"
 
     version: int = VERSION
     contend: str = ""

@@ -25,6 +25,7 @@ from contend.profiling.folder import (
 )
 from contend.profiling.sites import place_words
 from contend.runs import read_table
+from contend.shown import Shown
 
 _LARGEST_MATRIX = 20_000
 # Bytes that a table may become: that of 4,096 ranks which all send to all takes a third of it.
@@ -32,7 +33,7 @@ _ROOM = 1 << 32
 
 
 @dataclass(frozen=True)
-class ProgramProfile:
+class ProgramProfile(Shown, told="profile_document"):
     """What an MPI program communicated, by rank.
 
     Attributes:
@@ -194,7 +195,7 @@ class ProgramProfile:
         return table.join(cells, on="cell", how="left", maintain_order="left")
 
     def __repr__(self) -> str:
-        return f"<Profile of {' '.join(self.record.command)}: {self.findings.verdict}>"
+        return f"<ProgramProfile of {' '.join(self.record.command)}: {self.findings.verdict}>"
 
     def _table(self, name: str) -> pl.DataFrame:
         path = self.folder / f"{name}.parquet"

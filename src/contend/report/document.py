@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct, convert, to_builtins
 from msgspec.json import encode
@@ -19,12 +20,16 @@ from contend.files import json_text
 from contend.report.save import html_tables, save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
 from contend.report.words import printable
+from contend.units import nearest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
 Value = TypeVar("Value", bound=Struct)
+
+Drawn: TypeAlias = "Figure | Iterable[tuple[str, Figure]]"
+"""A figure, or several with names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,26 +40,27 @@ class Document:
         verdict: what it comes to: a sentence, or a line for each of several; first everywhere.
         tables: the result in detail, what matters most first.
         record: the result itself, for programs: what msgspec can encode.
-        pictures: how each is drawn, by name, the most telling one first.
+        pictures: how each is drawn, by name, the most telling one first; a picture may be several
+            figures with names of their own.
         picture: the only one that was asked for; None: the first, and on a page all.
-        every: whether every picture gets a file of its own where a file holds only one.
         rows: the result as CSV; None: a row for each member of the record's first list.
         remarks: what a reader must know beside the tables; below them everywhere.
         plain: what a terminal shows instead of all that: a list for other programs.
         closing: lines below the tables on a terminal, such as which files were written.
+        brief: whether a terminal shows the verdict and these lines alone.
         shortfall: what fell short though the result stands; "" for nothing.
     """
 
     verdict: str = ""
     tables: Sequence[ResultTable] = ()
     record: Any = None
-    pictures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], Drawn]] = field(default_factory=dict)
     picture: str | None = None
-    every: bool = False
     rows: Callable[[], str] | None = None
     remarks: Sequence[str] = ()
     plain: str | None = None
     closing: Sequence[str] = ()
+    brief: bool = False
     shortfall: str = ""
 
     def print_to(self, console: Console) -> None:
@@ -64,7 +70,8 @@ class Document:
             return
         for line in self._lines():
             console.print(Text(line, style="bold"), soft_wrap=True)
-        print_tables(console, self.tables)
+        if not self.brief:
+            print_tables(console, self.tables)
         for line in (*self.remarks, *self.closing):
             console.print(Text(printable(line)), soft_wrap=True)
 
@@ -99,14 +106,14 @@ class Document:
         return "\n".join((*lines, *html_tables(self.tables), *remarks))
 
     def figure(self, name: str | None = None) -> Figure:
-        """Draws one of the pictures; None is the first.
+        """Draws one of the pictures, or the first figure of one; None is the first picture.
 
         Raises:
             UsageError: there is none of that name.
         """
-        return self.drawer(name)()
+        return next(self._figures(name))[1]
 
-    def drawer(self, name: str | None = None) -> Callable[[], Figure]:
+    def drawer(self, name: str | None = None) -> Callable[[], Drawn]:
         """What draws one of the pictures; None is the first.
 
         Raises:
@@ -117,28 +124,36 @@ class Document:
             return self.pictures[name]
         if not self.pictures:
             raise UsageError("there is nothing to draw")
-        fitting = ", ".join(self.pictures)
-        raise UsageError(f"picture=: {name} does not fit this result; expected one of {fitting}")
+        fitting, hint = ", ".join(self.pictures), nearest(name, list(self.pictures))
+        raise UsageError(f"picture=: expected one of {fitting} for this result, got {name}{hint}")
 
     def draw(self, path: Path) -> list[Path]:
         """Draws to a file; .html is a page with verdict and tables, and with all pictures.
 
         Returns:
-            The files, in order.
+            The files, in order; where a picture is several figures, their names go before the
+            ending: ``it.svg`` becomes ``it-times.svg``.
 
         Raises:
             UsageError: the picture that was asked for does not fit this result.
         """
-        if self.picture is None and self.pictures:
-            named = ((name, draw()) for name, draw in self.pictures.items())
-        else:
-            named = ((name, self.figure(name)) for name in (self.picture or "",))
         if path.suffix.lower() == ".html":
+            names = [self.picture] if self.picture or not self.pictures else list(self.pictures)
+            named = (drawn for name in names for drawn in self._figures(name))
             return save_page(named, path, self.tables, self._lines())
-        if self.every and self.picture is None:
-            return save_figures(named, path)
-        save_figure(self.figure(), path)
+        figures = self._figures()
+        first = list(islice(figures, 2))
+        if len(first) > 1:
+            return save_figures(chain(first, figures), path)
+        save_figure(first[0][1], path)
         return [path]
+
+    def _figures(self, name: str | None = None) -> Iterator[tuple[str, Figure]]:
+        """The figures of a picture with their names, drawn one after the other."""
+        from matplotlib.figure import Figure
+
+        drawn = self.drawer(name)()
+        yield from [("", drawn)] if isinstance(drawn, Figure) else drawn
 
     def _lines(self) -> list[str]:
         return [printable(line) for line in self.verdict.splitlines()]

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from contend.emulate import Headroom, Network, Settings, Traffic
+from contend.report.document import Document
 from contend.report.table import ResultTable
+from contend.report.words import percent
 from contend.units import counted, format_bytes
 
 _SHOWN = 10
@@ -19,6 +21,40 @@ def network_line(network: Network, seconds: float) -> str:
     switches = counted(network.switches, "switch")
     hosts = counted(len(network.hosts), "host")
     return f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, {network.cables}"
+
+
+def emulation_document(
+    network: Network, command: Sequence[str], status: int, traffic: Traffic
+) -> Document:
+    """What a command sent over an emulated fabric.
+
+    Args:
+        network: the network that was up.
+        command: the command that ran.
+        status: its exit status.
+        traffic: what it sent.
+    """
+    record = emulate_json(network, command, status, traffic)
+    tables = [traffic_table(traffic, network)]
+    return Document(verdict=record.verdict, tables=tables, record=record)
+
+
+def traffic_verdict(traffic: Traffic, network: Network) -> str:
+    """How full the fullest channel was, and what was dropped."""
+    shares = traffic.bytes / (network.rates[traffic.channel] * traffic.elapsed_s)
+    if not traffic.bytes.any():
+        return "Nothing crossed the fabric."
+    fullest = int(traffic.channel[shares.argmax()])
+    dropped = int(traffic.drops.sum())
+    lost = (
+        "no packet was dropped"
+        if not dropped
+        else f"{counted(dropped, 'packet')} {'was' if dropped == 1 else 'were'} dropped"
+    )
+    return (
+        f"The fullest channel, {network.fabric.channel_name(fullest)}, was "
+        f"{percent(float(shares.max()))} full on average, and {lost}."
+    )
 
 
 def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
@@ -121,6 +157,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     """A command's run on an emulated fabric; rates are bytes per second.
 
     Attributes:
+        verdict: how full the fabric was, in words.
         fabric: what was emulated.
         engine: what computed the routes.
         settings: every cable's rate, buffer and burst, and the hosts' shortest time-out.
@@ -131,6 +168,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
         traffic: what it sent.
     """
 
+    verdict: str
     fabric: EmulatedFabricJson
     engine: str
     settings: Settings
@@ -155,6 +193,7 @@ def emulate_json(
     fabric = network.fabric
     hosts = zip(network.numbers, network.hosts, network.addresses, strict=True)
     return EmulationJson(
+        verdict=traffic_verdict(traffic, network),
         fabric=EmulatedFabricJson(
             name=fabric.name,
             hosts=len(network.hosts),

@@ -11,7 +11,7 @@ from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire, victim_samp
 from contend.report.table import ResultTable
 from contend.report.words import BEYOND_WIRE, BEYOND_WIRE_NOTE, modes_words, percent
 from contend.runs import median_interval, modes_of
-from contend.units import format_bytes, format_rate, format_seconds
+from contend.units import counted, format_bytes, format_rate, format_seconds
 
 
 def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:
@@ -24,6 +24,28 @@ def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:
     if not streams.is_empty():
         tables.append(_bandwidth(streams))
     return tables
+
+
+def hotspot_finding(operations: pl.DataFrame, name: str) -> str:
+    """What is left to the pair, at its largest message, of what it gets alone."""
+    sized = operations.filter(pl.col("bytes") > 0)
+    streams = sized.filter(pl.col("algorithm") == STREAM)
+    trips = sized.filter(pl.col("algorithm") == ROUND_TRIP)
+    operations, column = (streams, "bandwidth_Bps") if len(streams) else (trips, "seconds")
+    largest = operations.filter(pl.col("bytes") == pl.col("bytes").max())
+    medians = dict(largest.group_by("rivals").agg(pl.col(column).median()).iter_rows())
+    # A budget may have ended before the largest message was measured beside all rivals.
+    most = max(medians)
+    others = counted(most, "other pair")
+    if most == 0:
+        return f"{name}: a pair that shares its route with nobody"
+    if 0 not in medians:
+        return f"{name}: a pair with {others} on its route"
+    ratio = medians[most] / medians[0]
+    where = f"{name}: a pair with {others} on its route"
+    if column == "seconds":
+        return f"{where} takes {ratio:.1f} times as long for a message"
+    return f"{where} gets {percent(ratio)} of its bandwidth"
 
 
 def _latency(trips: pl.DataFrame) -> ResultTable:

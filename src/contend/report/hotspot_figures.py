@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire
+from contend.report.hotspot import hotspot_finding
 from contend.report.style import (
     BEYOND,
     COLOURS,
@@ -22,8 +23,8 @@ from contend.report.style import (
     time_axis,
     title,
 )
-from contend.report.words import BEYOND_WIRE, percent
-from contend.units import counted, format_bytes
+from contend.report.words import BEYOND_WIRE
+from contend.units import format_bytes
 
 _SPREAD = 0.25
 
@@ -52,7 +53,7 @@ def hotspot_figure(operations: pl.DataFrame, name: str) -> Figure:
         grid = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (draw, part) in zip(grid, panels, strict=True):
             draw(axes, part)
-        title(figure, _finding(streams, trips, name))
+        title(figure, hotspot_finding(operations, name))
     return figure
 
 
@@ -139,21 +140,3 @@ def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
     if beyond:
         axes.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
     axes.legend(loc="upper right")
-
-
-def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
-    operations, column = (streams, "bandwidth_Bps") if len(streams) else (trips, "seconds")
-    largest = operations.filter(pl.col("bytes") == pl.col("bytes").max())
-    medians = dict(largest.group_by("rivals").agg(pl.col(column).median()).iter_rows())
-    # A budget may have ended before the largest message was measured beside all rivals.
-    most = max(medians)
-    others = counted(most, "other pair")
-    if most == 0:
-        return f"{name}: a pair that shares its route with nobody"
-    if 0 not in medians:
-        return f"{name}: a pair with {others} on its route"
-    ratio = medians[most] / medians[0]
-    where = f"{name}: a pair with {others} on its route"
-    if column == "seconds":
-        return f"{where} takes {ratio:.1f} times as long for a message"
-    return f"{where} gets {percent(ratio)} of its bandwidth"

@@ -8,10 +8,11 @@ from fractions import Fraction
 import msgspec
 
 from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
+from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.study import published
-from contend.units import format_bytes, round_half_up
+from contend.units import counted, format_bytes, round_half_up
 
 # The paper's names, largest first; it counts in powers of 1024.
 _UNITS = {"GB": 1 << 30, "MB": 1 << 20, "kB": 1 << 10, "B": 1}
@@ -22,6 +23,53 @@ _NEAR = f"near is {percent(float(NEAR))} or more: the system, the program and MP
 _ERR = "ERR is an error, for the poster one of memory."
 
 _Row = tuple[str, ...]
+
+
+def memory_document(
+    study: str,
+    studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
+    node_memory: int,
+) -> Document:
+    """What sorts need, beside what was published for the same runs.
+
+    Args:
+        study: name of the plan.
+        studied: lengths of vectors, each on several numbers of nodes.
+        node_memory: bytes.
+    """
+    tables = [
+        table
+        for length, predictions in studied
+        for table in memory_tables(length, predictions, node_memory)
+    ]
+    every = [prediction for _, predictions in studied for prediction in predictions]
+    over = _of_fit(Fit.EXCEEDS, every, node_memory)
+    near = _of_fit(Fit.NEAR, every, node_memory)
+    fits = f"All arrays of {counted(len(every), 'run')} fit a node's {format_bytes(node_memory)}"
+    record = memory_json(study, studied, node_memory)
+    verdict = f"{'; '.join(filter(None, (over, near))) or fits}."
+    return Document(
+        verdict=verdict,
+        tables=tables,
+        record=msgspec.structs.replace(record, verdict=verdict),
+        shortfall=over,
+    )
+
+
+def _of_fit(fit: Fit, predictions: Sequence[MemoryPrediction], memory: int) -> str:
+    """Which runs come near the memory of a node, or need more; "" where none does."""
+    cases = [case for case in predictions if case.fit(memory) is fit]
+    if not cases:
+        return ""
+    ending = "s" if len(cases) == 1 else ""
+    verb, how = (f"need{ending}", "more than") if fit is Fit.EXCEEDS else (f"come{ending}", "near")
+    largest = max(cases, key=lambda case: case.node_bytes)
+    return (
+        f"{len(cases)} of {counted(len(predictions), 'run')} {verb} {how} a node's "
+        f"{format_bytes(memory)}: up to {largest.node_bytes:,} bytes of arrays "
+        f"({format_bytes(largest.node_bytes)}) for m = {largest.doubles:,} on "
+        f"{counted(largest.nodes, 'node')}"
+    )
 
 
 def memory_tables(
@@ -178,12 +226,14 @@ class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
     Numbers are exact integers, but for means where `divides` is false: those are floating-point.
 
     Attributes:
+        verdict: whether a node has that much, in words.
         study: name of the plan.
         node_memory_bytes: memory of a node.
         near_from_share: from this fraction of it on, arrays are near the memory of a node.
         predictions: one for each vector length and number of nodes.
     """
 
+    verdict: str = ""
     study: str
     node_memory_bytes: int
     near_from_share: float

@@ -7,9 +7,28 @@ from collections.abc import Sequence
 import msgspec
 
 from contend.mpi import Library
+from contend.report.document import Document
 from contend.report.table import ResultTable
+from contend.units import counted
 
 _NO_NUMBER = "?"
+
+
+def mpi_document(libraries: Sequence[Library]) -> Document:
+    """Which libraries are usable, and why others are not."""
+    record = mpi_json(libraries)
+    return Document(verdict=record.verdict, tables=mpi_tables(libraries), record=record)
+
+
+def mpi_verdict(libraries: Sequence[Library]) -> str:
+    """How many are usable, and by which one programs are built where nobody says."""
+    usable = [library for library in libraries if library.usable]
+    if not libraries:
+        return "No MPI library was found."
+    of = f"{len(usable)} of {counted(len(libraries), 'MPI library')}"
+    are = "is" if len(usable) == 1 else "are"
+    first = f"; the first is {usable[0].name} {usable[0].version}".rstrip() if usable else ""
+    return f"{of} {are} usable{first}."
 
 
 def mpi_tables(libraries: Sequence[Library]) -> list[ResultTable]:
@@ -106,10 +125,12 @@ class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
     """The MPI libraries of a machine.
 
     Attributes:
+        verdict: how many can be used, in words.
         usable: how many can be used.
         libraries: all that were found.
     """
 
+    verdict: str
     usable: int
     libraries: list[FoundLibraryJson]
 
@@ -117,6 +138,7 @@ class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
 def mpi_json(libraries: Sequence[Library]) -> LibrariesJson:
     """The result of ``contend mpi --json``."""
     return LibrariesJson(
+        verdict=mpi_verdict(libraries),
         usable=sum(library.usable for library in libraries),
         libraries=msgspec.convert(libraries, list[FoundLibraryJson], from_attributes=True),
     )

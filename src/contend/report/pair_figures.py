@@ -20,6 +20,7 @@ from contend.measurement import (
     predictions,
     usable,
 )
+from contend.report.drawn_pairs import drawn_finding
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
@@ -204,18 +205,8 @@ def drawn_figure(agreements: Mapping[str, DrawnAgreement]) -> Figure:
                 left.set_title(name, loc="left", fontsize=7.5)
         rows[-1][0].set_xlabel("what the slowest message of a pattern gets")
         rows[-1][1].set_xlabel("share of an uncontended pair's bandwidth")
-        title(figure, _drawn_finding(list(agreements.values())))
+        title(figure, drawn_finding(list(agreements.values())))
     return figure
-
-
-def _drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
-    distance = max(agreement.slowest.distance for agreement in agreements)
-    usual = all(agreement.slowest.usual for agreement in agreements)
-    verdict = "no more than other draws do" if usual else "more than other draws do"
-    return (
-        "Over hashed routes the slowest messages of patterns, measured and simulated, differ by "
-        f"{100 * distance:.1f} percentage points, {verdict}"
-    )
 
 
 def _parts(axes: Axes, distribution: Distribution) -> None:

@@ -27,13 +27,14 @@ from contend.runs.record import (
 from contend.runs.samples import SCHEMA, empty_table, fold, results
 from contend.runs.statistics import Estimate, ratio
 from contend.runs.summary import CellSummary, cell_table
+from contend.shown import Shown
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
 _RAW = re.compile(r"launch-(\d{3}|[1-9]\d{3,4})\.samples")
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown, told="run_document"):
     """What one measurement left: what it was and every sample of every rank.
 
     Attributes:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from contend.cli.app import run as contend
-from contend.cli.measure.bisect import _report as report_bisect
-from contend.cli.measure.command import _failures
-from contend.cli.measure.hotspot import _report as report_hotspot
+from contend.cli.measure.measuring import judged
 from contend.congestion import hotspot as choose
 from contend.loading import load
+from contend.report import Document, hotspot_document
 from contend.runs import LaunchRecord, PointError, Run, RunRecord
 
 KEPT = Path(__file__).resolve().parents[2] / "data" / "kept"
@@ -21,6 +20,10 @@ KEPT = Path(__file__).resolve().parents[2] / "data" / "kept"
 
 def _run(folder: Path, probe: str, *launches: LaunchRecord, **changes: object) -> Run:
     return Run.create(folder, RunRecord(probe, launches=launches, **changes))  # type: ignore[arg-type]
+
+
+def _failures(runs: Sequence[Run]) -> str:
+    return judged(Document(), runs).shortfall
 
 
 @pytest.mark.parametrize("probe", ["alltoall", "hotspot", "bisect"])
@@ -44,16 +47,12 @@ def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFi
     assert "give the number of other pairs with --rivals" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("probe", ["hotspot", "bisect-emulated"])
-def test_a_library_without_a_sample_leaves_the_others_their_report(probe: str) -> None:
-    run = Run.load(KEPT / probe)
+def test_a_library_without_a_sample_leaves_the_others_their_report() -> None:
+    run = Run.load(KEPT / "hotspot")
     record = msgspec.structs.replace(run.record, launches=(), cells=())
     failed = Run(run.folder, record, run.samples.clear())
-    if probe == "hotspot":
-        fabric = load("fig1", need_routes=True)
-        report = functools.partial(report_hotspot, fabric, choose(fabric, 2))
-    else:
-        report = functools.partial(report_bisect, messages_file=None)
-    alone, both = report([run], None), report([failed, run], None)
+    fabric = load("fig1", need_routes=True)
+    spot = choose(fabric, 2)
+    alone, both = (hotspot_document(runs, spot, fabric) for runs in ([run], [failed, run]))
     assert [table.title for table in both.tables] == [table.title for table in alone.tables]
-    assert both.json == alone.json
+    assert both.record == alone.record

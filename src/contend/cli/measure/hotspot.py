@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from contend import report
-from contend.cli.common import load
-from contend.cli.measure.command import MeasureRequest, Report, measures
-from contend.cli.measure.options import Common, emulated, emulated_fabric, is_emulated
+from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.option import parsed
 from contend.cli.options import BYTES, FABRIC
+from contend.cli.outputs import Outputs
+from contend.cli.where import Where
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.measurement import HotspotWork, Place, RealHosts, victim_operations
-from contend.runs import Run
+from contend.measurement import STANDARD, HotspotWork, Place, RealHosts
+from contend.report import Document, hotspot_document
 from contend.units import counted, parse_numbers, parse_size
 
+_USUAL = STANDARD["hotspot"]
 RivalsOption = Annotated[
     str,
     typer.Option(
@@ -59,42 +60,39 @@ LeadOption = Annotated[
 ]
 
 
-@measures
 def hotspot(
-    common: Common,
-    rivals: RivalsOption = "0,1,2",
+    measuring: Measuring,
+    where: Where,
+    outputs: Outputs,
+    rivals: RivalsOption = _USUAL["rivals_active"] or "",
     fabric: FabricOption = None,
-    bytes: BytesOption = "1:1M",  # noqa: A002
+    bytes: BytesOption = _USUAL["bytes"] or "",  # noqa: A002
     load_bytes: LoadBytesOption = None,
-    lead: LeadOption = 0.05,
-) -> MeasureRequest:
+    lead: LeadOption = float(_USUAL["lead"] or 0),
+) -> Document:
     """Measure a pair of hosts while k other pairs load a channel that it crosses.
 
     The pairs are chosen from the fabric's routes: they share a channel but no host.
 
     Example: contend measure hotspot -k 0,1,2,3 --on emulated:fig1 --plot hotspot.png
     """
-    if common.ranks is not None:
+    if measuring.ranks is not None:
         raise UsageError(
             "--ranks: a hot spot has two ranks for each pair; give the number of other pairs "
             "with --rivals"
         )
     active = _numbers(rivals)
-    network = _fabric(common, fabric)
+    network = _fabric(where, fabric)
     spot = choose(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
-    most = len(spot.rivals)
-    short = f"{network.name} allows {counted(most, 'rival')} at most: no channel carries more pairs"
-    return MeasureRequest(
-        "hotspot",
-        work.workload(len(spot.hosts), {}).options,
-        ranks=len(spot.hosts),
-        preface=_preface(network, spot),
-        place=functools.partial(_place, network, spot),
-        report=functools.partial(_report, network, spot),
-        shortfall=short if len(reachable) < len(active) else "",
-    )
+    options = work.workload(len(spot.hosts), {}).options
+    measuring = replace(measuring, ranks=(len(spot.hosts),))
+    outputs.console.print(Text(_preface(network, spot)))
+    with _place(network, spot, measuring, where, outputs.console) as place:
+        runs = measuring.runs("hotspot", options, where, place, outputs.console)
+    short = "" if len(reachable) == len(active) else _shortfall(network, spot)
+    return judged(hotspot_document(runs, spot, network), runs, short)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -104,39 +102,30 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise UsageError(f"--rivals: {error}") from None
 
 
-def _fabric(common: Common, fabric: str | None) -> Fabric:
-    if is_emulated(common) == (fabric is not None):
+def _fabric(where: Where, fabric: str | None) -> Fabric:
+    if where.is_emulated == (fabric is not None):
         raise UsageError("give --on emulated:FABRIC, or --fabric FABRIC for a real cluster")
-    if fabric is None:
-        return emulated_fabric(common)
-    return load(fabric, common.routes, common.route, common.loading, need_routes=True)
+    return where.fabric() if fabric is None else where.cables.load(fabric)
 
 
 @contextmanager
-def _place(fabric: Fabric, spot: HotSpot, common: Common, console: Console) -> Iterator[Place]:
+def _place(
+    fabric: Fabric, spot: HotSpot, measuring: Measuring, where: Where, console: Console
+) -> Iterator[Place]:
     """The hosts of the pairs in their order, one rank each."""
-    if is_emulated(common):
+    if where.is_emulated:
         hosts = sorted(spot.hosts)
-        with emulated(fabric, common, console, order=spot.hosts, hosts=hosts) as place:
+        with where.emulated(fabric, console, order=spot.hosts, hosts=hosts) as place:
             yield place
         return
     # An adapter's name begins with its server's.
     slots = tuple((str(fabric.host_name[host]).split()[0], 1) for host in spot.hosts)
-    yield RealHosts(slots=slots, launcher=common.launcher, free_memory=common.memory)
+    yield RealHosts(slots=slots, launcher=where.launcher, free_memory=measuring.memory)
 
 
-def _report(fabric: Fabric, spot: HotSpot, runs: Sequence[Run], _: Place | None) -> Report:
-    runs = [run for run in runs if not run.samples.is_empty()]
-    operations = [victim_operations(run) for run in runs]
-    tables = [table for measured in operations for table in report.hotspot_tables(measured)]
-    hot = report.hotspot_json(spot, fabric)
-    results = [report.measure_json(run, hotspot=hot) for run in runs]
-
-    def draw(path: object) -> list[object]:
-        report.save_figure(report.hotspot_figure(operations[0], fabric.name), path, tables)  # type: ignore[arg-type]
-        return []
-
-    return Report(tables, results[0] if len(results) == 1 else {"results": results}, draw)  # type: ignore[arg-type]
+def _shortfall(fabric: Fabric, spot: HotSpot) -> str:
+    most = counted(len(spot.rivals), "rival")
+    return f"{fabric.name} allows {most} at most: no channel carries more pairs"
 
 
 def _preface(fabric: Fabric, spot: HotSpot) -> str:

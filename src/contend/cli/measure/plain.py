@@ -2,200 +2,168 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-import typer
-
-from contend.cli.measure.command import MeasureRequest, measures
-from contend.cli.measure.options import find_place
+from contend.cli.measure.measuring import Measuring, judged
+from contend.cli.option import Option, option
 from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
+from contend.cli.outputs import Outputs
+from contend.cli.where import Where
+from contend.measurement import STANDARD, OptionValue
+from contend.report import Document, runs_document
 
-AlgorithmOption = Annotated[
-    str | None, ALGORITHM(": library, shift, bruck ..., or all.", many=True, default="all")
-]
-BytesOption = Annotated[
-    str | None,
-    BYTES(
-        ": 1,2,4K, or 1:1M for powers of two. Each rank sends one to every other.",
-        many=True,
-        default="1:1M",
-    ),
-]
-CountsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--counts",
-        metavar="KIND",
-        help="Whether blocks differ in size: even or uneven. \\[default: even]",
-    ),
-]
-StartOption = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="KIND",
-        help="How ranks start: barrier (each as it leaves one, as in most programs) or clock "
-        "(all at the same instant, as predictions assume). \\[default: barrier]",
-    ),
-]
-BatchOption = Annotated[
-    str | None,
-    typer.Option(
-        "--batch",
-        metavar="N,...",
-        help="Messages that scattered sends at a time, each way. \\[default: 32]",
-    ),
-]
-InFlightOption = Annotated[
-    str | None,
-    typer.Option(
-        "--in-flight",
-        metavar="N,...",
-        help="Messages that inflight keeps in flight, each way. \\[default: 32]",
-    ),
-]
-RadixOption = Annotated[
-    str | None,
-    typer.Option(
-        "--radix", metavar="N,...", help="Base of the digits that bruck uses. \\[default: 2]"
-    ),
-]
-RanksPerNodeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ranks-per-node",
-        metavar="N,...",
-        help="Consecutive ranks that node-aware algorithms treat as one node. "
-        "\\[default: the ranks of a host]",
-    ),
-]
+
+def _of(probe: str, option: Option, more: str = "", **others: Any) -> Any:
+    """An option of a probe's own, whose default is the probe's."""
+    name = option.names[0].removeprefix("--").replace("-", "_")
+    default = others.pop("default", STANDARD[probe][name])
+    return option(more, default=default, **others)
+
+
+_DOUBLING = ": 1,2,4K, or 1:1M for powers of two."
+_COUNTS = option("--counts", takes="KIND", means="Whether blocks differ in size: even or uneven")
+_START = option(
+    "--start",
+    takes="KIND",
+    means="How ranks start: barrier (each as it leaves one, as in most programs) or clock (all at "
+    "the same instant, as predictions assume)",
+)
+_BATCH = option("--batch", takes="N", means="Messages that scattered sends at a time, each way")
+_IN_FLIGHT = option(
+    "--in-flight", takes="N", means="Messages that inflight keeps in flight, each way"
+)
+_RADIX = option("--radix", takes="N", means="Base of the digits that bruck uses")
+_RANKS_PER_NODE = option(
+    "--ranks-per-node",
+    takes="N",
+    means="Consecutive ranks that node-aware algorithms treat as one node",
+)
+_PAIRS = option("--pairs", takes="A-B", means="Pairs of ranks, or all-shifts")
+_INNER = option("--inner", takes="N", means="Round trips or windows in a sample")
+_WINDOW = option("--window", takes="N", means="Messages in a window")
+_INPUT = option(
+    "--input",
+    takes="NAME",
+    means="Distribution of the keys: built, uniform, normal, zipf, sorted, reversed, equal, or all",
+)
+_EXCHANGE = option("--exchange", takes="NAME", means="Algorithms that exchange the data, or all")
 FabricOption = Annotated[
     str | None,
     FABRIC(": the real cluster's, with the host names that the launcher knows, for routed."),
 ]
 
 
-@measures
 def alltoall(
-    algorithm: AlgorithmOption = None,
-    bytes: BytesOption = None,  # noqa: A002
-    counts: CountsOption = None,
-    start: StartOption = None,
-    batch: BatchOption = None,
-    in_flight: InFlightOption = None,
-    radix: RadixOption = None,
-    ranks_per_node: RanksPerNodeOption = None,
+    measuring: Measuring,
+    where: Where,
+    outputs: Outputs,
+    algorithm: Annotated[
+        str | None,
+        _of("alltoall", ALGORITHM, ": library, shift, bruck ..., or all.", many=True),
+    ] = None,
+    bytes: Annotated[  # noqa: A002
+        str | None,
+        _of("alltoall", BYTES, f"{_DOUBLING} Each rank sends one to every other.", many=True),
+    ] = None,
+    counts: Annotated[str | None, _of("alltoall", _COUNTS)] = None,
+    start: Annotated[str | None, _of("alltoall", _START)] = None,
+    batch: Annotated[str | None, _of("alltoall", _BATCH, many=True)] = None,
+    in_flight: Annotated[str | None, _of("alltoall", _IN_FLIGHT, many=True)] = None,
+    radix: Annotated[str | None, _of("alltoall", _RADIX, many=True)] = None,
+    ranks_per_node: Annotated[
+        str | None,
+        _of("alltoall", _RANKS_PER_NODE, many=True, default="the ranks of a host"),
+    ] = None,
     fabric: FabricOption = None,
-) -> MeasureRequest:
+) -> Document:
     """Measure all-to-all communication with the library's algorithms and others.
 
     The algorithm routed follows the routes of the emulated fabric, or of --fabric.
 
     Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """
-    return MeasureRequest(
-        "alltoall",
-        {
-            "algorithm": algorithm,
-            "bytes": bytes,
-            "counts": counts,
-            "start": start,
-            "batch": batch,
-            "in_flight": in_flight,
-            "radix": radix,
-            "ranks_per_node": ranks_per_node,
-        },
-        place=partial(find_place, fabric=fabric),
-    )
+    options = {
+        "algorithm": algorithm,
+        "bytes": bytes,
+        "counts": counts,
+        "start": start,
+        "batch": batch,
+        "in_flight": in_flight,
+        "radix": radix,
+        "ranks_per_node": ranks_per_node,
+    }
+    return _measured("alltoall", options, measuring, where, outputs, fabric)
 
 
-WayOption = Annotated[
-    str | None,
-    ALGORITHM(
-        ": pingpong, bounce (the reply is sent from the buffer received into), stream (windows "
-        "of messages one way), both-ways, or all.",
-        many=True,
-        default="pingpong",
-    ),
-]
-MessageOption = Annotated[
-    str | None, BYTES(": 1,2,4K, or 1:1M for powers of two.", many=True, default="1:1M")
-]
-PairsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--pairs", metavar="A-B,...", help="Pairs of ranks, or all-shifts. \\[default: 0-1]"
-    ),
-]
-InnerOption = Annotated[
-    int | None,
-    typer.Option(
-        "--inner", metavar="N", min=1, help="Round trips or windows in a sample. \\[default: 1]"
-    ),
-]
-WindowOption = Annotated[
-    int | None,
-    typer.Option("--window", metavar="N", min=1, help="Messages in a window. \\[default: 64]"),
-]
-
-
-@measures
 def pingpong(
-    algorithm: WayOption = None,
-    bytes: MessageOption = None,  # noqa: A002
-    pairs: PairsOption = None,
-    inner: InnerOption = None,
-    window: WindowOption = None,
-) -> MeasureRequest:
+    measuring: Measuring,
+    where: Where,
+    outputs: Outputs,
+    algorithm: Annotated[
+        str | None,
+        _of(
+            "pingpong",
+            ALGORITHM,
+            ": pingpong, bounce (the reply is sent from the buffer received into), stream "
+            "(windows of messages one way), both-ways, or all.",
+            many=True,
+        ),
+    ] = None,
+    bytes: Annotated[  # noqa: A002
+        str | None, _of("pingpong", BYTES, _DOUBLING, many=True)
+    ] = None,
+    pairs: Annotated[str | None, _of("pingpong", _PAIRS, many=True)] = None,
+    inner: Annotated[int | None, _of("pingpong", _INNER, min=1)] = None,
+    window: Annotated[int | None, _of("pingpong", _WINDOW, min=1)] = None,
+) -> Document:
     """Measure messages between two ranks, back and forth or streamed.
 
     Example: contend measure pingpong -n 2 --bytes 1:4M --on hosts.txt --ranks-per-host 1
     """
-    return MeasureRequest(
-        "pingpong",
-        {
-            "algorithm": algorithm,
-            "bytes": bytes,
-            "pairs": pairs,
-            "inner": inner,
-            "window": window,
-        },
-    )
+    options = {
+        "algorithm": algorithm,
+        "bytes": bytes,
+        "pairs": pairs,
+        "inner": inner,
+        "window": window,
+    }
+    return _measured("pingpong", options, measuring, where, outputs)
 
 
-VectorsOption = Annotated[str | None, VECTORS(many=True, default="1492992")]
-LengthOption = Annotated[str | None, LENGTH(many=True, default="8")]
-InputOption = Annotated[
-    str | None,
-    typer.Option(
-        "--input",
-        metavar="NAME,...",
-        help="Distribution of the keys: built, uniform, normal, zipf, sorted, reversed, equal, or "
-        "all. \\[default: built, which needs no local sorting]",
-    ),
-]
-ExchangeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--exchange",
-        metavar="NAME,...",
-        help="Algorithms that exchange the data, or all. \\[default: library-v]",
-    ),
-]
-
-
-@measures
 def sort(
-    vectors: VectorsOption = None,
-    length: LengthOption = None,
-    input: InputOption = None,  # noqa: A002
-    exchange: ExchangeOption = None,
-) -> MeasureRequest:
+    measuring: Measuring,
+    where: Where,
+    outputs: Outputs,
+    vectors: Annotated[str | None, _of("sort", VECTORS, many=True)] = None,
+    length: Annotated[str | None, _of("sort", LENGTH, many=True)] = None,
+    input: Annotated[  # noqa: A002
+        str | None,
+        _of(
+            "sort",
+            _INPUT,
+            many=True,
+            default=f"{STANDARD['sort']['input']}, which needs no local sorting",
+        ),
+    ] = None,
+    exchange: Annotated[str | None, _of("sort", _EXCHANGE, many=True)] = None,
+) -> Document:
     """Measure the data exchange of a parallel sort, and the steps around it.
 
     Example: contend measure sort -n 8 -m 512 --input built,uniform
     """
-    return MeasureRequest(
-        "sort", {"vectors": vectors, "length": length, "input": input, "exchange": exchange}
-    )
+    options = {"vectors": vectors, "length": length, "input": input, "exchange": exchange}
+    return _measured("sort", options, measuring, where, outputs)
+
+
+def _measured(
+    probe: str,
+    options: Mapping[str, OptionValue],
+    measuring: Measuring,
+    where: Where,
+    outputs: Outputs,
+    fabric: str | None = None,
+) -> Document:
+    with measuring.place(where, outputs.console, fabric) as place:
+        runs = measuring.runs(probe, options, where, place, outputs.console)
+    return judged(runs_document(runs, whole=False), runs)

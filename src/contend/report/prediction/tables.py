@@ -13,11 +13,32 @@ from contend.prediction import (
     Prediction,
     SizeClass,
 )
+from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent, rate_words, share_words
-from contend.units import counted, format_bytes, format_seconds, rounded
+from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 _GOAL = 0.15
+
+
+def calibration_document(calibration: Calibration) -> Document:
+    """What messages cost."""
+    return Document(
+        verdict=calibration_verdict(calibration),
+        tables=calibration_tables(calibration),
+        record=calibration,
+    )
+
+
+def calibration_verdict(calibration: Calibration) -> str:
+    """What the shortest message takes between two hosts, and what the longest get."""
+    shortest, longest = calibration.between[0], calibration.between[-1]
+    least = _words(shortest.latency_s, format_seconds)
+    rate = 1 / longest.gap_per_byte_s.value if longest.gap_per_byte_s.value > 0 else None
+    most = "" if rate is None else f", and a long one gets {format_rate(rate)}"
+    within = calibration.within[0].latency_s if calibration.within else None
+    inside = "" if within is None else f"; within a host {_words(within, format_seconds)}"
+    return f"A short message takes {least} between two hosts{inside}{most}."
 
 
 def calibration_tables(calibration: Calibration) -> list[ResultTable]:

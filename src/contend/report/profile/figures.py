@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.profiling import ProgramProfile
-from contend.report.save import save_figure, save_figures
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
@@ -30,7 +28,6 @@ from contend.report.style import (
     styled,
     title,
 )
-from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
 from contend.units import counted, format_bytes, format_seconds, nearest
 
@@ -52,48 +49,6 @@ class ProfilePicture(StrEnum):
 
 
 Draw = Callable[[Axes, ProgramProfile], str]
-
-
-def draw_profiles(
-    profiles: Sequence[ProgramProfile],
-    path: Path,
-    *,
-    picture: str | None = None,
-    tables: Sequence[ResultTable] = (),
-) -> list[Path]:
-    """Draws one picture of profiles, or for a page (.html) all.
-
-    Args:
-        profiles: at least one; each has a figure of its own.
-        path: of the figure; where there are several, their names go before the ending.
-        picture: a `ProfilePicture`; None: shares.
-        tables: what a page shows, as in `save_figure`.
-
-    Returns:
-        The files, in order.
-
-    Raises:
-        UsageError: for another ending, or a picture that there is not.
-    """
-    page = path.suffix.lower() == ".html"
-    named = [
-        (name if len(profiles) == 1 else f"{profile.name}-{name}", profile_figure(profile, name))
-        for profile in profiles
-        for name in (_not_empty(profile) if page and picture is None else [_known(picture)])
-    ]
-    if len(named) == 1:
-        save_figure(named[0][1], path, tables)
-        return [path]
-    return save_figures(named, path, tables)
-
-
-def _not_empty(profile: ProgramProfile) -> Iterator[ProfilePicture]:
-    """The pictures of a profile that show something."""
-    empty = {
-        ProfilePicture.MATRIX: not profile.peers["bytes"].sum(),
-        ProfilePicture.WAITS: not profile.findings.waits["seconds"].sum(),
-    }
-    yield from (picture for picture in ProfilePicture if not empty.get(picture))
 
 
 def profile_figure(profile: ProgramProfile, picture: str | None = None) -> Figure:

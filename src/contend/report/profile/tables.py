@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,10 +25,9 @@ _TOP_PAIRS = 8
 
 
 def profile_tables(profile: ProgramProfile) -> list[ResultTable]:
-    """Everything that is told of one profile; the verdict is the title of the first table."""
+    """Everything that is told of one profile below its verdict."""
     findings = profile.findings
     return [
-        ResultTable(title=findings.verdict, columns=(), rows=()),
         _summary(profile),
         *stuck_table(findings),
         *_missing(profile),
@@ -81,20 +78,6 @@ def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> R
         numeric=frozenset({*names, "difference", "ratio"}),
         note="The places where the time changed most follow the sums.",
     )
-
-
-def calls_csv(profiles: Sequence[ProgramProfile]) -> str:
-    """Every row of the tables of calls as a line of CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    heads = ("rank", "routine", "communicator", "place", "size_class", "calls", "bytes", "seconds")
-    writer.writerow(("profile", *heads, "longest_s", "waiting_s"))
-    for profile in profiles:
-        places = profile.sites.select("site", "place")
-        table = profile.findings.cells.join(places, on="site", maintain_order="left")
-        for row in table.select(*heads, "longest_s", "waiting_s").iter_rows():
-            writer.writerow((profile.name, *row))
-    return text.getvalue()
 
 
 def size_class_words(size_class: int) -> str:

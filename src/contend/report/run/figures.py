@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,10 +13,15 @@ from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
 from contend.report.hotspot_figures import hotspot_figure
 from contend.report.pair_figures import pair_figure
-from contend.report.run.findings import ComparedRun, compared, in_order
+from contend.report.run.findings import (
+    PICTURES_OF_PROBES,
+    ComparedRun,
+    compared,
+    in_order,
+    pingpong_finding,
+)
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.save import save_figure, save_figures
 from contend.report.style import (
     BEYOND,
     COLUMN_WIDTH,
@@ -39,93 +41,35 @@ from contend.report.style import (
     time_axis,
     title,
 )
-from contend.report.table import ResultTable
-from contend.report.words import BEYOND_WIRE, rate_words, size_words
+from contend.report.words import BEYOND_WIRE
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
-from contend.units import counted, format_seconds, nearest, rounded
-
-
-class RunPicture(StrEnum):
-    """What is drawn of runs."""
-
-    COMPARISON = "comparison"
-    PAIRS = "pairs"
-    HOTSPOT = "hotspot"
-    PINGPONG = "pingpong"
-    STEPS = "steps"
-    RATES = "rates"
-    TIMES = "times"
-
+from contend.units import counted, rounded
 
 Named = tuple[str, Figure]
 
 
-def run_figures(
-    runs: Sequence[Run], size: int | None = None
-) -> dict[RunPicture, Callable[[], Iterator[Named]]]:
-    """The pictures that say something about these runs, the most telling one first.
+def run_figures(picture: str, runs: Sequence[Run], size: int | None = None) -> Iterator[Named]:
+    """The figures of one of the pictures that `fitting_pictures` names.
 
     Args:
+        picture: its name.
         runs: at least one.
         size: of the cells whose times are drawn; see `distribution_figure`.
     """
-    pictures: dict[RunPicture, Callable[[], Iterator[Named]]] = {}
-    if compared(runs):
-        pictures[RunPicture.COMPARISON] = lambda: iter([("comparison", comparison_figure(runs))])
-    sampled = [run for run in runs if not run.samples.is_empty()]
-    for probe, (picture, draw) in _OF_PROBE.items():
-        fitting = [run for run in sampled if run.record.probe == probe]
-        if fitting:
-            pictures[picture] = functools.partial(_each, fitting, picture.value, draw)
-    if any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries):
-        pictures[RunPicture.RATES] = lambda: _rates(runs)
-    if any(run.summaries for run in runs):
-        drawn = [run for run in runs if run.summaries]
-        pictures[RunPicture.TIMES] = lambda: _each(
-            drawn, "times", lambda run: distribution_figure(run, size)
-        )
-    return pictures
+    if picture == "comparison":
+        yield picture, comparison_figure(runs)
+    elif picture == "rates":
+        yield from _rates(runs)
+    elif picture == "times":
+        sampled = [run for run in runs if run.summaries]
+        yield from _each(sampled, picture, lambda run: distribution_figure(run, size))
+    else:
+        fitting = [run for run in runs if _fits(run, picture)]
+        yield from _each(fitting, picture, _DRAWN[picture])
 
 
-def draw_runs(
-    runs: Sequence[Run],
-    path: Path,
-    *,
-    picture: str | None = None,
-    size: int | None = None,
-    tables: Sequence[ResultTable] = (),
-) -> list[Path]:
-    """Draws one picture of runs, or for a page (.html) all that fit.
-
-    Args:
-        runs: at least one.
-        path: of the figure; where a picture is several figures, their names go before the ending.
-        picture: a `RunPicture`; by default the most telling one.
-        size: see `distribution_figure`.
-        tables: what a page shows below the figures.
-
-    Returns:
-        The files, in order.
-
-    Raises:
-        UsageError: for another ending, a picture that does not fit, or without samples.
-    """
-    pictures = run_figures(runs, size)
-    if not pictures:
-        raise UsageError("the runs have no samples to draw")
-    if picture is None and path.suffix.lower() == ".html":
-        return save_figures((drawn for draw in pictures.values() for drawn in draw()), path, tables)
-    chosen = picture or next(iter(pictures))
-    drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
-    if not drawn:
-        fitting, hint = ", ".join(pictures), nearest(chosen, [name.value for name in pictures])
-        raise UsageError(
-            f"picture=: expected one of {fitting} for what was measured, got {chosen}{hint}"
-        )
-    if len(drawn) > 1:
-        return save_figures(drawn, path, tables)
-    save_figure(drawn[0][1], path, tables)
-    return [path]
+def _fits(run: Run, picture: str) -> bool:
+    return PICTURES_OF_PROBES.get(run.record.probe) == picture and not run.samples.is_empty()
 
 
 def _each(runs: Sequence[Run], name: str, draw: Callable[[Run], Figure]) -> Iterator[Named]:
@@ -188,7 +132,7 @@ def pingpong_figure(run: Run) -> Figure:
             loc="outside lower center",
             ncols=4,
         )
-        title(figure, _pingpong_finding(cells))
+        title(figure, pingpong_finding(cells))
     return figure
 
 
@@ -224,20 +168,6 @@ def _curve(
     fast = [n for n, cell in enumerate(cells) if cell.beyond_wire]
     at = [sizes[n] for n in fast], [line[n] for n in fast]
     axes.plot(*at, markeredgecolor=look.colour, zorder=3, **BEYOND)
-
-
-def _pingpong_finding(cells: Sequence[CellSummary]) -> str:
-    trips = [cell for cell in cells if cell.record.algorithm in ROUND_TRIPS]
-    # What lay in buffers tells nothing of the network, unless nothing else was measured.
-    sound = [cell for cell in cells if not cell.beyond_wire] or cells
-    fastest = max(sound, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
-    rate = (fastest.record.bytes or 0) / fastest.median.value
-    at = size_words(fastest.record.bytes)
-    most = f"at most {rate_words(rate)}, {fastest.schedule} at {at}"
-    if not trips:
-        return f"Messages: {most}"
-    least = min(trips, key=lambda cell: cell.median.value)
-    return f"A message takes {format_seconds(least.median.value)} or more; {most}"
 
 
 _COMPARISON_SPREAD = 0.2
@@ -354,10 +284,10 @@ def _comparison_finding(base: str, others: Sequence[ComparedRun]) -> str:
     )
 
 
-_OF_PROBE = {
-    "bisect": (RunPicture.PAIRS, _pairs),
-    "hotspot": (RunPicture.HOTSPOT, _hotspot),
-    "pingpong": (RunPicture.PINGPONG, pingpong_figure),
-    "sort": (RunPicture.STEPS, sort_figure),
+_DRAWN: dict[str, Callable[[Run], Figure]] = {
+    "pairs": _pairs,
+    "hotspot": _hotspot,
+    "pingpong": pingpong_figure,
+    "steps": sort_figure,
 }
-"""The picture that shows what a probe is for, and who draws it."""
+"""Who draws the picture that shows what a probe is for."""

@@ -19,6 +19,7 @@ from contend.report.words import (
     size_words,
 )
 from contend.runs import (
+    ROUND_TRIPS,
     Basis,
     CellSummary,
     Collapse,
@@ -175,6 +176,21 @@ def collapse_words(collapses: Sequence[Collapse]) -> str:
     return f"{words}; {worst.avoided_by.schedule} does not"
 
 
+def pingpong_finding(cells: Sequence[CellSummary]) -> str:
+    """The least time of a message and the highest rate."""
+    trips = [cell for cell in cells if cell.record.algorithm in ROUND_TRIPS]
+    # What lay in buffers tells nothing of the network, unless nothing else was measured.
+    sound = [cell for cell in cells if not cell.beyond_wire] or cells
+    fastest = max(sound, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
+    rate = (fastest.record.bytes or 0) / fastest.median.value
+    at = size_words(fastest.record.bytes)
+    most = f"at most {rate_words(rate)}, {fastest.schedule} at {at}"
+    if not trips:
+        return f"Messages: {most}"
+    least = min(trips, key=lambda cell: cell.median.value)
+    return f"A message takes {format_seconds(least.median.value)} or more; {most}"
+
+
 @dataclass(frozen=True)
 class ComparedRun:
     """A run beside the first one.
@@ -198,6 +214,28 @@ def compared(runs: Sequence[Run]) -> list[ComparedRun]:
         for name, run in zip(names[1:], runs[1:], strict=True)
     ]
     return [other for other in every if other.pairs]
+
+
+PICTURES_OF_PROBES = {
+    "bisect": "pairs",
+    "hotspot": "hotspot",
+    "pingpong": "pingpong",
+    "sort": "steps",
+}
+"""The picture that shows what a probe is for."""
+
+
+def fitting_pictures(runs: Sequence[Run]) -> list[str]:
+    """The pictures that say something about these runs, the most telling one first."""
+    probes = {run.record.probe for run in runs if not run.samples.is_empty()}
+    own = [picture for probe, picture in PICTURES_OF_PROBES.items() if probe in probes]
+    sent = any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries)
+    return [
+        *(["comparison"] if compared(runs) else []),
+        *own,
+        *(["rates"] if sent else []),
+        *(["times"] if any(run.summaries for run in runs) else []),
+    ]
 
 
 def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:

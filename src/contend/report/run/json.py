@@ -25,6 +25,7 @@ from contend.report.run.findings import (
     estimate_json,
     winner_json,
 )
+from contend.report.run.verdict import run_verdict
 from contend.runs import (
     COMPARED,
     CellRecord,
@@ -162,6 +163,7 @@ class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
     """A run; ``contend measure bisect`` and ``hotspot`` add what only they have.
 
     Attributes:
+        verdict: what it comes to, in a sentence.
         probe: what measured.
         mpi: the MPI library.
         ranks: number of ranks, or a list where launches differ.
@@ -178,6 +180,7 @@ class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
         hotspot: the pairs that shared a channel; there for hotspot.
     """
 
+    verdict: str
     probe: str
     mpi: LibraryJson
     ranks: int | list[int] | None
@@ -228,24 +231,33 @@ class RunsJson(msgspec.Struct, frozen=True, kw_only=True):
     """Several runs.
 
     Attributes:
+        verdict: what they come to, a line for each.
         results: the runs.
         comparison: every run that has cells in common with the first.
     """
 
+    verdict: str
     results: list[MeasurementJson]
     comparison: list[ComparedRunJson]
 
 
 def runs_json(runs: Sequence[Run]) -> MeasurementJson | RunsJson:
     """The result of ``contend measure --json`` and ``contend report --json``."""
-    if len(runs) == 1:
-        return measure_json(runs[0])
-    return RunsJson(results=list(map(measure_json, runs)), comparison=comparison_json(runs))
+    return results_json(runs, list(map(measure_json, runs)))
+
+
+def results_json(runs: Sequence[Run], results: list[MeasurementJson]) -> MeasurementJson | RunsJson:
+    """One run, or those of several libraries."""
+    if len(results) == 1:
+        return results[0]
+    verdict = "\n".join(one.verdict for one in results)
+    return RunsJson(verdict=verdict, results=results, comparison=comparison_json(runs))
 
 
 def measure_json(
     run: Run,
     *,
+    verdict: str | None = None,
     pairs: PairsJson | UnsetType = UNSET,
     hotspot: HotspotPairsJson | UnsetType = UNSET,
 ) -> MeasurementJson:
@@ -253,6 +265,7 @@ def measure_json(
 
     Args:
         run: the run.
+        verdict: what it comes to, where more is known of that than the run tells.
         pairs: what pairs got, of a run of bisect.
         hotspot: which pairs shared a channel, of a run of hotspot.
     """
@@ -261,6 +274,7 @@ def measure_json(
     judged = record.probe in COMPARED
     beyond = _beyond_wire(run)
     return MeasurementJson(
+        verdict=run_verdict(run) if verdict is None else verdict,
         probe=record.probe,
         mpi=msgspec.convert(record.library, LibraryJson, from_attributes=True),
         ranks=_one_or_all([cell.ranks for cell in record.cells]),

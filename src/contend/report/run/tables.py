@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-import polars as pl
-
 from contend.measurement import pair_bandwidths, victim_operations
 from contend.report.hotspot import hotspot_tables
 from contend.report.pairs import pair_tables
@@ -33,7 +31,6 @@ from contend.runs import (
     MeasuredLaunch,
     Run,
     condition,
-    run_names,
 )
 from contend.units import counted, format_seconds, rounded
 
@@ -305,26 +302,3 @@ def _findings(run: Run) -> list[ResultTable]:
         *winner_tables(run.findings.contests),
         *collapse_tables(run.findings.collapses),
     ]
-
-
-def cells_csv(runs: Sequence[Run]) -> str:
-    """A row for every cell of every run: the run, its library and folder, then the cell's figures.
-
-    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`. Texts that a spreadsheet
-    would take for a formula have an apostrophe before them.
-    """
-    tables = [
-        run.cells().select(
-            pl.lit(name).alias("run"),
-            pl.lit(run.record.probe).alias("probe"),
-            pl.lit(run.record.library.title).alias("library"),
-            pl.lit(str(run.folder)).alias("folder"),
-            pl.all(),
-        )
-        for name, run in zip(run_names(runs), runs, strict=True)
-    ]
-    texts = pl.col(pl.String)
-    harmless = (
-        pl.when(texts.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + texts).otherwise(texts)
-    )
-    return pl.concat(tables, how="diagonal").with_columns(harmless.name.keep()).write_csv()

@@ -78,6 +78,7 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
     """A study of simulations.
 
     Attributes:
+        verdict: what it comes to, in words.
         study: name of the plan.
         run: folder of the study.
         average: the average that the plan compares.
@@ -87,6 +88,7 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
             has applications.
     """
 
+    verdict: str = ""
     study: str
     run: str
     average: str
@@ -307,6 +309,7 @@ class MeasuredStudyJson(msgspec.Struct, frozen=True, kw_only=True):
     """A study of measurements.
 
     Attributes:
+        verdict: what it comes to, in words.
         study: name of the plan.
         run: folder of the study.
         notes: what a reader must know, as the plan says it.
@@ -316,6 +319,7 @@ class MeasuredStudyJson(msgspec.Struct, frozen=True, kw_only=True):
         warnings: what a reader must know.
     """
 
+    verdict: str = ""
     study: str
     run: str
     notes: list[str]
@@ -345,11 +349,13 @@ class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):
     """The study ``verification``.
 
     Attributes:
+        verdict: how far measured and simulated bandwidths are apart, in words.
         study: always ``verification``.
         seed: of every random choice.
         results: one for each fabric.
     """
 
+    verdict: str = ""
     study: str = "verification"
     seed: int
     results: list[VerifiedFabricJson]

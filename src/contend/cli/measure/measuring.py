@@ -1,0 +1,230 @@
+"""What every verb of ``contend measure`` takes beside its probe's own options, and how it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from contend.cli.option import labels
+from contend.cli.options import (
+    BudgetOption,
+    LabelOption,
+    LaunchesOption,
+    MemoryOption,
+    MpiListOption,
+    PrecisionOption,
+    RanksListOption,
+    RanksPerHostListOption,
+    RunFolderOption,
+    SeedOption,
+    VerifyOption,
+    WireOption,
+)
+from contend.cli.where import Where
+from contend.errors import UsageError
+from contend.measurement import (
+    DEFAULT_BUDGET,
+    OF_ALL_PROBES,
+    Conditions,
+    OptionValue,
+    Place,
+    make_workload,
+    measure_workload,
+    resume,
+)
+from contend.report import Document, progress_bar
+from contend.runs import Run, Warned
+from contend.session import Attempt, Observer, Step
+from contend.units import counted, format_seconds
+
+RepetitionsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--repetitions",
+        metavar="MIN:MAX",
+        help=f"Fewest and most samples of a cell. \\[default: {OF_ALL_PROBES['repetitions']}]",
+    ),
+]
+WarmupsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--warmups",
+        metavar="N",
+        min=1,
+        help=f"Warm-up samples, which do not count. \\[default: {OF_ALL_PROBES['warmups']}]",
+    ),
+]
+ResumeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="FOLDER",
+        help="Continue this run. Of the other options only --budget and those of outputs "
+        "count, and --mpi, --launcher and --on if the run needs them again.",
+    ),
+]
+# Of launches that were not interrupted by somebody.
+_ENDED_BADLY = ("failed", "killed", "timeout")
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How a probe is measured; each option says on the command line what it does."""
+
+    ranks: RanksListOption = None
+    ranks_per_host: RanksPerHostListOption = None
+    mpi: MpiListOption = None
+    launches: LaunchesOption = 1
+    budget: BudgetOption = None
+    repetitions: RepetitionsOption = None
+    precision: PrecisionOption = None
+    warmups: WarmupsOption = None
+    verify: VerifyOption = False
+    label: LabelOption = None
+    wire: WireOption = None
+    memory: MemoryOption = None
+    output: RunFolderOption = None
+    resume: ResumeOption = None
+    seed: SeedOption = 1
+
+    @contextmanager
+    def place(
+        self, where: Where, console: Console, fabric: str | None = None
+    ) -> Iterator[Place | None]:
+        """Where it is measured; None when a run that goes on knows its own."""
+        if self.resume is not None and where.on is None and fabric is None:
+            where.refuse_cables()
+            yield None
+        else:
+            with where.place(console, memory=self.memory, fabric=fabric) as place:
+                yield place
+
+    def runs(
+        self,
+        probe: str,
+        options: Mapping[str, OptionValue],
+        where: Where,
+        place: Place | None,
+        console: Console,
+    ) -> list[Run]:
+        """Measures a probe with its own options, or goes on with a run.
+
+        Raises:
+            UsageError: no number of ranks is given.
+        """
+        with watching(console) as observer:
+            if self.resume is not None:
+                return resume(
+                    self.resume,
+                    mpi=self.mpi or (),
+                    launcher=where.launcher,
+                    place=place,
+                    budget=self.budget,
+                    observer=observer,
+                )
+            of_all = {name: getattr(self, name) for name in OF_ALL_PROBES}
+            return measure_workload(
+                make_workload(probe, {**of_all, **options}),
+                self._conditions(),
+                libraries=self.mpi or (None,),
+                place=place,
+                folder=self.output,
+                observer=observer,
+            )
+
+    def _conditions(self) -> Conditions:
+        if self.ranks is None:
+            raise UsageError("--ranks: expected a number of ranks, such as -n 4")
+        return Conditions(
+            ranks=self.ranks,
+            ranks_per_host=self.ranks_per_host or (),
+            launches=self.launches,
+            budget=DEFAULT_BUDGET if self.budget is None else self.budget,
+            seed=self.seed,
+            labels=labels(self.label),
+            wire=self.wire,
+        )
+
+
+def judged(document: Document, runs: Sequence[Run], shortfall: str = "") -> Document:
+    """The document of runs that were just measured: it falls short where something failed."""
+    failed = [line for run in runs for line in _failed(run)]
+    more = f" (and {len(failed) - 1} more; run.json has all)" if len(failed) > 1 else ""
+    fallen = [f"{failed[0]}{more}"] if failed else []
+    return replace(document, shortfall="; ".join(filter(None, (*fallen, shortfall))))
+
+
+def _failed(run: Run) -> Iterator[str]:
+    name = run.record.library.title
+    errors = [
+        error
+        for error in run.findings.errors
+        # What makes no sense there is no fault, nor is a cell that the budget was too short for.
+        if error.cause != "unsuited" and (error.cause != "budget" or error.whole)
+    ]
+    for error in errors:
+        what = error.algorithm or run.record.probe
+        size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
+        number = "" if error.launch is None else f"launch {error.launch}"
+        yield f"{name}, {number if error.whole else what + size}: {error.reason}"
+    told = {error.launch for error in errors}
+    told |= {launch.whole for launch in run.record.launches if launch.status == "done"}
+    for launch in run.record.launches:
+        if launch.status in _ENDED_BADLY and launch.whole not in told:
+            yield f"{name}, launch {launch.number}: {launch.why}"
+
+
+@contextmanager
+def watching(console: Console) -> Iterator[Observer]:
+    """Prints the budget first and a line for every launch; a bar counts cells on a terminal."""
+    with progress_bar("measuring", "cells") as bar:
+        yield _Watch(console, bar)
+
+
+class _Watch(Observer):
+    def __init__(self, console: Console, bar: Bar) -> None:
+        self._console = console
+        self._bar = bar
+        self._task = bar.add_task("", total=None)
+        self._launches = 0
+        self._taken: set[tuple[int, int]] = set()
+
+    def preparing(self, text: str) -> None:
+        self._bar.update(self._task, description=text)
+
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
+        self._launches = len(steps)
+        launches = counted(len(steps), "launch")
+        self._say(f"{title}: {launches} within {format_seconds(budget)}, kept in {folder}")
+
+    def launching(self, step: Step, seconds: float) -> None:
+        self._bar.update(self._task, completed=0, total=None)
+
+    def progressed(self, step: Step, done: int, whole: int) -> None:
+        self._bar.update(self._task, completed=done, total=whole or None)
+
+    def ended(self, step: Step, attempt: Attempt) -> None:
+        self._tell(step, attempt.name, attempt.summary or str(attempt.failure))
+
+    def left(self, step: Step) -> None:
+        self._tell(step, "", "no time was left")
+
+    def warned(self, warning: Warned) -> None:
+        # Standard error, above the bar where there is one.
+        line = Text(f"contend: warning: {warning.text}")
+        self._bar.console.print(line, soft_wrap=True)
+
+    def _tell(self, step: Step, name: str, how: str) -> None:
+        self._taken.add((step.index, step.number))
+        self._say(f"  {len(self._taken)}/{self._launches} {name or step.cell.words}: {how}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)

@@ -1,0 +1,179 @@
+"""Runs as documents: what was measured, with all pictures that say something of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from contend.congestion import HotSpot
+from contend.fabric import Fabric
+from contend.measurement import Agreement, DrawnAgreement, MeasuredPairs, victim_operations
+from contend.report.document import Document
+from contend.report.hotspot import hotspot_tables
+from contend.report.pairs import pair_json, pair_tables
+from contend.report.run.findings import comparison_tables, fitting_pictures
+from contend.report.run.json import hotspot_json, measure_json, results_json, runs_json
+from contend.report.run.tables import measure_tables, run_tables
+from contend.report.run.verdict import hotspot_verdict, pairs_verdict, runs_verdict
+from contend.runs import Run, run_names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def run_document(run: Run) -> Document:
+    """All that is told of a run."""
+    return runs_document([run])
+
+
+def runs_document(
+    runs: Sequence[Run],
+    *,
+    whole: bool = True,
+    picture: str | None = None,
+    size: int | None = None,
+) -> Document:
+    """What runs say, the others beside the first.
+
+    Args:
+        runs: at least one.
+        whole: also how it was measured, and every cell however many there are.
+        picture: the only one that is wanted.
+        size: of the cells whose times are drawn; None for that with the most to tell.
+    """
+    tables = run_tables if whole else measure_tables
+    return Document(
+        verdict=runs_verdict(runs),
+        tables=[*(table for run in runs for table in tables(run)), *comparison_tables(runs)],
+        record=runs_json(runs),
+        pictures={name: partial(_figures, name, runs, size) for name in fitting_pictures(runs)},
+        picture=picture,
+        rows=partial(cells_csv, runs),
+    )
+
+
+def _figures(picture: str, runs: Sequence[Run], size: int | None) -> Iterator[tuple[str, Figure]]:
+    # Here: runs are told without what draws.
+    from contend.report.run.figures import run_figures
+
+    return run_figures(picture, runs, size)
+
+
+def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
+    """What random pairs got, each message beside what the routes predict where they are known.
+
+    Args:
+        measured: of one run, or of several libraries in the same place.
+    """
+    verdicts = list(map(pairs_verdict, measured))
+    runs = [pairs.run for pairs in measured]
+    names = [run.record.library.title for run in runs]
+    several = len(measured) > 1
+    return Document(
+        verdict="\n".join(
+            f"{name}: {verdict}" if several else verdict
+            for name, verdict in zip(names, verdicts, strict=True)
+        ),
+        tables=[
+            table
+            for pairs in measured
+            for table in (
+                *pair_tables(pairs.run, pairs.messages, pairs.agreement),
+                *measure_tables(pairs.run),
+            )
+        ],
+        record=results_json(
+            runs,
+            [
+                measure_json(
+                    pairs.run, verdict=verdict, pairs=pair_json(pairs.messages, pairs.agreement)
+                )
+                for pairs, verdict in zip(measured, verdicts, strict=True)
+            ],
+        ),
+        pictures={"pairs": partial(_pairs_figure, names, measured)},
+        rows=partial(cells_csv, runs),
+    )
+
+
+def _pairs_figure(names: Sequence[str], measured: Sequence[MeasuredPairs]) -> Figure:
+    from contend.report.pair_figures import (
+        ComparedFabric,
+        agreement_figure,
+        drawn_figure,
+        pair_figure,
+    )
+
+    several = len(measured) > 1
+    compared, drawn = [], {}
+    for name, pairs in zip(names, measured, strict=True):
+        if isinstance(pairs.agreement, Agreement):
+            called = name if several else pairs.run.record.placement
+            compared.append(ComparedFabric(called, pairs.messages, pairs.agreement))
+        elif isinstance(pairs.agreement, DrawnAgreement):
+            drawn[name] = pairs.agreement
+    if len(drawn) == len(measured):
+        return drawn_figure(drawn)
+    if len(compared) == len(measured):
+        return agreement_figure(compared)
+    messages = {name: pairs.messages for name, pairs in zip(names, measured, strict=True)}
+    return pair_figure(messages, measured[0].run.record.wire_Bps)
+
+
+def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Document:
+    """What is left to a pair of hosts whose route others load.
+
+    Args:
+        runs: of one library or several.
+        spot: the pairs, by numbers of hosts.
+        fabric: that they are part of.
+    """
+    runs = [run for run in runs if not run.samples.is_empty()]
+    operations = list(map(victim_operations, runs))
+    verdicts = [hotspot_verdict(measured, fabric.name) for measured in operations]
+    pairs = hotspot_json(spot, fabric)
+
+    def draw() -> Figure:
+        from contend.report.hotspot_figures import hotspot_figure
+
+        return hotspot_figure(operations[0], fabric.name)
+
+    return Document(
+        verdict="\n".join(verdicts),
+        tables=[table for measured in operations for table in hotspot_tables(measured)],
+        record=results_json(
+            runs,
+            [
+                measure_json(run, verdict=verdict, hotspot=pairs)
+                for run, verdict in zip(runs, verdicts, strict=True)
+            ],
+        ),
+        pictures={"hotspot": draw},
+        rows=partial(cells_csv, runs),
+    )
+
+
+def cells_csv(runs: Sequence[Run]) -> str:
+    """A row for every cell of every run: the run, its library and folder, then the cell's figures.
+
+    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`. Texts that a spreadsheet
+    would take for a formula have an apostrophe before them.
+    """
+    tables = [
+        run.cells().select(
+            pl.lit(name).alias("run"),
+            pl.lit(run.record.probe).alias("probe"),
+            pl.lit(run.record.library.title).alias("library"),
+            pl.lit(str(run.folder)).alias("folder"),
+            pl.all(),
+        )
+        for name, run in zip(run_names(runs), runs, strict=True)
+    ]
+    texts = pl.col(pl.String)
+    harmless = (
+        pl.when(texts.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + texts).otherwise(texts)
+    )
+    return pl.concat(tables, how="diagonal").with_columns(harmless.name.keep()).write_csv()

@@ -1,0 +1,205 @@
+"""Studies as documents: simulated, measured, verified, and the list of those that are shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from contend.report.document import Document
+from contend.report.pairs import agreement_tables
+from contend.report.study.json import (
+    MeasuredStudyJson,
+    StudyJson,
+    measured_json,
+    study_json,
+    verification_json,
+    verified_json,
+)
+from contend.report.study.measured import measured_tables
+from contend.report.study.simulated import PlanEntry, plan_list, study_tables
+from contend.report.words import percent, percent_range
+from contend.study import EndedStudy, MeasuredPlan, SimulatedOutcome, SimulatedPlan, Verified
+from contend.units import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from contend.measurement import Agreement
+
+
+def plans_document(entries: Sequence[PlanEntry]) -> Document:
+    """The studies that come with contend."""
+    return Document(
+        verdict=f"{counted(len(entries), 'study')} {_comes(len(entries))} with contend.",
+        tables=[plan_list(entries)],
+        record=entries,
+    )
+
+
+def _comes(number: int) -> str:
+    return "comes" if number == 1 else "come"
+
+
+def study_document(
+    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome], folder: str
+) -> Document:
+    """Simulated cells beside what is known of them.
+
+    Args:
+        plan: what was asked for.
+        outcomes: the cells that have ended.
+        folder: of the study.
+    """
+    record = study_json(plan, outcomes, folder)
+    failed = sum(cell.status == "failed" for cell in record.cells)
+    verdict = _simulated_verdict(record)
+    return Document(
+        verdict=verdict,
+        tables=study_tables(plan, outcomes),
+        record=replace(record, verdict=verdict),
+        pictures={"study": partial(_simulated_figures, plan, outcomes)},
+        shortfall=_failed(failed, len(outcomes), folder),
+    )
+
+
+def _simulated_verdict(record: StudyJson) -> str:
+    """How many cells there are, and how far they are from what was published."""
+    done = [cell for cell in record.cells if cell.status == "done"]
+    of = f"{len(done):,} of {counted(len(record.cells), 'cell')}"
+    verdict = f"{of} {'is' if len(done) == 1 else 'are'} simulated"
+    differences = [
+        abs(known.difference)
+        for cell in done
+        if cell.references is not UNSET
+        for known in cell.references
+    ]
+    if differences:
+        most = f"{100 * max(differences):.1f} percentage points"
+        verdict += f"; published averages differ from them by {most} at most"
+    return f"{verdict}."
+
+
+def _simulated_figures(
+    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]
+) -> Iterator[tuple[str, Figure]]:
+    # Here: studies are told without what draws.
+    from contend.report.study.simulated_figures import study_figures
+
+    return study_figures(plan, outcomes)
+
+
+def measured_document(plan: MeasuredPlan, ended: EndedStudy, on: str, folder: str) -> Document:
+    """Measured cells beside what others published.
+
+    Args:
+        plan: what was measured.
+        ended: what came of it.
+        on: where it was measured.
+        folder: of the study.
+    """
+    record = measured_json(plan, ended, on, folder)
+    verdict = _measured_verdict(record)
+    failed = sum(answer.failed for answer in ended.answers)
+    launches = sum(len(answer.launches) for answer in ended.answers)
+    short = [_failed(failed, launches, folder)]
+    if ended.left:
+        left = counted(len(ended.left), "cell")
+        short.append(f"no time was left for {left}: give the command again")
+    return Document(
+        verdict=verdict,
+        tables=measured_tables(plan, ended),
+        record=replace(record, verdict=verdict),
+        pictures={"study": partial(_measured_figures, plan, ended)},
+        shortfall="; ".join(filter(None, short)),
+    )
+
+
+def _measured_verdict(record: MeasuredStudyJson) -> str:
+    """How many points there are, what is missing, and how many published times are beaten."""
+    done = [point for point in record.points if point.status == "done"]
+    parts = [f"{len(done):,} of {counted(len(record.points), 'point')} {_has(len(done))} a result"]
+    if record.left:
+        parts.append(f"no time was left for {counted(len(record.left), 'cell')}")
+    ratios = [
+        point.median_s / known.seconds
+        for point in done
+        for known in point.published
+        if point.median_s is not None and known.seconds
+    ]
+    if ratios:
+        faster = sum(ratio < 1 for ratio in ratios)
+        parts.append(f"{faster:,} of {counted(len(ratios), 'published time')} {_is(faster)} longer")
+    return f"{'; '.join(parts)}."
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _measured_figures(plan: MeasuredPlan, ended: EndedStudy) -> Iterator[tuple[str, Figure]]:
+    from contend.report.study.measured_figures import measured_figures
+
+    return measured_figures(plan, ended.results)
+
+
+def _failed(failed: int, of: int, folder: str) -> str:
+    return f"{failed} of {counted(of, 'cell')} failed; {folder} says why" if failed else ""
+
+
+def verification_document(seed: int, verified: Sequence[Verified]) -> Document:
+    """Measured bandwidths of random pairs beside simulated ones, on every fabric.
+
+    Args:
+        seed: of every random choice.
+        verified: one for each fabric.
+    """
+    compared = [(one, one.agreement) for one in verified if one.agreement is not None]
+    record = verification_json(
+        seed, [verified_json(one.case, agreement, one.rate) for one, agreement in compared]
+    )
+    verdict = _verification_verdict([agreement for _, agreement in compared])
+    tables = [
+        table
+        for one, agreement in compared
+        for table in agreement_tables(one.case.name, agreement, one.rate)
+    ]
+    return Document(
+        verdict=verdict,
+        tables=tables,
+        record=replace(record, verdict=verdict),
+        pictures={"agreement": partial(_agreement_figure, verified)} if compared else {},
+        shortfall="; ".join(f"{one.case.name}: {one.error}" for one in verified if one.error),
+    )
+
+
+def _verification_verdict(agreements: Sequence[Agreement]) -> str:
+    if not agreements:
+        return "Nothing was compared."
+    most = max(abs(one.effective - one.models[0].effective) for one in agreements)
+    within = [one.models[0].within for one in agreements]
+    return (
+        f"On {counted(len(agreements), 'fabric')} measured and simulated effective bisection "
+        f"bandwidth differ by {100 * most:.1f} percentage points at most; "
+        f"{percent_range(min(within), max(within))} of the pairs get what the simulation says, "
+        f"within {percent(0.1, 0)}."
+    )
+
+
+def _agreement_figure(verified: Sequence[Verified]) -> Figure:
+    from contend.report.pair_figures import ComparedFabric, agreement_figure
+
+    return agreement_figure(
+        [
+            ComparedFabric(one.case.name, one.pairs, one.agreement)
+            for one in verified
+            if one.pairs is not None and one.agreement is not None
+        ]
+    )
