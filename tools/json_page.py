@@ -204,7 +204,9 @@ def _keep() -> None:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("``", "`").replace("|", "\\|")
+    text = text.replace("``", "`").replace("|", "\\|")
+    # Two hyphens would become a dash.
+    return re.sub(r"(?<![\w`-])(--[a-z][a-z-]+)", r"`\1`", text)
 
 
 if __name__ == "__main__":

@@ -302,6 +302,8 @@ def _table(head: Sequence[str], rows: Iterator[Sequence[str]] | Sequence[Sequenc
 def _plain(text: str) -> str:
     """Text of the terminal as Markdown."""
     shown = " ".join(text.replace("\\[", "[").replace("``", "`").split())
+    # Two hyphens would become a dash.
+    shown = re.sub(r"(?<![\w`-])(--[a-z][a-z-]+)", r"`\1`", shown)
     return re.sub(r"([|<*])", r"\\\1", shown)
 
 
