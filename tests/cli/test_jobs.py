@@ -140,7 +140,7 @@ def test_without_slurm(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert run(["jobs", *NET]) == 3
     said = capsys.readouterr().err
-    assert said.startswith("contend: no file of jobs was given, and Slurm does not tell: squeue: ")
+    assert said.startswith("contend: no list of jobs was given, and Slurm gave none: squeue: ")
 
 
 def test_in_a_notebook(listed: Path) -> None:

@@ -22,7 +22,9 @@ def test_tables_are_better_and_load_again(
     assert run(["route", *arguments]) == 0
     # facts of the model: minhop 57.6 %, and 73.9 % by the best tables known.
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("By these tables random pairs of hosts get 73.9 % of a link's rate, 16")
+    assert first.startswith(
+        "With these tables random pairs of hosts get 73.9 % of a link's rate, 16"
+    )
     said = json.loads(result.read_text())
     assert said["gains"][0]["before"] == pytest.approx(0.576, abs=0.002)
     assert said["gains"][0]["after"] == pytest.approx(0.739, abs=0.002)

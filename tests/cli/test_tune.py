@@ -21,7 +21,7 @@ def test_rules_are_learnt_and_written(tmp_path: Path, capsys: pytest.CaptureFixt
     arguments = ["tune", str(tmp_path / "run"), "-o", str(rules), "--json", str(result)]
     assert run(arguments) == 0
     verdict = capsys.readouterr().out.splitlines()[0]
-    assert verdict.startswith("By shift an all-to-all of 16 KiB blocks between 16 ranks takes ")
+    assert verdict.startswith("With shift an all-to-all of 16 KiB blocks between 16 ranks takes ")
     told = json.loads(result.read_text())
     assert told["verdict"] == verdict
     changed = {cell["bytes"] for cell in told["cells"] if cell["schedule"] != "library"}

@@ -118,7 +118,7 @@ def test_nothing_is_hot_where_no_message_leaves_its_leaf(fig1: Fabric) -> None:
     ("name", "reason"),
     [
         ("leaf 1", "a channel needs a port of this switch: leaf 1:PORT"),
-        ("leaf 1:9", 'nothing hangs on port 9 of "leaf 1"'),
+        ("leaf 1:9", 'nothing is cabled to port 9 of "leaf 1"'),
         ("laef 1:5", "did you mean 'leaf 1'"),
         ("hottest:0", "N from 1 to 64, got '0'"),
         ("hottest:9999999999999999999", "N from 1 to 64"),

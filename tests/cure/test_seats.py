@@ -108,8 +108,8 @@ def test_time_is_that_of_the_fullest_channel_at_the_rate(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        ("bisect", {}, "random messages differ every time"),
-        ("ring", {"placement": "random"}, "must be one order"),
+        ("bisect", {}, "messages are random and differ every time"),
+        ("ring", {"placement": "random"}, "needs one fixed order"),
         ("halo:4x4", {"hosts": 9, "ranks": 16}, "expected places for 16 ranks, got 9"),
         ("nothing", {}, "nothing: expected a profile, a .npy matrix or a pattern"),
     ],

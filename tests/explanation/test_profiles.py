@@ -123,7 +123,9 @@ def test_bytes_through_a_port(tmp_path: Path) -> None:
 def test_a_wire_that_is_not_known_is_asked_for_and_what_is_said_counts(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", exchange("n0", "n1"))
     assert of(explanation).limits == ()
-    assert explanation.remarks == ("What a host's port carries is not known: give it with --wire.",)
+    assert explanation.remarks == (
+        "The rate of the hosts' ports is not known: give it with --wire.",
+    )
     assert of(contend.explain(tmp_path / "p", wire="80Mbit/s")).limits == (Limit.PORT,)
     # At 40 Mbit/s it would have taken 1.6 s: more bytes than that went through.
     assert of(contend.explain(tmp_path / "p", wire="40Mbit/s")).limits == ()
@@ -308,7 +310,7 @@ def test_calls_that_lose_time_outs(tmp_path: Path) -> None:
     assert communication.limits == (Limit.TIME_OUTS,)
     # Rank 0 lost 598 ms: 299 ms in the mean of 618 ms.
     assert communication.reasons[0].ratio == pytest.approx(618 / (618 - 299))
-    assert "2 calls lost a time-out" in communication.reasons[0].why
+    assert "2 calls waited for a time-out" in communication.reasons[0].why
     assert "12 packets" in communication.reasons[0].why
 
 

@@ -174,7 +174,7 @@ def _fields(record: RunRecord) -> dict[str, Any]:
 def test_a_wire_that_is_not_known_is_asked_for(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", {("shift", 1000): around(1.0)}, wire_Bps=None)
     explained = contend.explain(run)
-    assert explained.remarks == ("What a host's port carries is not known: give it with --wire.",)
+    assert explained.remarks == ("The rate of the hosts' ports is not known: give it with --wire.",)
     # Three messages at 8 kbit/s take 3 s: twice as fast as that disproves the wire.
     assert contend.explain(run, wire="8kbit/s").verdicts[0].limits == ()
     assert contend.explain(run, wire="32kbit/s").verdicts[0].limits == (Limit.PORT,)

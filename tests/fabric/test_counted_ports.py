@@ -187,7 +187,7 @@ def test_counters_of_errors_alone_are_told_as_such(fig1: Fabric, tmp_path: Path)
 
 def test_full_counters_and_those_that_were_cleared_are_told(fig1: Fabric, tmp_path: Path) -> None:
     full = _words(tmp_path / "full", up=2**32 - 1, other=2**32 - 1)
-    with pytest.raises(UsageError, match="PortXmitData stands where 32 bits end"):
+    with pytest.raises(UsageError, match="PortXmitData is at its 32-bit limit"):
         carried(fig1, [full])
     found = carried(fig1, [_words(tmp_path / "one", up=2**32 - 1, other=7)])
     assert (found.full, len(found.known)) == (1, 1)

@@ -1,4 +1,4 @@
-"""Cables that like pairs of switches have: named where one is taken away, and never else."""
+"""Cables that similar pairs of switches have: named where one is taken away, and never else."""
 
 from __future__ import annotations
 
@@ -140,9 +140,9 @@ def test_the_check_names_both_ends_and_stays_sound() -> None:
     cable = int(np.flatnonzero((fabric.cable_from == 1) & (fabric.cable_to == 4))[0])
     found = missing(without(fabric, [cable]))
     assert found.status is Status.WARNING
-    assert found.summary == "1 cable that like pairs of switches have is missing"
+    assert found.summary == "1 cable that similar pairs of switches have is missing"
     assert found.details == (
-        'switch "switch 1" and switch "switch 4": 1 cable, where like pairs have 2',
+        'switch "switch 1" and switch "switch 4": 1 cable, where similar pairs have 2',
     )
     assert missing(fabric).status is Status.OK
 
@@ -153,7 +153,7 @@ def test_many_cables_of_one_switch_are_one_line() -> None:
     own = np.flatnonzero((fabric.cable_from == spine) | (fabric.cable_to == spine))
     other = int(np.flatnonzero((fabric.cable_from == 30) & (fabric.cable_to == 45))[0])
     found = missing(without(fabric, [*own[:8].tolist(), other]))
-    assert found.summary == "9 cables that like pairs of switches have are missing"
+    assert found.summary == "9 cables that similar pairs of switches have are missing"
     label = fabric.switch_label
     assert len(found.details) == 2
     assert found.details[0].startswith(f'switch "{label[spine]}" lacks cables to "')

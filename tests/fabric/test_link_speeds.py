@@ -41,7 +41,9 @@ def test_one_slow_cable_among_its_like() -> None:
         "1 link is slower than others of the same kind, in lanes or in signalling"
     )
     name = fabric.channel_name(6)
-    assert found.details == (f"{name}: 4xSDR, where its like run at 4xQDR (slower signalling)",)
+    assert found.details == (
+        f"{name}: 4xSDR, where similar links run at 4xQDR (slower signalling)",
+    )
 
 
 def test_lanes_and_signalling_of_a_single_cable_between_two_switches() -> None:
@@ -72,7 +74,7 @@ def test_hosts_of_one_kind_may_all_be_slower() -> None:
     # One of a kind that has more is a fault.
     found = speeds(tree(hosts={3: 4}))
     assert found.details == (
-        'host "host 3" -> switch "switch 0" port 4: 4xDDR, where its like run at 4xQDR '
+        'host "host 3" -> switch "switch 0" port 4: 4xDDR, where similar links run at 4xQDR '
         "(slower signalling)",
     )
 

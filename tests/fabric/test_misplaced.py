@@ -29,7 +29,7 @@ def test_a_spine_named_like_a_leaf() -> None:
     assert misnamed_switches(fabric) == [sentence]
     found = named(fabric, "names")
     assert (found.status, found.details) == (Status.WARNING, (sentence,))
-    assert found.summary == "1 switch is named like another row"
+    assert found.summary == "1 switch is named like switches in another position"
 
 
 def test_a_leaf_named_like_a_spine_that_exists() -> None:
@@ -69,7 +69,7 @@ def test_two_adapters_on_each_other_s_rails() -> None:
     """Server 3's second and third adapters: hosts 11 and 19."""
     sentence = (
         'server n3: "n3 mlx5_2" on switch "switch 1" port 4 and "n3 mlx5_1" on switch "switch 2" '
-        "port 4 hang on each other's rails"
+        "port 4 are cabled to each other's rails"
     )
     fabric = railed([(11, 19)])
     assert hosts_on_other_rails(fabric) == [sentence]
@@ -81,8 +81,8 @@ def test_two_adapters_on_each_other_s_rails() -> None:
 def test_servers_that_swapped_an_adapter_each() -> None:
     """Server 0's first adapter hangs where server 1's second should, and the other way round."""
     assert hosts_on_other_rails(railed([(0, 9)])) == [
-        'server n1: "n1 mlx5_1" on switch "switch 0" port 1 hangs on a leaf of rail 1, not 2',
-        'server n0: "n0 mlx5_0" on switch "switch 1" port 2 hangs on a leaf of rail 2, not 1',
+        'server n1: "n1 mlx5_1" on switch "switch 0" port 1 is cabled to a leaf of rail 1, not 2',
+        'server n0: "n0 mlx5_0" on switch "switch 1" port 2 is cabled to a leaf of rail 2, not 1',
     ]
 
 

@@ -119,9 +119,9 @@ def test_a_name_of_a_drawing_is_taken_everywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("leaf", "3 bear this name; give"),
-        ("localhost mlx5_0", "12 bear this name; give a GUID, such as 0x0000000100000001"),
-        ('switch "spine: 1" port 40', 'nothing hangs on port 40 of "spine: 1"'),
+        ("leaf", "3 have this name; give"),
+        ("localhost mlx5_0", "12 have this name; give a GUID, such as 0x0000000100000001"),
+        ('switch "spine: 1" port 40', 'nothing is cabled to port 40 of "spine: 1"'),
     ],
 )
 def test_what_is_not_clear_is_refused(text: str, said: str) -> None:

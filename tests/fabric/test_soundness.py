@@ -135,7 +135,7 @@ def test_narrow_links_are_warned_of() -> None:
     )
     found = _named(narrow, "link speeds")
     assert found.status == Status.WARNING
-    like = "where its like run at 4xHDR"
+    like = "where similar links run at 4xHDR"
     assert found.details == (
         f'switch "switch 0" port 5 -> switch "switch 3" port 1: 1xHDR, {like} (fewer lanes)',
         f'host "host 3" -> switch "switch 0" port 4: 2xHDR, {like} (fewer lanes)',
@@ -213,7 +213,7 @@ def test_ends_that_tell_different_rates_are_warned_of() -> None:
     fabric = fat_tree(3, 4, 2).replace(findings=findings)
     found = _named(fabric, "link speeds")
     assert found.status == Status.WARNING
-    assert found.summary == ("the ends of 1 cable tell different rates, of which the slower counts")
+    assert found.summary == ("the ends of 1 cable report different rates; the slower one counts")
     assert found.details == (text,)
     # It tells of no part that is left out.
     assert structure(fabric).left_out == ()

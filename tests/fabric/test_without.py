@@ -76,7 +76,7 @@ def test_a_guid_names_what_has_it() -> None:
     ("names", "said"),
     [
         (["top 3"], "no such switch, cable (SWITCH:PORT) or host; did you mean 'top"),
-        (["top 1:9"], 'nothing hangs on port 9 of "top 1"'),
+        (["top 1:9"], 'nothing is cabled to port 9 of "top 1"'),
         (["0xdead"], "no such switch"),
         (["leaf 1,leaf 2,leaf 3,leaf 4"], "no host would be left"),
     ],
@@ -90,7 +90,7 @@ def test_what_is_not_there_is_refused(names: list[str], said: str) -> None:
 def test_a_name_of_several_needs_a_guid(tmp_path: Path) -> None:
     tree = _tree()
     twins = tree.replace(switch_name=("leaf", "leaf", *tree.switch_name[2:]))
-    with pytest.raises(UsageError, match="2 bear this name; give a GUID, such as 0x"):
+    with pytest.raises(UsageError, match="2 have this name; give a GUID, such as 0x"):
         without(twins, ["leaf"])
     with pytest.raises(InputError, match="a file of names"):
         without(tree, [f"file:{tmp_path / 'none'}"])

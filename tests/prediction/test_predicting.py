@@ -160,7 +160,7 @@ def test_the_command_says_its_verdict_first(
     printed = capsys.readouterr().out
     assert printed.startswith("With 64 KiB shift is predicted to be fastest")
     assert "In 1 cell more may pile up" in printed
-    assert "Predicted beside measured" in printed
+    assert "Predicted and measured" in printed
     found = json.loads((tmp_path / "out.json").read_text())
     cells = {(cell["algorithm"], cell["bytes"]): cell for cell in found["cells"]}
     assert cells["linear", 65_536]["collapses"]

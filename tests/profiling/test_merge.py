@@ -155,7 +155,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     assert told["killed"].startswith("rank 0 crashed")
     assert told["aborted"] == "rank 1 called MPI_Abort with 7"
     assert told["exited"] == "rank 2 ended without MPI_Finalize"
-    assert "12 events of rank 3 found no room" in told["lost-events"]
+    assert "12 events of rank 3 did not fit" in told["lost-events"]
     assert "3 calls of rank 3" in told["lost-cells"]
     assert told["lost-requests"].startswith("2 requests")
     assert profile.record.rank_hosts == (0, 0, 0, 0, None, None)

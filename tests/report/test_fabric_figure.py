@@ -353,7 +353,7 @@ def test_slow_cables_are_marked_and_named(spec: str, tmp_path: Path) -> None:
     path = tmp_path / "slow.svg"
     save_figure(figure, path)
     titles = [title.text or "" for title in ET.parse(path).getroot().iter(f"{_SVG}title")]
-    assert sum("1xSDR, where its like run at" in title for title in titles) == 1
+    assert sum("1xSDR, where similar links run at" in title for title in titles) == 1
 
 
 def test_cable_back_to_its_switch_is_a_fault() -> None:
@@ -429,7 +429,7 @@ def test_missing_cables_are_marked_where_no_loads_are() -> None:
     figure = fabric_figure(short)
     texts = [text.get_text() for text in figure.axes[0].texts]
     [told] = [text for text in texts if text.startswith("A  fault: ")]
-    assert "no cable joins them, where like pairs have 1" in told
+    assert "no cable joins them, where similar pairs have 1" in told
     assert "1 fault marked" in figure.get_suptitle()
     loaded = fabric_figure(short, np.ones(2 * short.cables))
     assert not any("fault" in text.get_text() for text in loaded.axes[0].texts)

@@ -75,7 +75,7 @@ def test_what_is_faster_than_the_wire_is_marked() -> None:
     latency, bandwidth = hotspot_tables(measured)
     assert [row[-1] for row in latency.rows] == ["k = 0: beyond the wire"] * 2
     assert [row[-1] for row in bandwidth.rows] == ["beyond the wire", ""]
-    assert "faster than hosts' ports carry" in bandwidth.note
+    assert "faster than the hosts' ports" in bandwidth.note
     for axes in hotspot_figure(measured, "fig1").axes:
         legend = axes.get_legend()
         assert legend is not None
@@ -106,7 +106,7 @@ def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None
 
 
 def test_a_budget_that_ended_before_the_first_rival_leaves_a_pair_alone() -> None:
-    assert title({0: [_LARGE]}, "stream") == "fig1: a pair that shares its route with nobody"
+    assert title({0: [_LARGE]}, "stream") == "fig1: a pair that shares its route with no other"
 
 
 def test_nothing_measured_is_said() -> None:

@@ -193,7 +193,7 @@ def _carry_out(fabric: Fabric) -> object:
     ],
 )
 def test_what_one_drawing_would_stand_for_is_refused(use: Callable[[Fabric], object]) -> None:
-    message = "^routes by ecmp are drawn anew for every sample, and this needs routes that stay: "
+    message = "^routes by ecmp are drawn anew for every sample, and this needs fixed routes: "
     with pytest.raises(UsageError, match=message):
         use(ecmp("xgft:2;2,2;1,2"))
 
@@ -201,7 +201,7 @@ def test_what_one_drawing_would_stand_for_is_refused(use: Callable[[Fabric], obj
 @pytest.mark.parametrize("judge", [message_congestion, fair_share])
 def test_messages_need_a_drawing(judge: Callable[..., object]) -> None:
     fabric = ecmp("xgft:2;2,2;1,2")
-    with pytest.raises(UsageError, match="say with draw=NUMBER which drawing is meant"):
+    with pytest.raises(UsageError, match="choose one drawing with draw=NUMBER"):
         judge(fabric, [0], [3])
     judge(fabric, [0], [3], draw=0)
     judge(fabric.route("minhop"), [0], [3])

@@ -49,8 +49,8 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
     if not carried[-1].took() and status == 0:
         lost = lost_on_the_way(command, [name for name in _NEEDED if name in carried[-1].variables])
         why = lost or (
-            "no MPI program began, it is of another library (name that with --mpi), or its ranks "
-            "have not the variables LD_PRELOAD and CONTEND_TUNED of this command"
+            "no MPI program started, it uses another library (name it with --mpi), or its ranks "
+            "lack the variables LD_PRELOAD and CONTEND_TUNED of this command"
         )
         console.print(Text(f"contend: no all-to-all went by rules: {why}"), soft_wrap=True)
     raise typer.Exit(status)

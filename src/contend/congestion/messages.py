@@ -84,8 +84,8 @@ def _drawing(fabric: Fabric, draw: int | None) -> int:
     if draw is None and fabric.draws_routes:
         assert fabric.routes is not None
         raise UsageError(
-            f"routes by {fabric.routes.engine} are drawn anew for every sample: say with "
-            "draw=NUMBER which drawing is meant"
+            f"routes by {fabric.routes.engine} are drawn anew for every sample: choose one drawing "
+            "with draw=NUMBER"
         )
     return draw or 0
 

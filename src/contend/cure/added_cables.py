@@ -59,7 +59,7 @@ def improve(
     Pairs of switches are ranked by what routes meet on their way (see `Relief`); of the first that
     are not alike each is tried: tables for the fabric with it, and a simulation of the same random
     patterns with and without. By the engine ``contend`` the tables before are kept but for entries
-    of the switches at its ends, and in trees and small fabrics also computed anew: whichever is
+    of the switches at its ends, and in trees and small fabrics also recomputed: whichever is
     better. A switch that carries nothing is joined to several others at once; where no cable gains
     alone, two that do so together are looked for. The gains are then counted with other patterns
     than they were chosen by.
@@ -307,7 +307,7 @@ class _Search:
     def _ways(
         self, joined: Fabric, pairs: tuple[Pair, ...]
     ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
-        """Ways to route a fabric with new cables: whether all is computed anew, and how."""
+        """Ways to route a fabric with new cables: whether all is recomputed, and how."""
         own = self._engine == _OWN_ENGINE
         if own and joined.tables is not None:
             yield False, partial(_by_few_entries, joined, pairs, self._demand)

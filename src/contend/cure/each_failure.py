@@ -65,7 +65,7 @@ class Failures(Shown, told="failures_document"):
     Attributes:
         fabric: whole; of a fabric in several parts the one that has the hosts.
         whole: what random pairs get while nothing is broken.
-        rerouted: what they get then by tables computed anew; None where the engine refuses.
+        rerouted: what they get then with recomputed tables; None where the engine refuses.
         alone: one failure at a time, the worst first.
         pairs: two of the worst at a time, the worst first; no switch with a cable of its own.
         engine: that computed tables anew, for the whole fabric and the worst failures.

@@ -27,7 +27,7 @@ class Addition:
         margin: half of the 95 % interval of `gain`, by the same patterns before and after; 0 where
             all outcomes were counted.
         as_good: other kinds of cables that patterns did not tell from these when they were chosen.
-        anew: whether all tables were computed anew; else few entries of those before changed.
+        anew: whether all tables were recomputed; else few entries of those before changed.
     """
 
     cables: tuple[Cable, ...]

@@ -105,11 +105,11 @@ class Seats:
     Attributes:
         servers: their names.
         hosts: numbers of their hosts, shape [hosts].
-        leaves: on how many switches they hang.
+        leaves: number of switches that they are attached to.
         alone: what its messages get without other jobs, as a share of their hosts' ports.
         beside: what they get beside the others.
         margin: half of the 95 % interval of `beside`.
-        cost: what the others lose by it, in the mean over their hosts.
+        cost: what the others lose because of it, averaged over their hosts.
         cost_margin: half of its 95 % interval.
         worst: the job that loses most, by its place among all, and what; None where none loses.
     """
@@ -130,10 +130,10 @@ class NextJob:
     """Where the next job would sit best.
 
     Attributes:
-        fewest_leaves: leaves on which as many free servers hang.
+        fewest_leaves: leaves with as many free servers.
         best: of all choices that were tried; never worse than the first free servers.
         first: the first free servers by name.
-        gain: what the hosts of all jobs, this one included, get more in the mean with the best.
+        gain: what the hosts of all jobs, this one included, get more on average with the best.
         margin: half of its 95 % interval.
         tried: how many choices were tried.
     """

@@ -106,7 +106,9 @@ def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 def _of_pattern(name: str, ranks: int) -> RankTraffic:
     pattern = parse(name, ranks)
     if pattern.random:
-        raise UsageError(f"{name}: random messages differ every time; no seats suit them")
+        raise UsageError(
+            f"{name}: its messages are random and differ every time, so no seats suit them"
+        )
     rounds, sources, targets = [], [], []
     for number in range(pattern.rounds):
         source, target = pattern.messages(number)
@@ -124,7 +126,7 @@ def _of_profile(profile: ProgramProfile) -> RankTraffic:
     events = int(profile.ranks["events"].sum())
     try:
         if events > _MOST_EVENTS:
-            raise UsageError(f"{events:,} calls are too many to be put in order")
+            raise UsageError(f"{events:,} calls are too many to order")
         program = program_of(profile)
     except (ShortfallError, UsageError) as error:
         why = str(error).removeprefix(f"{profile.folder}: ")

@@ -39,7 +39,7 @@ class Job:
         hosts: that it has on the fabric, shape [hosts].
         servers: how many servers these are.
         unknown: names of its hosts that the fabric does not know.
-        leaves: switches that its hosts hang on.
+        leaves: switches that its hosts are attached to.
         fewest_leaves: on which as many of its and the free servers would hang.
         alone: what its messages get without other jobs, as a share of their hosts' ports, in the
             mean; None where it sends none: it has one server, or does not run.

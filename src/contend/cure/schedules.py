@@ -166,8 +166,8 @@ def learn(runs: Sequence[Run]) -> Lessons:
                 lessons[key], learnt_from[key] = lesson, run
     if not lessons:
         raise UsageError(
-            "these runs do not have the library's call beside another schedule: "
-            "measure with --algorithm library,shift,shift-barrier,xor,linear"
+            "these runs lack the library's call or another schedule to compare it with: measure "
+            "with --algorithm library,shift,shift-barrier,xor,linear"
         )
     ordered = tuple(lessons[key] for key in sorted(lessons))
     rules = Rules(_rules(ordered), mpi=next(iter(libraries)))

@@ -59,7 +59,7 @@ class BetterSeats(Shown, told="better_seats_document"):
 
     @property
     def moved(self) -> int:
-        """How many ranks sit elsewhere than in the order that was given."""
+        """How many ranks sit elsewhere than in the given order."""
         return int(np.count_nonzero(self.before != self.placement.hosts))
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ def place(
     """
     bytes_per_second = valued(rate, parse_rate)
     if placement == "random":
-        raise UsageError("placement=random: what is to be bettered must be one order")
+        raise UsageError("placement=random: improving seats needs one fixed order to start from")
     sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
     if ranks is not None and ranks != sent.traffic.ranks:
         raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")

@@ -69,8 +69,8 @@ class Settings:
             all other cables have it in proportion to their own rates.
         buffer: bytes that wait for a channel before it drops packets.
         burst: bytes that may leave at once after a pause.
-        rto_min: seconds of the shortest time-out of TCP. What a time-out costs goes by what passes
-            in its time: at a tenth of a network's rate it is that network's when ten times as long.
+        rto_min: seconds of the shortest time-out of TCP. At a tenth of a network's rate, a time-out
+            costs what it costs there if it is ten times as long.
     """
 
     rate: float = 12_500_000.0

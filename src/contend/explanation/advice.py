@@ -133,7 +133,7 @@ def by_saving(advised: Iterable[Remedy]) -> tuple[Remedy, ...]:
 
 def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     needed = [v.evidence.memory for v in hit if v.evidence.memory is not None]
-    advice = "Take less data or fewer ranks per host"
+    advice = "Use less data or fewer ranks per host"
     if needed:
         largest = max(needed, key=lambda memory: memory.share)
         if largest.share > NEAR_MEMORY:
@@ -182,16 +182,16 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     more = f"hosts under fewer leaves, or more cables{where}, would"
     source = next((s for s in measured.sources if s.fabric is not None), None)
     if source is None or source.fabric is None:
-        yield Remedy(Limit.FABRIC, f"{_first(more)} share channels less.")
+        yield Remedy(Limit.FABRIC, f"{_first(more)} share fewer channels.")
         return
     hosts = f"contend fabric hosts {quote(source.fabric.name)} -n N --placement same-leaf"
     if measured.probe not in ("alltoall", "sort"):
-        yield Remedy(Limit.FABRIC, f"Other routes, {more} share channels less.", hosts)
+        yield Remedy(Limit.FABRIC, f"Other routes, {more} share fewer channels.", hosts)
         return
     better = _better_engine(source, source.fabric)
     if better is None:
         tried = ", ".join(ENGINES)
-        yield Remedy(Limit.FABRIC, f"None of {tried} routes this better: {more} help.", hosts)
+        yield Remedy(Limit.FABRIC, f"None of {tried} routes this better; {more} help.", hosts)
         return
     engine, load, now = better
     by_rates = ", counted by the rates of links" if link_rates(source.fabric).unit else ""
@@ -278,7 +278,7 @@ def _overhead(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
 def _imbalance(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     yield Remedy(
         Limit.IMBALANCE,
-        "The network is not what is slow: see what else runs on the late rank's host and "
+        "The network is not the cause: check what else runs on the late rank's host and "
         "processor, bind every rank to a core, and give all ranks the same work.",
     )
 

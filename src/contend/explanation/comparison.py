@@ -85,7 +85,7 @@ def _overhead(cell: Evidence, series: Sequence[Evidence]) -> Bound | None:
     if cell.crowded is not None:
         sharing = f", with {rounded(cell.crowded)} ranks on a processor"
     what = (
-        f"what {cell.schedule} takes for messages of no size{each}, by the line through "
+        f"what {cell.schedule} takes for empty messages{each}, by the line through "
         f"{format_bytes(_size(first))} and {format_bytes(_size(second))}{sharing}"
     )
     return Bound(limit, seconds, what)

@@ -97,7 +97,8 @@ class Cures:
         engine = "" if routes is None else routes.engine
         way = f"--route {quote(engine)}" if engine else "--routes FILE"
         better = Cure(
-            "Seat ranks that send each other much where their ways meet those of others least.",
+            "Seat ranks that exchange much data where their routes share the fewest channels with "
+            "others.",
             f"contend place {self._folder} {self._named} {way} -o rankfile",
             self._saved(self._fabric, found.placement.hosts.astype(np.int64)),
         )
@@ -112,7 +113,7 @@ class Cures:
         source, target = (self._hosts[sent[end].to_numpy()] for end in ("source", "destination"))
         demand = source, target, sent["bytes"].to_numpy().astype(np.float64)
         made = Cure(
-            "Routes that are made for what this program sends.",
+            "Routes computed for this program's traffic.",
             f"contend report {self._folder} --matrix sent.npy && contend route {self._named} "
             "--for sent.npy -o better.lfts",
             self._saved(fewest_collisions(self._fabric, demand=demand), self._hosts),

@@ -106,7 +106,7 @@ def explain(
     evidence = [cell for source in sources for cell in source.evidence()]
     unknown = [run for run in runs if run.record.wire_Bps is None and rate is None]
     if any(cell.hosts > 1 for run in unknown for cell in run.record.cells):
-        remarks.append("What a host's port carries is not known: give it with --wire.")
+        remarks.append("The rate of the hosts' ports is not known: give it with --wire.")
     name = what.name if isinstance(what, Run) else Path(what).resolve().name
     return _explained(name, evidence, tuple(sources), tuple(dict.fromkeys(remarks)))
 

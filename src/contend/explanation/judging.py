@@ -131,9 +131,14 @@ def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
         return
     ratio = measured / max(measured - stalled.lost_s, LATE_S)
     if ratio >= STALLED:
-        dropped = f", and {evidence.drops:,} packets found buffers full" if evidence.drops else ""
+        dropped = (
+            f", and {evidence.drops:,} packets were dropped by full buffers"
+            if evidence.drops
+            else ""
+        )
         why = (
-            f"{counted(stalled.calls, 'call')} lost a time-out, most at {stalled.place} and up to "
+            f"{counted(stalled.calls, 'call')} waited for a time-out, most at {stalled.place} and "
+            "up to "
             f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
             f"rank's time{dropped}"
         )
@@ -152,11 +157,11 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
         return
     if rival is not None and _lost_against(rival, typical):
         less = format_seconds(typical - rival.seconds)
-        why = f"{rival.schedule} does the same work in {less} less"
+        why = f"{rival.schedule} does the same work {less} faster"
         yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
     if evidence.drops and typical > BEYOND_SCHEDULES * network:
         lost = format_seconds(typical - network)
-        why = f"{evidence.drops:,} packets found buffers full, and {lost} are lost"
+        why = f"{evidence.drops:,} packets were dropped by full buffers, and {lost} are lost"
         yield Reason(Limit.TIME_OUTS, why, typical / network)
 
 

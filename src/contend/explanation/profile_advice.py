@@ -98,8 +98,8 @@ class _Advice:
         if not calls.is_empty():
             yield Remedy(
                 Limit.TIME_OUTS,
-                "An all-to-all in ordered steps fills no buffer: measure which schedule wins here, "
-                "and have the program's calls go by it.",
+                "An all-to-all in ordered steps fills no buffer: measure which schedule wins "
+                "here, and use it for the program's calls.",
                 self._tuned(calls),
                 self._lost(calls),
             )
@@ -162,8 +162,8 @@ class _Advice:
     def _imbalance(self) -> Remedy:
         return Remedy(
             Limit.IMBALANCE,
-            "The network is not what is slow: give all ranks the same work, bind every rank to a "
-            "core, and see what else runs on the late rank's host.",
+            "The network is not the cause: give all ranks the same work, bind every rank to a "
+            "core, and check what else runs on the late rank's host.",
             self._report("--plot waits.svg --picture waits"),
         )
 

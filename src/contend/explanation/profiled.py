@@ -99,18 +99,18 @@ class ProfileSource:
         """What could not be known, and what would tell it."""
         findings = self.profile.findings
         if findings.stuck.hung:
-            yield "No other limit is looked for in a program that hung."
+            yield "No other limit is judged in a program that hung."
             return
         if self.stood_still:
             since = findings.stuck.since_when(self.profile.record.run_s)
             yield (
-                f"No limit is looked for in a run that stood still: {since}. That it could not go "
-                "on is not proven."
+                f"No limit is judged in a run that stood still: {since}. It is not proven that it "
+                "could never have gone on."
             )
             if findings.stuck.untold:
                 yield (
-                    "Whether the messages that ranks waited for had been sent is not known, as the "
-                    "record had no room for all events: a larger --record keeps more."
+                    "It is not known whether the messages that ranks waited for had been sent, "
+                    "because the record had no room for all events: a larger --record keeps more."
                 )
             yield findings.stuck.cure()
             return
@@ -119,15 +119,15 @@ class ProfileSource:
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (
-                f"MPI takes {rounded(share, 2)} % of the run, so that no limit of communication is "
-                "looked for."
+                f"MPI takes {rounded(share, 2)} % of the run, so limits of communication are not "
+                "judged."
             )
             return
         yield from self._unjudged()
         if self.network is None and len(self.profile.record.hosts) > 1:
-            yield "Ranks left no record, so that nothing is known of ports and cables."
+            yield "Some ranks left no record, so ports and cables cannot be judged."
         elif self.network is not None and self.network.wire is None:
-            yield "What a host's port carries is not known: give it with --wire."
+            yield "The rate of the hosts' ports is not known: give it with --wire."
         elif self.network is not None and self.network.fabric is None:
             yield "The fabric is not known: name it with --fabric and its routes."
 
@@ -144,8 +144,8 @@ class ProfileSource:
         if share >= SMALL_SHARE:
             yield (
                 f"{rounded(100 * share, 2)} % of the run is in collectives on communicators that "
-                "found no room in the record: how much of that is waiting for late ranks is not "
-                "known, and it could change the verdict. A larger --record keeps more."
+                "found no room in the record. How much of that is waiting for late ranks is not "
+                "known, and could change the verdict; a larger --record keeps more."
             )
 
     @cached_property
@@ -233,8 +233,8 @@ class ProfileSource:
         if self.crowded is not None:
             own = seconds / self.crowded
             of = (
-                f"computing on processors of which each has {rounded(self.crowded)} ranks; with "
-                f"one for each rank it takes {format_seconds(own)}"
+                f"computing with {rounded(self.crowded)} ranks on each processor; with a processor "
+                f"for each rank it takes {format_seconds(own)}"
             )
             yield Bound(Limit.PROCESSORS, seconds - own, of)
 
@@ -250,7 +250,7 @@ class ProfileSource:
             return
         saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
         of = (
-            f"{self._waited_for(cells)}{self._awaited(cells)}; if nobody came late the run would "
+            f"{self._waited_for(cells)}{self._awaited(cells)}; if no rank were late, the run would "
             f"be at most {rounded(saved, 2)} % shorter"
         )
         yield Bound(self._lateness, waiting, of)
@@ -332,7 +332,7 @@ class ProfileSource:
             share += times / total if total else 0.0
             if share >= _HALF:
                 return f" ({rank_words(ranks)} in {100 * share:.0f} % of it)"
-        return ", another one each time"
+        return ", a different one each time"
 
     def _overhead(self, cells: pl.DataFrame) -> Iterator[Bound]:
         """What so many calls cost at least, cell by cell no more than they took."""
@@ -345,12 +345,12 @@ class ProfileSource:
             cost.sum().alias("whole"), pl.col("calls").sum(), pl.col("cost_s").mean()
         )
         routine, _, calls, each = most.sort("whole", "routine", descending=True).row(0)
-        by = "in the mean" if self._in_turns else "while nobody is late"
+        by = "on average" if self._in_turns else "while nobody is late"
         if self.calibration is not None:
             by = "by the calibration"
         sharing = f", with {rounded(self.crowded)} ranks on a processor" if self.crowded else ""
         of = (
-            f"what a rank's calls cost for messages of no size, {self._mean(calls):,.0f} of "
+            f"what a rank's calls cost with empty messages, {self._mean(calls):,.0f} of "
             f"{routine} {format_seconds(each)} each {by}{sharing}"
         )
         yield Bound(Limit.OVERHEAD if self.crowded is None else Limit.PROCESSORS, seconds, of)
@@ -389,8 +389,8 @@ class ProfileSource:
         stalls = stalled_calls(self.profile, known_wire=network.wire is not None)
         if stalls is None:
             self.remarks.append(
-                "Some calls took a time-out or longer, but the events that tell what other ranks "
-                "did meanwhile are not complete: a larger --record keeps more."
+                "Some calls took a time-out or longer, but the events that show what other ranks "
+                "did meanwhile are incomplete: a larger --record keeps more."
             )
         return stalls
 

@@ -43,7 +43,8 @@ class Carried:
         cleared: how many ports were left out because a counter went back in between.
         full: how many ports had counters left out that stood at the end of 32 bits.
         units: what counters were taken for: bytes of one count by the name of the counter.
-        compared: how many channels two counters tell of: two sources, or the ports at both ends.
+        compared: how many channels have two counters: from two sources, or from the ports at both
+            ends.
         fourfold: how many of these differ by a factor of four, as where words pass for bytes.
     """
 
@@ -179,7 +180,7 @@ def _why_nothing(reading: _Reading, cleared: int) -> str:
         return f"{ports} {has} counters, but none of them in the earlier reading"
     if reading.full:
         return (
-            f"{ports} {has} counters, but PortXmitData stands where 32 bits end and says nothing; "
+            f"{ports} {has} counters, but PortXmitData is at its 32-bit limit and says nothing; "
             f"{_HOW_TO_GET}"
         )
     told = sorted(reading.told)
@@ -202,7 +203,7 @@ class _Reading:
         between: how many are of channels between switches.
         told: names of their counters.
         data: whether any of these tells what a channel carries.
-        full: ports with counters that stand where 32 bits end.
+        full: ports with counters that are at their 32-bit limit.
         time: the latest that counters are of; None where none says it.
     """
 

@@ -50,7 +50,7 @@ class MissingCables:
         """Both switches, what joins them and what like pairs have, in one line."""
         one, other = (f'switch "{fabric.switch_label[switch]}"' for switch in self.switches)
         have = counted(self.cables, "cable") if self.cables else "no cable joins them"
-        return f"{one} and {other}: {have}, where like pairs have {self.usual}"
+        return f"{one} and {other}: {have}, where similar pairs have {self.usual}"
 
 
 def missing_cables(fabric: Fabric) -> tuple[MissingCables, ...]:

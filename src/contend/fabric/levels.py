@@ -45,7 +45,7 @@ class Leaf:
     """A switch that holds hosts.
 
     Attributes:
-        switch: its name, told apart from others of that name.
+        switch: its name, made unique where others share it.
         guid: such as ``0x0002c903006b8ac0``; "" where it is unknown.
         level: where it stands.
         hosts: hosts on it.

@@ -197,7 +197,7 @@ def _judge_hosts(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
 def _fault(fabric: Fabric, link: _Link, usual: str) -> _Fault:
     why = "fewer lanes" if _lanes(link.label) < _lanes(usual) else "slower signalling"
     name = fabric.channel_name(link.channel)
-    return f"{name}: {link.label}, where its like run at {usual} ({why})", link.channel
+    return f"{name}: {link.label}, where similar links run at {usual} ({why})", link.channel
 
 
 def _lanes(label: str) -> int:

@@ -87,10 +87,12 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
         ]
         crossed = len(hosts) == 2 and own[hosts[0]] == rail[hosts[1]] != own[hosts[1]]
         crossed = crossed and own[hosts[1]] == rail[hosts[0]]
-        verb = "hang on each other's rails" if crossed else "hang on leaves of other rails"
+        verb = (
+            "are cabled to each other's rails" if crossed else "are cabled to leaves of other rails"
+        )
         if len(hosts) == 1:
             wrong, right = int(own[hosts[0]]) + 1, int(rail[hosts[0]]) + 1
-            verb = f"hangs on a leaf of rail {wrong}, not {right}"
+            verb = f"is cabled to a leaf of rail {wrong}, not {right}"
         more = f" and {len(hosts) - 2:,} more" if len(hosts) > 2 else ""
         listed = f"{', '.join(where[:2])}{more}" if more else " and ".join(where)
         found.append(f"server {names[hosts[0]]}: {listed} {verb}")

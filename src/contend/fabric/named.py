@@ -124,7 +124,7 @@ class Names:
         guid = int(guids[numbers[0]])
         label = fabric.switch_label if kind == "switch" else fabric.host_label
         instead = f"a GUID, such as 0x{guid:016x}" if guid else f'"{label[numbers[0]]}" or the like'
-        return UsageError(f"{text}: {len(numbers)} bear this name; give {instead}")
+        return UsageError(f"{text}: {len(numbers)} have this name; give {instead}")
 
     def _port(self, text: str) -> tuple[int, int] | None:
         """The switch and the number of a port; None where a text names none."""
@@ -161,7 +161,7 @@ class Names:
         found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
         if len(found) == 0:
             name = fabric.switch_name[switch]
-            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
+            raise UsageError(f'{name}:{port}: nothing is cabled to port {port} of "{name}"')
         return "host", int(found[0])
 
     def _rules(self) -> Iterator[dict[str, dict[str, list[int]]]]:

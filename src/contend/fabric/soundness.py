@@ -96,7 +96,7 @@ def _check_loops(fabric: Fabric) -> Check:
         Status.WARNING,
         f"{sound}; {counted(len(loops), 'cable')} {lead} from a switch back to itself",
         tuple(fabric.channel_name(2 * cable) for cable in loops[:MOST_DETAILS]),
-        "unplug it or lead it to another switch: it carries nothing, and counts for nothing",
+        "unplug it or connect it to another switch: it carries nothing and is not counted",
     )
 
 
@@ -141,7 +141,7 @@ def _check_ports_used_twice(fabric: Fabric) -> Check:
     return Check(
         "GUIDs",
         Status.WARNING,
-        "ports have two cables, as where two devices share a GUID",
+        "some ports have two cables, as when two devices share a GUID",
         tuple(twice[:MOST_DETAILS]),
         "compare the GUIDs of the devices at the other ends of these cables",
     )
@@ -279,8 +279,8 @@ def _check_speeds(fabric: Fabric) -> Check:
         )
     if unequal:
         summaries.append(
-            f"the ends of {counted(len(unequal), 'cable')} tell different rates, of which the "
-            "slower counts"
+            f"the ends of {counted(len(unequal), 'cable')} report different rates; the slower one "
+            "counts"
         )
         details = [*details[: MOST_DETAILS // 2], *unequal, *details[MOST_DETAILS // 2 :]]
         remedies.append("compare both ports of cables whose ends differ, and dump the fabric again")
@@ -311,14 +311,14 @@ def _check_missing(fabric: Fabric) -> Check:
     found = missing_cables(fabric)
     if not found:
         return Check(
-            "missing cables", Status.OK, "no pair of switches lacks a cable that its like have"
+            "missing cables", Status.OK, "no pair of switches lacks a cable that similar pairs have"
         )
     count = sum(pair.usual - pair.cables for pair in found)
     verb = "is" if count == 1 else "are"
     return Check(
         "missing cables",
         Status.WARNING,
-        f"{counted(count, 'cable')} that like pairs of switches have {verb} missing",
+        f"{counted(count, 'cable')} that similar pairs of switches have {verb} missing",
         tuple(_missing_lines(fabric, found)),
         "look for cables that are unplugged or down between these switches",
     )
@@ -352,14 +352,14 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str
 def _check_rails(fabric: Fabric) -> Check:
     found = hosts_on_other_rails(fabric)
     if not found:
-        return Check("rails", Status.OK, "no adapter hangs on a leaf of another rail")
+        return Check("rails", Status.OK, "no adapter is cabled to a leaf of another rail")
     return Check(
         "rails",
         Status.WARNING,
         f"{counted(len(found), 'server')} {'has' if len(found) == 1 else 'have'} adapters on "
         "leaves of other rails",
         tuple(found[:MOST_DETAILS]),
-        "exchange the cables: until then traffic within these rails crosses the spines",
+        "swap the cables: until then traffic within these rails crosses the spines",
     )
 
 
@@ -367,11 +367,17 @@ def _check_names(fabric: Fabric) -> Check:
     switches = misnamed_switches(fabric)
     hosts = unnamed_hosts(fabric)
     if not switches and not hosts:
-        return Check("names", Status.OK, "hosts name their servers, switches fit their rows")
+        return Check(
+            "names",
+            Status.OK,
+            "host names tell their servers, and switch names fit their positions",
+        )
     summaries, details, remedies = [], list(switches), []
     if switches:
         verb = "is" if len(switches) == 1 else "are"
-        summaries.append(f"{counted(len(switches), 'switch')} {verb} named like another row")
+        summaries.append(
+            f"{counted(len(switches), 'switch')} {verb} named like switches in another position"
+        )
         remedies.append("check the names of these switches and what is cabled to them")
     if hosts:
         verb = "names" if len(hosts) == 1 else "name"

@@ -77,7 +77,7 @@ class DrawnAgreement:
     measurement draws routes once for every launch, and all its patterns take them.
 
     Attributes:
-        gamma: γ, what a pair gets that no other can meet, in bytes per second.
+        gamma: γ, what a pair gets that shares no channel with others, in bytes per second.
         messages: how many were compared.
         patterns: of how many patterns.
         launches: in how many launches, each with other connections.

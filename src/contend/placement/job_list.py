@@ -105,7 +105,7 @@ def jobs_of_slurm(
     plain = run(["scontrol", "--oneliner", "show", "job"], environment, _PATIENCE)
     if plain.status != 0:
         raise MissingError(
-            f"no file of jobs was given, and Slurm does not tell: {_complaint(told, plain)}"
+            f"no list of jobs was given, and Slurm gave none: {_complaint(told, plain)}"
         )
     return parse_jobs([plain.output], "scontrol show job")
 

@@ -97,10 +97,10 @@ class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
         within: one host, by size.
         extra_bytes: on the wire for each message beside its own and what every byte of it costs.
         copy_per_byte_s: of a byte that a rank copies within its memory.
-        send_buffer: bytes of what a rank sends that its host takes over at most, so that the send
-            ends before they have left.
+        send_buffer: most bytes of a send that the host buffers, so that the send ends before they
+            have left.
         processors: that all ranks share; 0 where each has its own.
-        patience_s: after which a rank that waits looks only now and then.
+        patience_s: after which a waiting rank polls only occasionally.
         look_every_s: between those looks.
         scatter_per_rank_s: between the first rank's start of an operation and the last one's, for
             every rank that takes part and, where they share processors, every message that a rank

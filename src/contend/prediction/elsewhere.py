@@ -105,7 +105,7 @@ class PredictedPlace:
     """A place and what is predicted there.
 
     Attributes:
-        name: what tells the place from the others.
+        name: what distinguishes the place from the others.
         prediction: what is predicted.
     """
 

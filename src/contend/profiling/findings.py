@@ -43,12 +43,12 @@ class ProfileFindings:
 
     @cached_property
     def begin_s(self) -> float:
-        """What MPI_Init took a rank, in the mean."""
+        """What MPI_Init took a rank, on average."""
         return self._outside(_BEGIN)
 
     @cached_property
     def end_s(self) -> float:
-        """What MPI_Finalize took a rank, in the mean."""
+        """What MPI_Finalize took a rank, on average."""
         return self._outside(_END)
 
     @cached_property

@@ -337,8 +337,8 @@ class Gathering:
         if not self._messages.whole:
             yield Warned(
                 "unmatched",
-                f"the ranks' records have more than {MOST_EVENTS:,} events: late senders and "
-                "receivers are not looked for",
+                f"the ranks' records have more than {MOST_EVENTS:,} events, so late senders and "
+                "receivers are not identified",
             )
 
     def _write(self, name: str, table: pl.DataFrame) -> None:

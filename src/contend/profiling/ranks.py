@@ -18,7 +18,8 @@ _SHOWN = 6
 _LOST = {
     "communicators": (
         "communicator",
-        "calls there stand together as others, and who waited in their collectives is not known",
+        "their calls are counted together as others, and who waited in their collectives is not "
+        "known",
     ),
     "members": ("list of members", "nothing can be said of who is in that communicator"),
     "cells": ("call", "only counted by routine, without size, communicator and place"),
@@ -81,7 +82,7 @@ def left_out(
     """
     absent = sorted(set(range(size)) - set(ranks["rank"].to_list()))
     if absent:
-        text = f"{rank_words(absent)} left no record: nothing that they called is here"
+        text = f"{rank_words(absent)} left no record: their calls are missing"
         yield Warned("no-record", text)
     yield from _endings(ranks)
     for section, (thing, consequence) in _LOST.items():
@@ -89,8 +90,8 @@ def left_out(
         if number:
             those = [rank for rank, sections in lost.items() if sections.get(section, 0)]
             text = (
-                f"{counted(number, thing)} of {rank_words(those)} found no room in the record: "
-                f"{consequence}; --record takes a larger size"
+                f"{counted(number, thing)} of {rank_words(those)} did not fit into the record: "
+                f"{consequence}; give --record a larger size"
             )
             yield Warned(f"lost-{section}", text)
     requests = sum(int(header["requests_lost"]) for header in headers)

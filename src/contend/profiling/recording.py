@@ -231,8 +231,8 @@ def _silence(job: RecordedJob, status: int | None, records: Path) -> str:
     if status:
         return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (
-        f"{job.words[0]} left no record: no MPI program began, it is of another library (name that "
-        "with --mpi), or its ranks have not the variables LD_PRELOAD and CONTEND_PROFILE of this "
+        f"{job.words[0]} left no record: no MPI program started, it uses another library (name it "
+        "with --mpi), or its ranks lack the variables LD_PRELOAD and CONTEND_PROFILE of this "
         "command"
     )
 

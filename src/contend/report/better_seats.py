@@ -24,7 +24,7 @@ def better_seats_verdict(better: BetterSeats) -> str:
     if better.saved >= _WORTH_WHILE:
         return (
             f"With these seats the most loaded channels need {100 * better.saved:.0f} % less time "
-            f"than in the order that was given ({time}), and mean congestion goes from "
+            f"than in the given order ({time}), and mean congestion goes from "
             f"{congestion}."
         )
     if after.mean_congestion < (1 - _WORTH_WHILE) * before.mean_congestion:
@@ -32,7 +32,7 @@ def better_seats_verdict(better: BetterSeats) -> str:
             "No seats were found in which the most loaded channels need less time, but in these "
             f"mean congestion goes from {congestion}."
         )
-    return "No better seats were found than the order that was given."
+    return "No seats were found that are better than the given order."
 
 
 def better_seats_table(better: BetterSeats) -> ResultTable:
@@ -130,7 +130,7 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fabric: where they are.
         source: whose ranks: a profile, a matrix or a pattern.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         ranks: number of ranks.
         phases: of their traffic.
         hosts_available: how many hosts could be taken.
@@ -138,7 +138,7 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
         unit: of `busy`: ``s``, or ``bytes`` where rates are not known.
         before: the order that was given.
         after: these seats.
-        moved: ranks that sit elsewhere than in the order that was given.
+        moved: ranks that sit elsewhere than in the given order.
         remarks: what a reader must know.
         seconds: that the search took.
         file: where they were written; "" where they were not.

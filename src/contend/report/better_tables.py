@@ -15,14 +15,14 @@ def better_tables_verdict(better: BetterTables) -> str:
     gain = better.gains[-1]
     what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
     share = f"{100 * gain.after.effective_bandwidth:.1f} %"
-    line = f"By these tables {what} {share} of a link's rate"
+    line = f"With these tables {what} {share} of a link's rate"
     if gain.points is not None and gain.before is not None:
         present = f"{100 * gain.before.effective_bandwidth:.1f} %"
         if abs(gain.points) < 0.05:
-            line += f", as by the present ones ({present})"
+            line += f", as with the present ones ({present})"
         else:
             word = "more" if gain.points > 0 else "less"
-            line += f", {abs(gain.points):.1f} points {word} than by the present ones ({present})"
+            line += f", {abs(gain.points):.1f} points {word} than with the present ones ({present})"
     lanes = "one lane" if better.lanes == 1 else f"{better.lanes} lanes"
     line += f". They are free of deadlock on {lanes}"
     if better.present_cycle:
@@ -107,7 +107,7 @@ class BetterTablesJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fabric: what they are for.
         purpose: what they were computed for: a pattern or a file.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         gains: of random bisections first, then of the purpose.
         lanes: virtual lanes that they need to be free of deadlock.
         deadlock_free: whether on each lane no channels wait for each other in a circle.

@@ -32,7 +32,7 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
     if (seconds := at_once.seconds(sizes[-1])) is None:
         line = (
             f"An all-to-all {where} gets at most {percent(at_once.share)} of a link's rate; how "
-            "long it takes cannot be told, as the rates of links are not known (--rate says them)"
+            "long it takes is unknown, because the rates of links are (--rate gives them)"
         )
     else:
         line = (
@@ -207,7 +207,7 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
         placement: which rank sits on which host.
         ranks: how many.
         hosts: on how many hosts.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         worst_shift: the distance at which a shift takes longest.
         operations: the all-to-all at once first.
     """

@@ -41,7 +41,7 @@ def drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
 
 
 def _effective(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
-    free = "what a message got that no other can meet"
+    free = "what a message got that can share no channel"
     if wire is not None:
         free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
     slowest = agreement.slowest
@@ -133,7 +133,7 @@ class DrawnAgreementJson(msgspec.Struct, frozen=True, kw_only=True):
     """Measured bandwidths over routes that hashes draw, compared with simulated draws.
 
     Attributes:
-        gamma: what a pair gets that no other can meet, in bytes per second.
+        gamma: what a pair gets that shares no channel with others, in bytes per second.
         messages: number of messages that were compared.
         patterns: of how many patterns.
         launches: in how many launches, each with other connections.
@@ -141,7 +141,7 @@ class DrawnAgreementJson(msgspec.Struct, frozen=True, kw_only=True):
         simulations: how many times all of that was simulated.
         effective: measured effective bisection bandwidth, as a fraction of γ.
         simulated: the same, simulated by max-min fair shares.
-        simulated_range: 95 % of the simulations have it between these.
+        simulated_range: bounds of 95 % of the simulations.
         slowest: of the slowest message of every pattern.
         every: of all messages.
     """

@@ -100,9 +100,9 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note="shares of a link's rate; bisection bandwidth is what random pairs get in the "
-                f"mean; {_worst_shift_words(routed)}deadlock as tables alone tell: dfsssp, lash "
-                "and nue assign lanes that no table holds",
+                note="shares of a link's rate; bisection bandwidth is what random pairs get on "
+                f"average; {_worst_shift_words(routed)}deadlock is judged by the tables alone: "
+                "dfsssp, lash and nue assign lanes that no table holds",
             )
         )
     if refusals:
@@ -156,9 +156,9 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: with its options; "present" for the tables that the fabric came with.
         refusal: why it does not route the fabric; null where it does.
-        bandwidth: what random pairs get in the mean; null, as what follows, where it refuses.
+        bandwidth: what random pairs get on average; null, as what follows, where it refuses.
         ci95: both ends of its 95 % interval.
-        worst_shift: what all hosts get in the mean at the distance that is worst, all links counted
+        worst_shift: what all hosts get on average at the distance that is worst, all links counted
             alike.
         alltoall_bound: what an all-to-all gets at most: the time of the slowest port over that of
             the hottest channel.
@@ -183,7 +183,7 @@ class EnginesJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fabric: that they route.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         engines: the best first, those that refuse last.
     """
 

@@ -217,8 +217,8 @@ def _nearest(verdicts: Sequence[Verdict]) -> str:
     if not near:
         failed = [verdict for verdict in verdicts if verdict.evidence.failed]
         if len(failed) == len(verdicts):
-            return "every cell failed, and nothing tells of a limit"
-        return "no bound is known that the measurement could be held against"
+            return "every cell failed, and nothing points to a limit"
+        return "no bound is known to compare the measurement with"
     ratio, bound = min(near, key=lambda pair: pair[0])
     return (
         f"no limit explains half of the time; the nearest bound is that of {bound.limit}, and the "
@@ -248,7 +248,7 @@ def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
         "What helps",
         ("limit", "saves", "remedy", "command"),
         tuple((limit, word, *rest) for word, (limit, *rest) in zip(words, rows, strict=True)),
-        note="Saved: of a program's run or of one measured operation, as it is predicted.",
+        note="Saved: as predicted, of a program's run or of one measured operation.",
     )
 
 
@@ -279,7 +279,9 @@ def _cells(explanation: Explanation) -> ResultTable:
                 ", ".join(map(str, verdict.limits)) or _UNPROVEN,
             )
         )
-    note = "Least time of every limit, and how many times as long the measurement takes."
+    note = (
+        "The least time that each limit allows, and how many times as long the measurement takes."
+    )
     if memory:
         note += " Data: share of a host's memory."
     numeric = frozenset(columns[1:-1])
@@ -315,7 +317,7 @@ def _evidence(explanation: Explanation) -> ResultTable:
         for reason in verdict.reasons
     )
     columns = ("cell", "limit", "because", "times")
-    note = "Times: how many times what it is compared with the measurement takes."
+    note = "Times: the measurement as a multiple of what it is compared with."
     return ResultTable("Evidence", columns, rows, frozenset(("times",)), note)
 
 

@@ -47,14 +47,14 @@ def failures_verdict(found: Failures) -> str:
         if worst.rerouted is not None and found.rerouted is not None:
             line += (
                 f", or {percent(worst.rerouted)} instead of "
-                f"{percent(found.rerouted.effective_bandwidth)} where {found.engine} routes anew"
+                f"{percent(found.rerouted.effective_bandwidth)} if {found.engine} reroutes"
             )
         alike = sum(failure.ties(worst) for failure in whole[1:])
         if alike:
             line += f"; {counted(alike, 'other')} {'costs' if alike == 1 else 'cost'} as much"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
-    parts.append(f"{harmless:,} of {len(found.alone):,} cost nothing that these pairs show")
+    parts.append(f"{harmless:,} of {len(found.alone):,} cost nothing that these pairs can show")
     return f"{'; '.join(parts)}."
 
 
@@ -88,10 +88,10 @@ def failures_tables(found: Failures) -> list[ResultTable]:
 
 
 def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> ResultTable:
-    numeric = ["hosts gone", "random pairs get", "change", "entries changed"]
+    numeric = ["hosts cut off", "random pairs get", "change", "entries changed"]
     tried = any(failure.rerouted is not None for failure in failures)
     if tried:
-        numeric += ["routed anew", "change then"]
+        numeric += ["rerouted", "change then"]
     rows, place = [], 0
     for number, failure in enumerate(failures[:_ROWS], 1):
         if number == 1 or not failure.ties(failures[number - 2]):
@@ -139,11 +139,11 @@ def _intact(found: Failures) -> str:
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
     anew = percent(found.rerouted.effective_bandwidth)
-    return f"{words}, and {anew} routed anew by {found.engine}"
+    return f"{words}, and {anew} rerouted by {found.engine}"
 
 
 def failures_figure(found: Failures) -> Figure:
-    """What the worst failures cost: by mended tables, and where all routes are computed anew."""
+    """What the worst failures cost: by mended tables, and where all routes are recomputed."""
     shown = (_whole(found.alone) or list(found.alone))[:_ROWS]
     with styled():
         figure = new_figure(height=1.5 + 0.2 * len(shown))
@@ -155,7 +155,7 @@ def failures_figure(found: Failures) -> Figure:
             for row, one in enumerate(shown)
             if one.rerouted is not None
         ]
-        kinds = (("by mended tables", mended, "o"), (f"routed anew by {found.engine}", anew, "D"))
+        kinds = (("by mended tables", mended, "o"), (f"rerouted by {found.engine}", anew, "D"))
         for number, (label, changes, marker) in enumerate(kinds):
             if not changes:
                 continue
@@ -222,12 +222,12 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
         kinds: "switch" or "cable", for each.
         hosts: that are gone with it or cut off.
         changed: table entries that had to change.
-        bandwidth: what random pairs of hosts get in the mean, by mended tables.
+        bandwidth: what random pairs of hosts get on average, by mended tables.
         change: against what the same pairs get on the whole fabric.
         margin: half of the 95 % interval of the change.
-        rerouted: the same mean with all tables computed anew; null where that was not tried.
-        rerouted_change: against what the same pairs get on the whole fabric by tables computed
-            anew; null likewise.
+        rerouted: the same mean with all tables recomputed; null where that was not tried.
+        rerouted_change: against what the same pairs get on the whole fabric with recomputed tables;
+            null likewise.
         rerouted_margin: half of the 95 % interval of that change; null likewise.
     """
 
@@ -248,12 +248,12 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fabric: whole.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         hosts: that take part.
-        bandwidth: what random pairs of them get in the mean while nothing is broken.
-        rerouted: the same by tables computed anew; null where the engine refuses.
+        bandwidth: what random pairs of them get on average while nothing is broken.
+        rerouted: the same with recomputed tables; null where the engine refuses.
         samples: patterns of random pairs that each was judged by.
-        engine: that computed tables anew.
+        engine: that recomputed the tables.
         alone: every switch and cable, the worst first.
         pairs: two of the worst at once.
     """

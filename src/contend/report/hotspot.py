@@ -61,7 +61,7 @@ def _latency(trips: pl.DataFrame) -> ResultTable:
         rows.append((*words, "; ".join(told)))
     columns = ("bytes", *(f"k = {k}" for k in rivals), "")
     return ResultTable(
-        title="The victim's time one way while k other pairs send",
+        title="The victim's one-way time while k other pairs send",
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[:-1]),

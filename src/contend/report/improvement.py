@@ -30,7 +30,7 @@ def improvement_verdict(found: Improvement) -> str:
     if found.gain <= found.margin:
         return (
             f"{counted(found.cables, 'cable')} would gain {_points(found.gain, found.margin)} "
-            f"points, which is nothing that {found.before.samples:,} samples show; {_who(found)} "
+            f"points, too little for {found.before.samples:,} samples to show; {_who(found)} "
             f"{before} of a link's rate{_other_tables(found)}."
         )
     first = found.additions[0]
@@ -67,11 +67,11 @@ def _nothing(found: Improvement) -> str:
             "route: there is nothing to gain"
         )
     line = (
-        f"No cable gains anything that patterns show, of {counted(found.tried, 'kind')} that were "
-        f"tried: {_who(found)} {_share(found.before)} of a link's rate"
+        f"No cable of {counted(found.tried, 'kind')} that were tried gains anything measurable: "
+        f"{_who(found)} {_share(found.before)} of a link's rate"
     )
     if found.bound is not None:
-        line += f", and cuts would let them have {percent(found.bound)}"
+        line += f", of at most {percent(found.bound)} by what cuts carry"
     return f"{line}{_other_tables(found)}"
 
 
@@ -126,11 +126,11 @@ def improvement_tables(found: Improvement) -> list[ResultTable]:
 
 
 def _cables_table(found: Improvement) -> ResultTable:
-    numeric = ("gain in points", "then", "rate", "as good")
+    numeric = ("gain in points", "then", "rate", "ties")
     rows = []
     for addition in found.additions:
         *others, last = addition.cables
-        tables = "computed anew" if addition.anew else "few entries changed"
+        tables = "recomputed" if addition.anew else "few entries changed"
         rows += [("", *_ends(found, cable), "with the next", "", "", "", "") for cable in others]
         rows.append(
             (
@@ -150,7 +150,7 @@ def _cables_table(found: Improvement) -> ResultTable:
         rows=numbered,
         numeric=frozenset({"cable", *numeric}),
         note=f"± half of the 95 % interval of the same {found.after.samples:,} samples before and "
-        "after; as good: other kinds of cables that patterns did not tell from it",
+        "after; ties: other kinds of cables that the patterns could not distinguish from it",
     )
 
 
@@ -259,7 +259,7 @@ class AdditionJson(msgspec.Struct, frozen=True, kw_only=True):
         margin: half of the 95 % interval of the gain; 0 where all outcomes were counted.
         bandwidth: with these and all before them.
         rate_Bps: the same in bytes per second; null where rates of links are not known.
-        as_good: other kinds of cables that patterns did not tell from these.
+        as_good: other kinds of cables that the patterns could not distinguish from these.
         tables: "kept" but for few entries, or computed "anew".
     """
 
@@ -277,7 +277,7 @@ class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fabric: with the new cables.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         pattern: that was to get more bandwidth.
         samples: of it that were simulated.
         engine: that computed the routes before and after.

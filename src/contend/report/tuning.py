@@ -28,7 +28,7 @@ def tuning_verdict(lessons: Lessons) -> str:
     if len(sizes) > 1:
         where += f" to {size_words(sizes[-1])}"
     return (
-        f"By {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
+        f"With {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
         f"{counted(best.ranks, 'rank')} takes {_seconds(best.best)} instead of "
         f"{_seconds(best.library)}: {factor_words(best.gain)} times faster, the "
         f"most that these rules save. They change {len(changed)} of {measured}, at {where}; the "

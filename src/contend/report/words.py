@@ -115,8 +115,8 @@ def apart_words(launches: Modes) -> str:
 
 BEYOND_WIRE = "beyond the wire"
 BEYOND_WIRE_NOTE = (
-    "Beyond the wire: faster than hosts' ports carry, because so few bytes fit into buffers, or "
-    "pass in the burst of an emulated cable, at once."
+    "Beyond the wire: faster than the hosts' ports, because so few bytes fit into buffers or "
+    "pass at once in an emulated cable's burst."
 )
 
 

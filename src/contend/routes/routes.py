@@ -89,8 +89,8 @@ def make_resolver(
     routes = _routes_of(fabric)
     if routes.drawn and not draws:
         raise UsageError(
-            f"routes by {routes.engine} are drawn anew for every sample, and this needs "
-            "routes that stay: give routes=FILE or another route=ENGINE"
+            f"routes by {routes.engine} are drawn anew for every sample, and this needs fixed "
+            "routes: give routes=FILE or another route=ENGINE"
         )
     try:
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)

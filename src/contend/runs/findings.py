@@ -244,9 +244,9 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
         largest = max(cell.record.bytes or 0 for cell in beyond)
         yield Warned(
             "beyond-wire",
-            f"in {counted(len(beyond), 'cell')} of up to {format_bytes(largest)} ranks sent faster "
-            "than hosts' ports carry: so few bytes go into buffers, or through the burst of an "
-            "emulated cable, at once; their times do not tell what the network carries",
+            f"in {counted(len(beyond), 'cell')} of up to {format_bytes(largest)} ranks sent "
+            "faster than the hosts' ports: so few bytes fit into buffers or pass at once in an "
+            "emulated cable's burst; their times do not tell what the network carries",
         )
     few = sum(len(cell.used) < FEWEST for cell in cells)
     if few:

@@ -19,10 +19,10 @@ ROUTES = "routes.txt"
 def write_routes(fabric: Fabric, names: Sequence[str], path: Path) -> None:
     """Writes which way every host is reached from every switch, by its first address.
 
-    After the number of hosts and of switches there is a line for every host: the switch that it
-    hangs on, from 0, and its name. Then for every switch two lines: the switches that its channels
-    lead to, and for every host which of these channels leads there, from 0, ``-`` for none.
-    Thousands of hosts take some megabytes.
+    After the number of hosts and of switches there is a line for every host: the switch that it is
+    attached to, from 0, and its name. Then for every switch two lines: the switches that its
+    channels lead to, and for every host which of these channels leads there, from 0, ``-`` for
+    none. Thousands of hosts take some megabytes.
 
     Args:
         fabric: with routes.

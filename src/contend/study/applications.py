@@ -52,7 +52,7 @@ class Application(Struct, frozen=True, forbid_unknown_fields=True):
         percent: share of the run time that is communication.
         parts: of the communication.
         rest: name of the pattern that communication outside all parts counts as; "" leaves it out.
-        printed: what the source comes to.
+        printed: what the source prints.
     """
 
     name: Name

@@ -107,7 +107,9 @@ def test_a_missing_cable_is_a_warning(capsys: pytest.CaptureFixture[str], tmp_pa
     target = tmp_path / "report.json"
     assert run(["fabric", "check", "short", "--json", str(target)]) == 0
     out = capsys.readouterr().out
-    words = 'switch "switch 3" and switch "switch 5": no cable joins them, where like pairs have 1'
+    words = (
+        'switch "switch 3" and switch "switch 5": no cable joins them, where similar pairs have 1'
+    )
     assert words in " ".join(out.split())
     assert out.splitlines()[0].endswith(" checks, 1 warning.")
     checks = {check["name"]: check for check in json.loads(target.read_text())["checks"]}

@@ -249,7 +249,7 @@ def test_blocks_are_switches_below_one_or_below_blocks_of_blocks() -> None:
     flat = fabric_of(BLOCKS)
     assert flat.host_switch.tolist() == [0] * 5 + [1] * 4 + [2] * 4
     assert above(flat)["all blocks"] == {"b1", "b2", "b3"}
-    assert any("blocks tell which nodes are near" in one.message for one in flat.findings)
+    assert any("blocks say which nodes are near" in one.message for one in flat.findings)
     paired = above(fabric_of(BLOCKS + "BlockSizes=4,8\n"))
     assert paired["b1"] == paired["b2"] == {"blocks of 8, from b1"}
     assert paired["b3"] == {"blocks of 8, from b3"}

@@ -20,7 +20,7 @@ from contend.report import Document, failures_document
 
 EngineOption = Annotated[
     str | None,
-    ROUTE(f"{ENGINES} The worst failures are routed anew by it too, else by contend."),
+    ROUTE(f"{ENGINES} The worst failures are rerouted by it too, else by contend."),
 ]
 SamplesOption = Annotated[int, SAMPLES("They are the same for each failure.", min=2)]
 

@@ -36,7 +36,7 @@ EngineOption = Annotated[
     str,
     ROUTE(f"{ENGINES} With the new cables and without."),
 ]
-PatternOption = Annotated[str, PATTERN(": what is to get more bandwidth.")]
+PatternOption = Annotated[str, PATTERN(": the traffic that should get more bandwidth.")]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 SamplesOption = Annotated[
     int | None,
@@ -81,7 +81,7 @@ def improve(
         if kind not in HOLD_ROUTES:
             where = "standard output" if output == "-" else output
             print(
-                f"contend: warning: {where}: {kind} files hold no tables: by others than "
+                f"contend: warning: {where}: {kind} files hold no tables, and with others than "
                 "those found here the figures differ; .fabric and .lfts files hold them",
                 file=sys.stderr,
             )

@@ -155,7 +155,7 @@ def _notes(graph: Graph, given_guids: bool, given_lids: bool) -> Iterator[str]:
     if graph.lacks("kind"):
         yield "no node has a kind: nodes with one edge are hosts, all others switches"
     if graph.lacks("name"):
-        yield "no node has a name: their ids stand for names"
+        yield "no node has a name: their ids are used"
     if not given_guids:
         yield "not all nodes have a guid: GUIDs are given out"
     if not given_lids:

@@ -350,4 +350,4 @@ def _notes(
     if network.left_out:
         yield f"{counted(network.left_out, 'cable')} of switches' management ports left out"
     if not all(rate for rate, _ in network.cables.values()):
-        yield f"{teller} tells no speed of some cables, which is unknown"
+        yield f"{teller} gives no speed for some cables: it is unknown"

@@ -86,7 +86,7 @@ def _head(fabric: Fabric, tree: _Tree, purpose: str) -> Iterator[str]:
     name = one_line(fabric.name).encode("ascii", "backslashreplace").decode()
     yield f"# {name}, written by contend for {purpose}.\n"
     if tree.changed:
-        yield f"# {counted(tree.changed, 'node name')} changed to what Slurm takes.\n"
+        yield f"# {counted(tree.changed, 'node name')} changed to what Slurm accepts.\n"
 
 
 def _of_smallest(tree: _Tree) -> str:

@@ -18,7 +18,7 @@ _MOST_NODES = 65_533
 _MOST_CABLES = 1 << 20
 _MOST_PORTS = 0xFFFE
 _FIRST_NODE, _FIRST_SWITCH = 0x1_0000_0000, 0x2_0000_0000
-ONE_CABLE = "topology files tell no ports, rates or parallel cables: each pair has one cable here"
+ONE_CABLE = "topology files have no ports, rates or parallel cables: each pair has one cable here"
 """A note."""
 
 
@@ -75,7 +75,10 @@ class SlurmTree:
             below = list(larger)
         if len(below) > 1:
             self._add("all blocks", _Switch(line, [], below))
-        return "blocks tell which nodes are near each other, and no switches: each is a switch here"
+        return (
+            "blocks say which nodes are near each other but name no switches: each counts as a "
+            "switch here"
+        )
 
     def _add(self, name: str, switch: _Switch) -> None:
         if not name or name in self._switches:

@@ -1,4 +1,4 @@
-"""Fabrics with more cables or with broken ones; their routes have to be computed anew."""
+"""Fabrics with more cables or with broken ones; their routes have to be recomputed."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def options(launch: Launch, _: Path | None) -> LauncherOptions:
     """
     if launch.hosts or launch.ranks_per_host is not None:
         raise UsageError(
-            f"contend cannot tell {launch.launcher} hosts or ranks per host by itself; "
+            f"contend cannot pass hosts or ranks per host to {launch.launcher} itself; "
             "put {hostfile}, {hosts} or {ranks_per_host} into its command"
         )
     return LauncherOptions(("-n", str(launch.ranks), *launch.extra))

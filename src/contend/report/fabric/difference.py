@@ -184,11 +184,11 @@ class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         old: size of the earlier state.
         new: size of the later one.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         changes: of hosts, switches and cables.
         changed_entries: entries of tables for hosts that differ, by switch where any do; null
             where one state has no tables.
-        bandwidth_before: what random pairs of hosts get in the mean; null without tables.
+        bandwidth_before: what random pairs of hosts get on average; null without tables.
         bandwidth_after: the same by the later tables.
     """
 

@@ -388,7 +388,7 @@ class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
         name: as launchers know it.
         host: its name in the fabric.
         ranks: number of ranks on it.
-        switch: the switch that it hangs on, with its GUID where others have its name.
+        switch: the switch that it is attached to, with its GUID where others have its name.
         port: the switch's port.
     """
 

@@ -28,7 +28,7 @@ class JobJson(msgspec.Struct, frozen=True, kw_only=True):
         servers: that it has.
         hosts: names of their hosts on the fabric.
         unknown: names of its hosts that the fabric does not know.
-        leaves: switches that its hosts hang on.
+        leaves: switches that its hosts are attached to.
         fewest_leaves: on which as many of its and the free servers would hang.
         alone: what its messages get without other jobs, as a share of their hosts' ports; null
             where it sends none.
@@ -94,11 +94,11 @@ class SeatsJson(msgspec.Struct, frozen=True, kw_only=True):
         servers: their names.
         nodelist: the same as Slurm takes them.
         hosts: names of their hosts on the fabric.
-        leaves: on how many switches they hang.
+        leaves: number of switches that they are attached to.
         alone: what its messages get without other jobs, as a share of their hosts' ports.
         beside: what they get beside the others.
         margin: half of the 95 % interval of `beside`.
-        cost: what the others lose by it, in the mean over their hosts.
+        cost: what the others lose because of it, averaged over their hosts.
         cost_margin: half of its 95 % interval.
         worst_job: that loses most; null where none loses.
         worst_loss: what that one loses.
@@ -122,10 +122,10 @@ class NextJobJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         verdict: in words.
-        fewest_leaves: on which as many free servers hang.
+        fewest_leaves: with as many free servers.
         best: of all choices that were tried.
         first: the first free servers by name.
-        gain: what the hosts of all jobs, this one included, get more in the mean with the best.
+        gain: what the hosts of all jobs, this one included, get more on average with the best.
         margin: half of its 95 % interval.
         tried: how many choices were tried.
     """
@@ -144,7 +144,7 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fabric: which.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         pattern: that every job sends.
         within_rails: whether it sends it between its servers, every adapter to that on its rail.
         samples: how many were drawn.

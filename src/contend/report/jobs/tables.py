@@ -75,7 +75,7 @@ def next_verdict(found: Jobs) -> str:
     return (
         f"The next job of {len(best.servers):,} servers sits best on {nodelist(best)}: "
         f"{_gets(best)} (on the first free ones {percent(first.beside)}), and the others lose "
-        f"{percent(best.cost, 2)} by it ({percent(first.cost, 2)})."
+        f"{percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
     )
 
 
@@ -165,7 +165,7 @@ def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
         f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
-        "port's rate; fewest: leaves that would do, by its own and the free servers"
+        "port's rate; fewest: leaves that would do, with its own and the free servers"
     ]
     if found.within_rails:
         remarks.append(
@@ -217,7 +217,7 @@ def _harms_table(found: Jobs) -> ResultTable:
                 f"{_channel(found.fabric, channel)} ({100 * part:.0f} %)",
             )
         )
-    note = "what each loses where no other job runs; where: the channel on which most of it is lost"
+    note = "what each loses when only these two run; where: the channel on which most of it is lost"
     more = len(found.pairs) - len(rows)
     if more > 0:
         note += f"; {counted(more, 'more pair')} {'is' if more == 1 else 'are'} in the JSON"

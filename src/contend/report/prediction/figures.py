@@ -107,7 +107,7 @@ def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -
         return agreement_words(comparison)
     best = fastest(predictions)
     if best is None:
-        return "time-outs may rule every all-to-all"
+        return "time-outs may decide every all-to-all"
     return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(best.size)}"
 
 

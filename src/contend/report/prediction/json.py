@@ -66,7 +66,7 @@ class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
         interval_s: both ends.
         rate_Bps_per_rank: (ranks - 1) times bytes over predicted_s.
         counted_s: rounds one after the other, each as long as its fullest channel takes.
-        collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
+        collapses: whether time-outs may occur, so that predicted_s is only a lower bound.
         crowded: whether messages go off at once on more ranks than processors, which makes
             predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
@@ -102,7 +102,7 @@ class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
         placement: how ranks were placed.
         rate_Bps: of the fastest host's port.
         remarks: what a reader must know of what messages cost.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         cells: one for every algorithm and size.
     """
 
@@ -197,7 +197,7 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
     """A program's run time in one place.
 
     Attributes:
-        name: what tells the place from the others.
+        name: what distinguishes the place from the others.
         fabric: its name.
         rate_Bps: of every cable.
         hosts: number of each rank's host.
@@ -206,7 +206,7 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
         communication: part of the run time in MPI.
         perfect_routes_s: run time if all cables of a switch with hosts were one.
         crossbar_s: run time if nothing but hosts' ports held messages back.
-        collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
+        collapses: whether time-outs may occur, so that predicted_s is only a lower bound.
         crowded: whether much of the run is small collectives of more ranks than processors, which
             makes predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
@@ -239,12 +239,12 @@ class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
         ranks: how many.
         recorded_s: run time as recorded.
         kept_s: the part of it that events were kept of.
-        modelled_s: what the model has for that part, where it was recorded; null where that is not
-            known.
-        look_every_s: how often ranks that wait look, taken from the recording; null where the
+        modelled_s: what the model predicts for that part, where it was recorded; null where that is
+            not known.
+        look_every_s: how often waiting ranks poll, taken from the recording; null where the
             calibration's is used.
         remarks: what a reader must know.
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         cases: one for every place.
     """
 

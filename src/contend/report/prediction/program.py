@@ -47,22 +47,22 @@ def program_verdict(
             f" On {doubtful[0].name}"
             + (f" and {counted(len(doubtful) - 1, 'other')}" if len(doubtful) > 1 else "")
             + f" {piling.messages} messages of {format_bytes(piling.bytes)} meet in front of a "
-            f"channel that holds {format_bytes(piling.buffer)}: packets may be dropped, time-outs "
-            "may rule, and the prediction is only a lower bound."
+            f"channel that holds {format_bytes(piling.buffer)}: packets may be dropped, and "
+            "because of time-outs the prediction is only a lower bound."
         )
     if slowest.prediction.crowded:
         parts.append(
             f" {percent(slowest.prediction.small, 0)} of that are small collectives of more ranks "
-            "than processors: when each of them runs decides, and such runs scatter by a factor."
+            "than processors. The scheduler decides how long these take, and such runs scatter by "
+            "a factor."
         )
     if recorded.modelled is None:
         parts.append(
-            " Where it was recorded is not known, so that nothing corrects the model: "
-            "give --fabric."
+            " Where it was recorded is not known, so the model is not corrected: give --fabric."
         )
     lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
     if lacking:
-        parts.append(f" The prediction lacks what the profile does: {lacking[0]}.")
+        parts.append(f" The prediction lacks what the profile lacks: {lacking[0]}.")
     if found.where.calibration.assumed:
         parts.append(f" {ASSUMED}")
     measured = _version(found.where.calibration.library)
@@ -170,10 +170,10 @@ def _notes(recorded: Recorded) -> list[str]:
         )
         look = recorded.corrections[0].look_every_s
         if look is not None:
-            notes.append(f"It is right if ranks that wait look every {format_seconds(look)}.")
+            notes.append(f"It agrees if waiting ranks poll every {format_seconds(look)}.")
     if math.isfinite(recorded.program.until):
         share = percent(recorded.kept / recorded.seconds, 0)
-        notes.append(f"Events were kept of {share} of the run; the rest is taken to be like it.")
+        notes.append(f"Events were kept for {share} of the run; the rest is assumed to be alike.")
     return [*notes, remarks_words(recorded.program.remarks)]
 
 

@@ -57,9 +57,9 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
         note="Brackets hold 95 % intervals.",
     )
     place = [
-        ("bytes of a send that a host takes over", _words(calibration.send_buffer, format_bytes)),
-        ("ranks that wait look every", _words(calibration.look_every_s, format_seconds)),
-        ("starts lie apart, a rank", _words(calibration.scatter_per_rank_s, format_seconds)),
+        ("bytes of a send that the host buffers", _words(calibration.send_buffer, format_bytes)),
+        ("waiting ranks poll every", _words(calibration.look_every_s, format_seconds)),
+        ("spread of starts, per rank", _words(calibration.scatter_per_rank_s, format_seconds)),
         ("processors that ranks share", str(calibration.processors or "none")),
     ]
     other = ResultTable(
@@ -121,8 +121,8 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool 
             f"In {counted(doubtful, 'cell')} more may pile up in front of a channel than its "
             f"buffer holds ({worst.algorithm}, {format_bytes(worst.size)}: "
             f"{worst.piling.messages} messages, {format_bytes(worst.piling.bytes)} against "
-            f"{format_bytes(worst.piling.buffer)}): packets are dropped, time-outs rule, and the "
-            "prediction is only a lower bound."
+            f"{format_bytes(worst.piling.buffer)}): packets are dropped, and because of time-outs "
+            "the prediction is only a lower bound."
         )
     if assumed:
         parts.append(ASSUMED)
@@ -169,7 +169,7 @@ def prediction_tables(
 
 
 def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTable:
-    """Predicted beside measured, the ratio of every cell."""
+    """Predicted and measured, the ratio of every cell."""
     columns = ("bytes", "schedule", "predicted", "measured", "ratio", "")
     ordered = sorted(
         comparison.cells, key=lambda cell: (cell.prediction.size, cell.prediction.algorithm)
@@ -198,7 +198,7 @@ def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTabl
     ]
     missing = counted(len(comparison.missing), "prediction")
     return ResultTable(
-        title=f"Predicted beside measured, {name}",
+        title=f"Predicted and measured, {name}",
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[:1] + columns[2:5]),
@@ -211,9 +211,9 @@ def agreement_words(comparison: Comparison) -> str:
     """How near predictions come, in a sentence."""
     cells, error = comparison.foreseeable, comparison.median_error
     if error is None:
-        return "Of every cell the prediction says that time-outs may rule."
+        return "Every cell is marked as a lower bound, because of time-outs."
     doubtful = len(comparison.cells) - len(cells)
-    bounds = "was said to be a lower bound" if doubtful == 1 else "were said to be lower bounds"
+    bounds = "was marked as a lower bound" if doubtful == 1 else "were marked as lower bounds"
     said = f" {counted(doubtful, 'other cell')} {bounds}." if doubtful else ""
     return (
         f"{comparison.within(_GOAL)} of {counted(len(cells), 'cell')} within {percent(_GOAL, 0)}, "

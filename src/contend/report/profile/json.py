@@ -19,7 +19,7 @@ class SpentJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         calls: how many.
-        bytes: given to be sent; of receives, what arrived.
+        bytes: sent; of receives, what arrived.
         seconds: in these calls, of all ranks together.
         share: of the run times of all ranks together.
         longest_s: the longest call.
@@ -117,7 +117,7 @@ class WaitJson(msgspec.Struct, frozen=True, kw_only=True):
         kind: for a late rank (in a collective), a late sender or a late receiver.
         seconds: waited.
         share: of the run times of all ranks together.
-        uncertainty_s: by which that may be off, as clocks differ.
+        uncertainty_s: uncertainty of that, as clocks differ.
         routine: of the call that most of it is in.
         place: of that call.
     """
@@ -204,12 +204,12 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         ranks: of MPI_COMM_WORLD.
         hosts: with how many ranks each held.
         run_s: mean run time of a rank, between MPI_Init and MPI_Finalize.
-        begin_s: what MPI_Init took a rank, in the mean.
-        end_s: what MPI_Finalize took a rank, in the mean.
+        begin_s: what MPI_Init took a rank, on average.
+        end_s: what MPI_Finalize took a rank, on average.
         mpi_share: part of it in MPI.
         waiting_s: of all ranks together, for ranks that were late.
         transfer_s: of all ranks together, in blocking collectives once all had entered.
-        balance_s: what a rank's run would be shorter by, at most, if nobody came late.
+        balance_s: by how much a rank's run would be shorter, at most, if nobody were late.
         uncertainty_s: of a rank's clock against that of rank 0, at most; null where not known.
         record_bytes: what the record of a rank took at most.
         routines: most time first.

@@ -76,7 +76,7 @@ def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> R
         columns=("mean of a rank", *names, "difference", "ratio"),
         rows=(*(_changed(*head) for head in heads), *rows),
         numeric=frozenset({*names, "difference", "ratio"}),
-        note="The places where the time changed most follow the sums.",
+        note="The places where the time changed most come after the totals.",
     )
 
 
@@ -280,7 +280,7 @@ def _waits(findings: ProfileFindings) -> Iterator[ResultTable]:
         columns=("rank", "waits for", "most of it in", "time", "of the run"),
         rows=rows,
         numeric=frozenset({"rank", "time", "of the run"}),
-        note=f"If nobody came late the run would be at most {format_seconds(saved)} ({part}) "
+        note=f"If no rank were late, the run would be at most {format_seconds(saved)} ({part}) "
         f"shorter.{doubt if unsure else ''} {_more(table, 'pair')}".strip(),
     )
 
@@ -299,7 +299,7 @@ def _sizes(findings: ProfileFindings) -> ResultTable:
             for row in findings.sizes.iter_rows(named=True)
         ),
         numeric=_NUMBERS,
-        note="Bytes are what a rank gave to be sent; of receives, what arrived.",
+        note="Bytes are what a rank sent or, in receives, what arrived.",
     )
 
 

@@ -111,13 +111,13 @@ def _notes(beside: BesideCounters) -> str:
         f"{name} and its like are taken as {_unit(unit)}" for name, unit in carried.units.items()
     ]
     if carried.unknown:
-        parts.append(f"{counted(carried.unknown, 'port')} of no part of this fabric left out")
+        parts.append(f"{counted(carried.unknown, 'port')} that this fabric does not have left out")
     if carried.cleared:
         ports = counted(carried.cleared, "port")
         parts.append(f"counters of {ports} went back in between, so they were cleared: left out")
     if carried.full:
         ports = counted(carried.full, "port")
-        parts.append(f"counters of {ports} stand where 32 bits end: left out")
+        parts.append(f"counters of {ports} are at their 32-bit limit: left out")
     return "; ".join(parts)
 
 
@@ -187,17 +187,18 @@ class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
     """What ports have counted, beside what the pattern predicts.
 
     Attributes:
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         rank_correlation: Spearman's, of both shares; null where one is the same everywhere.
         seconds: between two readings; null for one, or where it is not known.
         ports: how many ports had counters.
         unknown: how many of them are no part of this fabric.
         cleared: how many ports were left out as a counter went back in between.
-        full: how many ports had counters left out that stand where 32 bits end.
+        full: how many ports had counters left out because they are at their 32-bit limit.
         units: bytes that one count was taken for, by the name of the counter.
-        compared: how many channels two counters tell of: two sources, or the ports at both ends.
-        fourfold: how many of these differ by a factor of 4, as where words of four bytes pass for
-            bytes.
+        compared: how many channels have two counters: from two sources, or from the ports at both
+            ends.
+        fourfold: how many of these differ by a factor of 4, as when words of four bytes are taken
+            for bytes.
         channels: in the order of their numbers.
     """
 

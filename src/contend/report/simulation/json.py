@@ -156,7 +156,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
             alike, and heat is the number of messages.
         heat_assumes: the rates that links of unknown rate were taken for in heat.
         channels: who loads the channels that --channel asks for.
-        counters: what ports have counted, beside this; null without --counters.
+        counters: comparison with port counters; null without --counters.
         elapsed_s: seconds in all.
         drawing_s: seconds of all cores spent on drawing patterns and placements.
         counting_s: seconds of all cores spent on counting.

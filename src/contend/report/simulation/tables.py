@@ -135,7 +135,7 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
             ("rated bisection bandwidth", percent(rated.share), carried(rated.share), meaning)
         )
         if simulation.pattern == "bisect":
-            meaning = "the most that random pairs get, by what cuts carry"
+            meaning = "the most that cuts allow random pairs"
             bound = rated.random_pairs
             rows.append(("bound by cuts", percent(bound), carried(bound), meaning))
     most = "messages on the fullest channel of a route"

@@ -161,8 +161,8 @@ class UserJson(msgspec.Struct, frozen=True, kw_only=True):
     """A leaf or host that messages of a channel come from or go to.
 
     Attributes:
-        name: told from all others.
-        messages_per_round: its messages there, in the mean over rounds and samples.
+        name: unique name.
+        messages_per_round: its messages there, averaged over rounds and samples.
         share: of all messages there; 0 where there are none.
         routes_share: of the routes between hosts there, those that start or end at it.
     """

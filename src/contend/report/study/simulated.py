@@ -196,7 +196,7 @@ def _others_known(plan: SimulatedPlan, records: Sequence[Record]) -> list[Result
         return []
     heads = ("fabric", "routing", "pattern", "average", "here", "published", "Δ", "source")
     numeric = frozenset({"here", "published", "Δ"})
-    return [ResultTable("Beside other published numbers", heads, tuple(rows), numeric)]
+    return [ResultTable("Other published numbers", heads, tuple(rows), numeric)]
 
 
 class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +206,7 @@ class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
         application: name of the application.
         fabric: name of the fabric.
         recomputed: from the source's own bandwidths; null where it does not have all.
-        printed: what the source comes to.
+        printed: what the source prints.
         simulated: from the bandwidths of this study; null where a cell is missing.
         routing: the routing that gave them, the one that costs the application least.
     """
