@@ -25,7 +25,7 @@ class FabricSummaryJson(msgspec.Struct, frozen=True, kw_only=True):
     """All that ``contend fabric show`` tells.
 
     Attributes:
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         fabric: its size.
         structure: what it is made of.
         bisection: the narrowest cut bisection.
@@ -315,7 +315,7 @@ class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
     """All checks of a fabric.
 
     Attributes:
-        verdict: what it comes to, in words.
+        verdict: one-sentence verdict.
         fabric: its size.
         passed: true when nothing is wrong; warnings are no failure.
         checks: in the order of reading.
