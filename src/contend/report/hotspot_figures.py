@@ -140,24 +140,3 @@ def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
     if beyond:
         axes.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
     axes.legend(loc="upper right")
-<<<<<<< HEAD
-=======
-
-
-def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
-    operations, column = (streams, "bandwidth_Bps") if len(streams) else (trips, "seconds")
-    largest = operations.filter(pl.col("bytes") == pl.col("bytes").max())
-    medians = dict(largest.group_by("rivals").agg(pl.col(column).median()).iter_rows())
-    # A budget may have ended before the largest message was measured beside all rivals.
-    most = max(medians)
-    others = counted(most, "other pair")
-    if most == 0:
-        return f"{name}: a pair that shares its route with no other"
-    if 0 not in medians:
-        return f"{name}: a pair with {others} on its route"
-    ratio = medians[most] / medians[0]
-    where = f"{name}: a pair with {others} on its route"
-    if column == "seconds":
-        return f"{where} takes {ratio:.1f} times as long for a message"
-    return f"{where} gets {percent(ratio)} of its bandwidth"
->>>>>>> aa4575b5 (Verdicts, notes, headings, keys of the JSON and documented outputs read as said aloud)
