@@ -38,7 +38,7 @@ def hotspot_finding(operations: pl.DataFrame, name: str) -> str:
     most = max(medians)
     others = counted(most, "other pair")
     if most == 0:
-        return f"{name}: a pair that shares its route with nobody"
+        return f"{name}: a pair that shares its route with no other"
     if 0 not in medians:
         return f"{name}: a pair with {others} on its route"
     ratio = medians[most] / medians[0]
