@@ -174,7 +174,7 @@ def test_the_command_says_its_verdict_first(
     [
         (["-n", "99"], "--ranks: expected 2 to 16"),
         (["-n", "1"], "--ranks: expected 2 to 16"),
-        (["--placement", "random"], "ranks need one placement here"),
+        (["--placement", "random"], "ranks need one here"),
         (["--algorithm", "nonsense"], "expected one of linear"),
         (["-n", "6", "--algorithm", "xor"], "power of two"),
     ],
