@@ -38,13 +38,13 @@ def test_status_and_output_are_the_commands() -> None:
 
 
 @pytest.mark.usefixtures("permitted")
-def test_json_has_hosts_settings_and_every_channel() -> None:
+def test_json_has_hosts_settings_and_every_channel(tmp_path: Path) -> None:
     # One packet of 100 B from host 1 to host 2: 142 B with headers, on two channels.
     send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); "
     send += "s.sendto(bytes(100), ('host-2', 9))"
     ended = _emulate(
         "crossbar:3", "--unchecked", "--rate", "20Mbit", "--json", "-",
-        "--", "on", "host-1", sys.executable, "-c", send,
+        "--plot", str(tmp_path / "it.svg"), "--", "on", "host-1", sys.executable, "-c", send,
     )  # fmt: skip
     assert ended.returncode == 0
     result = json.loads(ended.stdout)
@@ -56,6 +56,8 @@ def test_json_has_hosts_settings_and_every_channel() -> None:
     assert channels[0]["source"] == 'host "host 1"'
     assert channels[4]["target"] == 'host "host 2"'
     assert [(channels[at]["bytes"], channels[at]["packets"]) for at in (0, 4)] == [(142, 1)] * 2
+    assert result["verdict"].startswith("The fullest channel, ")
+    assert "The fullest channel, " in (tmp_path / "it.svg").read_text()
 
 
 @pytest.mark.usefixtures("permitted")

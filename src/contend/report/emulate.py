@@ -1,16 +1,22 @@
-"""A command's run on an emulated fabric: what crossed it, as a table and as JSON."""
+"""A command's run on an emulated fabric: what crossed it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
+from contend.congestion import link_rates
 from contend.emulate import Headroom, Network, Settings, Traffic
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.units import counted, format_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SHOWN = 10
 
@@ -35,8 +41,27 @@ def emulation_document(
         traffic: what it sent.
     """
     record = emulate_json(network, command, status, traffic)
-    tables = [traffic_table(traffic, network)]
-    return Document(verdict=record.verdict, tables=tables, record=record)
+    return Document(
+        verdict=record.verdict,
+        tables=[traffic_table(traffic, network)],
+        record=record,
+        pictures={"network": lambda: _network(traffic, network)},
+    )
+
+
+def _network(traffic: Traffic, network: Network) -> Figure:
+    """The network, with what crossed every cable between switches in its fuller direction."""
+    # Here: most who emulate draw nothing.
+    from contend.report.fabric.network import fabric_figure
+
+    fabric = network.fabric
+    between = traffic.channel < 2 * fabric.cables
+    megabytes = np.zeros(2 * fabric.cables)
+    megabytes[traffic.channel[between]] = traffic.bytes[between] / 1e6
+    alike = len(np.unique(network.rates)) == 1
+    rates = link_rates(fabric, equal=alike)
+    finding = traffic_verdict(traffic, network)
+    return fabric_figure(fabric, megabytes, unit="MB", rates=rates, finding=finding)
 
 
 def traffic_verdict(traffic: Traffic, network: Network) -> str:
