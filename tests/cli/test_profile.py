@@ -347,7 +347,7 @@ def test_report_merges_what_was_not_merged_and_writes_everything(
     options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
     assert run(["report", str(folder), *options]) == 0
     assert capsys.readouterr().out.startswith("4 ranks spent")
-    assert targets["markdown"].read_text().startswith("**4 ranks spent")
+    assert targets["markdown"].read_text().startswith("4 ranks spent")
     assert json.loads(targets["json"].read_text())["ranks"] == 4
     assert targets["plot"].read_text().count("<svg") == 4
     pattern = ["simulate", "crossbar:4", "--pattern", f"file:{targets['matrix']}"]

@@ -178,8 +178,8 @@ def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
     status, _, err = simulate(*arguments)
     assert status == 2
     assert err == (
-        "contend: --picture: rounds does not fit this result; "
-        "expected one of bandwidth, congestion, channels, network\n"
+        "contend: --picture: expected one of bandwidth, congestion, channels, network for this "
+        "result, got rounds\n"
     )
     assert not file.exists()
 

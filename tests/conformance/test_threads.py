@@ -50,7 +50,7 @@ def _ends(folder: Path, *words: str) -> bool:
 
 def compile_unit(mpi: Mpi, library: str, unit: Path, made: Path) -> None:
     flags = [*_WATCHED, *_FLAGS, *(_JUMPING if unit.name == "entries.c" else ())]
-    near = [f"-I{SOURCES / folder}" for folder in ("preloaded", library)]
+    near = [f"-I{SOURCES / folder}" for folder in ("preloaded", "schedules", library)]
     subprocess.run([mpi.wrapper, *flags, *near, "-c", str(unit), "-o", str(made)], check=True)
 
 
@@ -72,7 +72,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
         units = []
         for library in LIBRARIES:
             (folder / library).mkdir()
-            rooms = (SOURCES / room for room in ("preloaded", library))
+            rooms = (SOURCES / room for room in ("preloaded", "schedules", library))
             units += [(library, unit) for room in rooms for unit in sorted(room.glob("*.c"))]
 
         def compile_one(of: tuple[str, Path]) -> None:

@@ -7,7 +7,7 @@ import lzma
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contend.errors import ContendError, InputError, MissingError
@@ -116,6 +116,7 @@ def test_lines_come_back(jobs: Mapping[str, Sequence[str]]) -> None:
 
 
 @given(st.binary(max_size=200))
+@example(b",")
 def test_any_bytes(content: bytes) -> None:
     for start in (b"", b"{", b'{"jobs": [{"job_id": ', b"JobId=1 ", b"1,"):
         try:
@@ -151,7 +152,7 @@ def test_slurm_is_asked() -> None:
 
 def test_no_slurm_is_here() -> None:
     nothing = Finished(127, b"", b"squeue: No such file or directory")
-    with pytest.raises(MissingError, match=r"Slurm does not tell: squeue: No such file"):
+    with pytest.raises(MissingError, match=r"Slurm gave none: squeue: No such file"):
         answer(squeue=nothing, scontrol=Finished(127, b"", b"scontrol: No such file or directory"))
     lacking = Finished(1, b"", b"squeue: error: Unable to contact slurm controller\n")
     with pytest.raises(MissingError, match=r"Unable to contact slurm controller$"):

@@ -228,7 +228,7 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     assert run(arguments) == 0
     own = json.loads(json_file.read_text())["cases"][0]
     assert own["predicted_s"] == seconds(25e9)
-    again = contend.ProgramProfile.load(profile.folder)
+    again = contend.Profile.load(profile.folder)
     found = again.predict(contend.load("crossbar:2", route="minhop"))
     assert found.seconds == own["predicted_s"]
 
@@ -247,7 +247,7 @@ def test_without_a_calibration_some_rate_must_be_known(
 def test_a_notebook_has_it_in_one_call(calibration: Calibration, tmp_path: Path) -> None:
     save_calibration(tmp_path / "costs.json", calibration)
     one_message(tmp_path / "p")
-    profile = contend.ProgramProfile.load(tmp_path / "p")
+    profile = contend.Profile.load(tmp_path / "p")
     fabric = contend.load("crossbar:3", route="minhop")
     found = profile.predict(
         fabric,

@@ -117,7 +117,7 @@ def test_a_signal_at_the_very_start_leaves_no_program(
         os.kill(os.getpid(), signal.SIGINT)
         return started[0]
 
-    popen = programs.RecordedProgram
+    popen = programs.Program
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(programs, "_INTERRUPTED_GRACE", 0.1)
     monkeypatch.setattr(programs, "Program", start)

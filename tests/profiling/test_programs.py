@@ -74,7 +74,7 @@ def test_where_nothing_can_be_written_beside_it_others_are_in_its_folder(
     monkeypatch.undo()
     assert (other.folder, other.origin) == ("p/2", "begun after p")
     assert (_calls(folder / "2"), _calls(folder)) == (4, 1)
-    rows = {row[0]: row[1] for row in profile_tables(ProgramProfile.load(folder))[1].rows}
+    rows = {row[0]: row[1] for row in profile_tables(ProgramProfile.load(folder))[0].rows}
     assert rows["other programs"] == "p/2 (begun after p)"
 
 

@@ -170,7 +170,9 @@ def test_rates_beyond_the_wire_are_told(tmp_path: Path) -> None:
     assert [cell.beyond_wire for cell in run.summaries] == [True, False]
     assert run.cells()["beyond_wire"].to_list() == [True, False]
     (remark,) = (one for one in run.findings.remarks if one.code == "beyond-wire")
-    assert remark.text.startswith("in 1 cell of up to 1 KiB ranks sent faster than hosts' ports")
+    assert remark.text.startswith(
+        "in 1 cell of up to 1 KiB ranks sent faster than the hosts' ports"
+    )
     assert [cell.beyond_wire for cell in measure_json(run).cells] == [True, False]
     (table,) = cell_tables(run)
     assert ["beyond the wire" in row[-1] for row in table.rows] == [True, False]

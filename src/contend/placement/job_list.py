@@ -224,11 +224,12 @@ class _Jobs:
     def add(self, job: str, name: str, states: list[str], nodes: str, line: int = 0) -> None:
         """Adds hosts of a job, if it is in a state to have any."""
         words = {state.upper() for state in states}
-        if not nodes or not words & {_RUNNING, *_HOLDING}:
+        items = split_list(nodes)
+        if not items or not words & {_RUNNING, *_HOLDING}:
             return
         self._about.setdefault(job, (name, not words & _HOLDING, line))
         own = self._nodes.setdefault(job, {})
-        for item in split_list(nodes):
+        for item in items:
             names = expand(item, self._source, line)
             self._names += len(names)
             if self._names > _MOST_NODES:
