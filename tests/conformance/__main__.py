@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -54,6 +55,8 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Returns 0 when every cell is as it should be."""
     given = _arguments()
+    # As Ctrl-C, so that a program that runs is ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     mpis = {name: mpi for name, mpi in _libraries() if name in (given.library or LIBRARIES)}
     cases = [case for case in CASES if given.only in case.name]
     given.results.parent.mkdir(parents=True, exist_ok=True)

@@ -241,6 +241,11 @@ class Cells:
             os.killpg(process.pid, signal.SIGKILL)
             output, errors = process.communicate()
             status = -1
+        except BaseException:
+            # Whoever ends the campaign ends the program too, which may be hung.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise
         written = [path.read_bytes() for path in sorted((place / "out").iterdir())]
         # MPICH's launcher says where a rank ended badly.
         output = re.sub(rb"PID \d+", b"PID", output)

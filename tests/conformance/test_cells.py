@@ -7,13 +7,14 @@ every program, library, way and schedule is met; ``make conformance`` runs all c
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from conformance import __main__ as table
-from conformance.cells import CASES, LIBRARIES, SCHEDULES, WAYS, Case, Cells, expected
+from conformance.cells import ALL, CASES, LIBRARIES, SCHEDULES, WAYS, Case, Cells, expected
 from probe_programs import Mpi
 
 
@@ -34,6 +35,23 @@ def test_turns_meet_everything() -> None:
     met = {schedule for case, _, way, schedule in TURNS if case.alltoalls and way != "recorded"}
     assert met == set(SCHEDULES)
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_whoever_ends_the_campaign_ends_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that is hung would take a processor for ever."""
+    number = tmp_path / "number"
+    hung = f"echo $$ >{number}; kill -INT $PPID; exec sleep 600"
+    monkeypatch.setattr(Cells, "_words", lambda *_: ["sh", "-c", hung])
+    (place := tmp_path / "place").mkdir()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Cells(tmp_path)._run(CASES[0], Mpi("none", "none", "none"), "bare", ALL, place)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not Path(f"/proc/{number.read_text().strip()}").exists()
 
 
 @pytest.fixture(scope="session")

@@ -1,28 +1,16 @@
-"""What the verbs share: the front door to fabrics, the console and JSON."""
+"""What the verbs share: the front door to fabrics, and how output is written."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
 
 from contend import loading
 from contend.cli.options import Loading
 from contend.errors import IncompleteInput, printable_line
 from contend.fabric import Fabric
-from contend.files import json_text, write_whole
-
-# Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
-_PIPED_WIDTH = 200
-
-
-def console_for(json: str | None) -> Console:
-    """Where tables go: standard output, or nowhere when JSON is printed there."""
-    width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(quiet=json == "-", width=width)
+from contend.files import write_whole
 
 
 def load(
@@ -52,19 +40,8 @@ def load(
     return fabric
 
 
-def write_json(target: str | None, result: Any) -> None:
-    """Writes a result as JSON to a file (whole or not at all) or, for -, to standard output."""
-    if target is None:
-        return
-    _write(target, json_text(result))
-
-
-def write_text(target: str, text: str) -> None:
-    """Writes text to a file (whole or not at all) or, for -, to standard output."""
-    _write(target, text.encode())
-
-
-def _write(target: str, content: bytes) -> None:
+def write_output(target: str, content: bytes) -> None:
+    """Writes to a file (whole or not at all) or, for -, to standard output."""
     if target == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.flush()

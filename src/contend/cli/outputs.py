@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
 
+from contend.cli.common import write_output
 from contend.cli.options import CsvOption, JsonOption, MarkdownOption, PlotOption
 from contend.errors import ShortfallError, UsageError
-from contend.files import write_whole
 from contend.report import Document, check_suffix
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
@@ -59,11 +58,11 @@ class TextOutputs:
         if not taken:
             document.print_to(self.console)
         if self.json is not None:
-            _write(self.json, document.json())
+            write_output(self.json, document.json())
         if self.markdown is not None:
-            _write(self.markdown, document.markdown().encode())
+            write_output(self.markdown, document.markdown().encode())
         if self.csv is not None:
-            _write(self.csv, document.csv().encode())
+            write_output(self.csv, document.csv().encode())
         self._draw(document)
         if document.shortfall:
             raise ShortfallError(document.shortfall)
@@ -118,11 +117,3 @@ class ProgramOutputs(Outputs):
     def of_program(self) -> TextIO | None:
         """Where the program's standard output goes; None for where it would go anyway."""
         return sys.stderr if "-" in self._texts else None
-
-
-def _write(target: str, content: bytes) -> None:
-    if target == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
-    else:
-        write_whole(Path(target), content)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import load, write_text
+from contend.cli.common import load, write_output
 from contend.cli.option import BytesPerSecond, parsed
 from contend.cli.options import (
     FORMAT,
@@ -92,5 +92,6 @@ def place(
         seed=seed,
     )
     if output is not None:
-        write_text(output, write_list(list_hosts(better.fabric, better.placement), form))
+        hosts = write_list(list_hosts(better.fabric, better.placement), form)
+        write_output(output, hosts.encode())
     return better_seats_document(better, output or "", form)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import load, write_text
+from contend.cli.common import load, write_output
 from contend.cli.options import (
     FORMAT,
     FORMS,
@@ -96,5 +96,5 @@ def hosts(
     text = write_list(entries, form)
     if output is None:
         return host_list_document(loaded, placed, entries, text=text)
-    write_text(output, text)
+    write_output(output, text.encode())
     return host_list_document(loaded, placed, entries, file=output)
