@@ -25,9 +25,11 @@ from contend.report.collectives import CollectivesJson
 from contend.report.emulate import EmulationJson
 from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
+from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.difference import FabricChangesJson
+from contend.report.fabric.host_list import HostListJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
-from contend.report.fabric.tables import CheckReportJson, FabricSummaryJson, HostListJson
+from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.failures import FailuresJson
 from contend.report.improvement import ImprovementJson
 from contend.report.jobs.json import JobsJson
@@ -37,7 +39,8 @@ from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
-from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
+from contend.report.study.json import StudyJson, VerificationJson
+from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from contend.report import ResultTable, markdown_of, save_figures
-from contend.report.study.json import measured_json
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_figures import measured_figures
+from contend.report.study.measured_json import measured_json
 from contend.runs import (
     SCHEMA,
     CellParts,

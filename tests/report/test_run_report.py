@@ -16,9 +16,10 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.report import ResultTable, measure_json
+from contend.report.run.comparison import comparison_tables
 from contend.report.run.document import cells_csv, runs_document
 from contend.report.run.figures import comparison_figure, pingpong_figure
-from contend.report.run.findings import comparison_tables, winner_tables
+from contend.report.run.findings import winner_tables
 from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables, measure_tables, run_tables

@@ -7,14 +7,14 @@ from .emulate import network_line as network_line
 from .engines import engines_document as engines_document
 from .explanation import explanation_document as explanation_document
 from .fabric.alltoall import alltoall_figure as alltoall_figure
+from .fabric.checks import check_document as check_document
 from .fabric.difference import changes_document as changes_document
+from .fabric.host_list import host_list_document as host_list_document
 from .fabric.made import generators_document as generators_document
 from .fabric.made import made_document as made_document
 from .fabric.marks import Mark as Mark
 from .fabric.network import fabric_figure as fabric_figure
-from .fabric.tables import check_document as check_document
-from .fabric.tables import fabric_document as fabric_document
-from .fabric.tables import host_list_document as host_list_document
+from .fabric.summary import fabric_document as fabric_document
 from .failures import failures_document as failures_document
 from .improvement import improvement_document as improvement_document
 from .jobs.figures import jobs_figure as jobs_figure

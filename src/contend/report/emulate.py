@@ -40,7 +40,7 @@ def emulation_document(
         status: its exit status.
         traffic: what it sent.
     """
-    record = emulate_json(network, command, status, traffic)
+    record = _record(network, command, status, traffic)
     return Document(
         verdict=record.verdict,
         tables=[traffic_table(traffic, network)],
@@ -204,17 +204,9 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     traffic: TrafficJson
 
 
-def emulate_json(
+def _record(
     network: Network, command: Sequence[str], status: int, traffic: Traffic
 ) -> EmulationJson:
-    """The result of ``contend emulate --json``.
-
-    Args:
-        network: the network that was up.
-        command: the command that ran.
-        status: its exit status.
-        traffic: what it sent.
-    """
     fabric = network.fabric
     hosts = zip(network.numbers, network.hosts, network.addresses, strict=True)
     return EmulationJson(

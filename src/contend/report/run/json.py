@@ -12,6 +12,7 @@ from contend.congestion import HotSpot
 from contend.fabric import Fabric
 from contend.measurement import are_beyond_wire, victim_operations
 from contend.report.pairs import PairsJson
+from contend.report.run.comparison import compared
 from contend.report.run.findings import (
     CollapseJson,
     ConditionJson,
@@ -19,7 +20,6 @@ from contend.report.run.findings import (
     Label,
     WinnerJson,
     collapse_json,
-    compared,
     condition_keys,
     coverage_of,
     estimate_json,

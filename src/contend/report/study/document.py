@@ -12,14 +12,13 @@ from msgspec.structs import replace
 from contend.report.document import Document
 from contend.report.pairs import agreement_tables
 from contend.report.study.json import (
-    MeasuredStudyJson,
     StudyJson,
-    measured_json,
     study_json,
     verification_json,
     verified_json,
 )
 from contend.report.study.measured import measured_tables
+from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
 from contend.study import EndedStudy, MeasuredPlan, SimulatedOutcome, SimulatedPlan, Verified

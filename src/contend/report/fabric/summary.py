@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 # What draws is imported when somebody looks.
 from contend import report as face
 from contend.congestion import FabricSummary
-from contend.fabric import Bisection, Check, Fabric, FabricSize, Status, Structure, size_of
-from contend.placement import HostEntry, Placement
-from contend.report.document import Document, filled
+from contend.fabric import Bisection, FabricSize, Structure, size_of
+from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.routes import CheckReport, RoutesSummary
+from contend.routes import RoutesSummary
 from contend.units import counted, format_rate
 
 # Rows of the table of leaves, names in a row, and planes of a network.
@@ -306,162 +303,3 @@ def _kinds_of_switches(summary: FabricSummary) -> str:
     )
     odd = [f"{count:,} {what}" for count, what in kinds if count]
     return "; ".join([structure.shape, *odd])
-
-
-_TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
-
-
-class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
-    """All checks of a fabric.
-
-    Attributes:
-        verdict: one-sentence verdict.
-        fabric: its size.
-        passed: true when nothing is wrong; warnings are no failure.
-        checks: in the order of reading.
-        routes: null when the fabric has none.
-    """
-
-    verdict: str
-    fabric: FabricSize
-    passed: bool
-    checks: tuple[Check, ...]
-    routes: RoutesSummary | None
-
-
-def check_document(report: CheckReport) -> Document:
-    """Every check with what it found; what is not in order with its places and its remedy."""
-    verdict = check_verdict(report)
-    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
-    return Document(
-        verdict=verdict,
-        tables=[_checks(report)],
-        record=filled(CheckReportJson, report, fabric=size_of(report.fabric), verdict=verdict),
-        pictures={"network": lambda: face.fabric_figure(report.fabric)},
-        shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
-    )
-
-
-def check_verdict(report: CheckReport) -> str:
-    """What is wrong, and how many warnings there are."""
-    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
-    warnings = sum(item.status == Status.WARNING for item in report.checks)
-    rest = counted(warnings, "warning") if warnings else "no warnings"
-    if not wrong:
-        return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
-    are = "thing is" if len(wrong) == 1 else "things are"
-    return f"{report.fabric.name}: {len(wrong)} {are} wrong: {', '.join(wrong)}; {rest}."
-
-
-def _checks(report: CheckReport) -> ResultTable:
-    rows = []
-    for item in report.checks:
-        rows.append((str(item.status), item.name, item.summary))
-        rows += [("", "", f"- {detail}") for detail in item.details]
-        if item.remedy:
-            rows.append(("", "", f"=> {item.remedy}"))
-    size = size_of(report.fabric)
-    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
-    return ResultTable(
-        title=f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}",
-        columns=("", "", ""),
-        rows=tuple(rows),
-        tones=_TONES,
-    )
-
-
-def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
-    """``72 ranks on 9 hosts of 1 leaf switch``."""
-    hosts = {entry.host for entry in entries}
-    leaves = {int(fabric.host_switch[host]) for host in hosts}
-    ranks = sum(entry.ranks for entry in entries)
-    return (
-        f"{counted(ranks, 'rank')} on {counted(len(hosts), 'host')} of "
-        f"{counted(len(leaves), 'leaf switch')}"
-    )
-
-
-class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A host of a list of hosts.
-
-    Attributes:
-        name: as launchers know it.
-        host: its name in the fabric.
-        ranks: number of ranks on it.
-        switch: the switch that it is attached to, with its GUID where others have its name.
-        port: the switch's port.
-    """
-
-    name: str
-    host: str
-    ranks: int
-    switch: str
-    port: int
-
-
-class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of hosts in rank order.
-
-    Attributes:
-        verdict: how many there are, in words.
-        fabric: name of the fabric.
-        placement: how the hosts were chosen.
-        ranks: number of ranks.
-        hosts: the hosts in rank order.
-    """
-
-    verdict: str
-    fabric: str
-    placement: str
-    ranks: int
-    hosts: list[PlacedHostJson]
-
-
-def host_list_document(
-    fabric: Fabric,
-    placement: Placement,
-    entries: Sequence[HostEntry],
-    *,
-    text: str = "",
-    file: str = "",
-) -> Document:
-    """A list of hosts.
-
-    Args:
-        fabric: where they are.
-        placement: how they were chosen.
-        entries: the hosts in rank order.
-        text: the list for other programs, where a terminal shows that alone.
-        file: where it was written; "" where it was not.
-    """
-    hosts = [
-        PlacedHostJson(
-            name=entry.name,
-            host=fabric.host_name[entry.host],
-            ranks=entry.ranks,
-            switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
-            port=int(fabric.host_port[entry.host]),
-        )
-        for entry in entries
-    ]
-    summary = host_list_summary(fabric, entries)
-    verdict = f"{summary}, written to {file}" if file else summary
-    columns = ("name", "host", "ranks", "switch", "port")
-    table = ResultTable(
-        title=f"Hosts of {fabric.name}, {placement.name}",
-        columns=columns,
-        rows=tuple(tuple(str(getattr(host, name)) for name in columns) for host in hosts),
-        numeric=frozenset({"ranks", "port"}),
-    )
-    return Document(
-        verdict=verdict,
-        tables=[table],
-        record=HostListJson(
-            verdict=summary,
-            fabric=fabric.name,
-            placement=placement.name,
-            ranks=sum(entry.ranks for entry in entries),
-            hosts=hosts,
-        ),
-        plain=text or (f"{verdict}\n" if file else None),
-    )

@@ -1,0 +1,74 @@
+"""What is wrong with a fabric."""
+
+from __future__ import annotations
+
+import msgspec
+
+# What draws is imported when somebody looks.
+from contend import report as face
+from contend.fabric import Check, FabricSize, Status, size_of
+from contend.report.document import Document, filled
+from contend.report.table import ResultTable
+from contend.routes import CheckReport, RoutesSummary
+from contend.units import counted
+
+_TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
+
+
+class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
+    """All checks of a fabric.
+
+    Attributes:
+        verdict: one-sentence verdict.
+        fabric: its size.
+        passed: true when nothing is wrong; warnings are no failure.
+        checks: in the order of reading.
+        routes: null when the fabric has none.
+    """
+
+    verdict: str
+    fabric: FabricSize
+    passed: bool
+    checks: tuple[Check, ...]
+    routes: RoutesSummary | None
+
+
+def check_document(report: CheckReport) -> Document:
+    """Every check with what it found; what is not in order with its places and its remedy."""
+    verdict = check_verdict(report)
+    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
+    return Document(
+        verdict=verdict,
+        tables=[_checks(report)],
+        record=filled(CheckReportJson, report, fabric=size_of(report.fabric), verdict=verdict),
+        pictures={"network": lambda: face.fabric_figure(report.fabric)},
+        shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
+    )
+
+
+def check_verdict(report: CheckReport) -> str:
+    """What is wrong, and how many warnings there are."""
+    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
+    warnings = sum(item.status == Status.WARNING for item in report.checks)
+    rest = counted(warnings, "warning") if warnings else "no warnings"
+    if not wrong:
+        return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
+    are = "thing is" if len(wrong) == 1 else "things are"
+    return f"{report.fabric.name}: {len(wrong)} {are} wrong: {', '.join(wrong)}; {rest}."
+
+
+def _checks(report: CheckReport) -> ResultTable:
+    rows = []
+    for item in report.checks:
+        rows.append((str(item.status), item.name, item.summary))
+        rows += [("", "", f"- {detail}") for detail in item.details]
+        if item.remedy:
+            rows.append(("", "", f"=> {item.remedy}"))
+    size = size_of(report.fabric)
+    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
+    return ResultTable(
+        title=f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}",
+        columns=("", "", ""),
+        rows=tuple(rows),
+        tones=_TONES,
+    )

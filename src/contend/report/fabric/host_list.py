@@ -1,0 +1,111 @@
+"""Hosts by their place in a fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+# What draws is imported when somebody looks.
+from contend.fabric import Fabric
+from contend.placement import HostEntry, Placement
+from contend.report.document import Document
+from contend.report.table import ResultTable
+from contend.units import counted
+
+
+def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
+    """``72 ranks on 9 hosts of 1 leaf switch``."""
+    hosts = {entry.host for entry in entries}
+    leaves = {int(fabric.host_switch[host]) for host in hosts}
+    ranks = sum(entry.ranks for entry in entries)
+    return (
+        f"{counted(ranks, 'rank')} on {counted(len(hosts), 'host')} of "
+        f"{counted(len(leaves), 'leaf switch')}"
+    )
+
+
+class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of a list of hosts.
+
+    Attributes:
+        name: as launchers know it.
+        host: its name in the fabric.
+        ranks: number of ranks on it.
+        switch: the switch that it is attached to, with its GUID where others have its name.
+        port: the switch's port.
+    """
+
+    name: str
+    host: str
+    ranks: int
+    switch: str
+    port: int
+
+
+class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of hosts in rank order.
+
+    Attributes:
+        verdict: how many there are, in words.
+        fabric: name of the fabric.
+        placement: how the hosts were chosen.
+        ranks: number of ranks.
+        hosts: the hosts in rank order.
+    """
+
+    verdict: str
+    fabric: str
+    placement: str
+    ranks: int
+    hosts: list[PlacedHostJson]
+
+
+def host_list_document(
+    fabric: Fabric,
+    placement: Placement,
+    entries: Sequence[HostEntry],
+    *,
+    text: str = "",
+    file: str = "",
+) -> Document:
+    """A list of hosts.
+
+    Args:
+        fabric: where they are.
+        placement: how they were chosen.
+        entries: the hosts in rank order.
+        text: the list for other programs, where a terminal shows that alone.
+        file: where it was written; "" where it was not.
+    """
+    hosts = [
+        PlacedHostJson(
+            name=entry.name,
+            host=fabric.host_name[entry.host],
+            ranks=entry.ranks,
+            switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
+            port=int(fabric.host_port[entry.host]),
+        )
+        for entry in entries
+    ]
+    summary = host_list_summary(fabric, entries)
+    verdict = f"{summary}, written to {file}" if file else summary
+    columns = ("name", "host", "ranks", "switch", "port")
+    table = ResultTable(
+        title=f"Hosts of {fabric.name}, {placement.name}",
+        columns=columns,
+        rows=tuple(tuple(str(getattr(host, name)) for name in columns) for host in hosts),
+        numeric=frozenset({"ranks", "port"}),
+    )
+    return Document(
+        verdict=verdict,
+        tables=[table],
+        record=HostListJson(
+            verdict=summary,
+            fabric=fabric.name,
+            placement=placement.name,
+            ranks=sum(entry.ranks for entry in entries),
+            hosts=hosts,
+        ),
+        plain=text or (f"{verdict}\n" if file else None),
+    )

@@ -1,0 +1,92 @@
+"""Runs of several libraries side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contend.report.table import ResultTable
+from contend.report.words import (
+    condition_words,
+    factor_words,
+    kinds_words,
+    size_words,
+)
+from contend.runs import (
+    Pair,
+    Run,
+    compare,
+    run_names,
+)
+from contend.units import format_seconds
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run beside the first one.
+
+    Attributes:
+        base: what the first is called.
+        name: what this one is called.
+        pairs: cells that both measured, at least one.
+    """
+
+    base: str
+    name: str
+    pairs: tuple[Pair, ...]
+
+
+def compared(runs: Sequence[Run]) -> list[ComparedRun]:
+    """Every run but the first that has a cell in common with the first."""
+    names = run_names(runs)
+    every = [
+        ComparedRun(names[0], name, compare(runs[0], run))
+        for name, run in zip(names[1:], runs[1:], strict=True)
+    ]
+    return [other for other in every if other.pairs]
+
+
+def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
+    """A table for every run that has cells in common with the first."""
+    return [_table(other.base, other.name, other.pairs) for other in compared(runs)]
+
+
+def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
+    heads = ("condition", "schedule", "bytes", base, other, "ratio of times", "")
+    rows = tuple(
+        (
+            condition_words(pair.base.condition),
+            pair.base.schedule,
+            size_words(pair.base.record.bytes),
+            format_seconds(pair.base.median.value),
+            format_seconds(pair.other.median.value),
+            factor_words(pair.factor),
+            "; ".join([_verdict(pair), *_kinds(pair, base, other)]),
+        )
+        for pair in sorted(pairs, key=in_order)
+    )
+    numeric = frozenset({"bytes", base, other, "ratio of times"})
+    note = (
+        f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
+        "interval, which is 95 % unless it says otherwise."
+    )
+    return ResultTable(f"{other} compared with {base}", heads, rows, numeric, note)
+
+
+def in_order(pair: Pair) -> tuple[int, int, str, int]:
+    """Sorts pairs by ranks, hosts, schedule and size."""
+    cell = pair.base.record
+    return cell.ranks, cell.hosts, pair.base.schedule, cell.bytes or 0
+
+
+def _kinds(pair: Pair, base: str, other: str) -> list[str]:
+    named = ((base, pair.base), (other, pair.other))
+    return [f"{name}: {words}" for name, cell in named for words in kinds_words(cell)]
+
+
+def _verdict(pair: Pair) -> str:
+    if pair.differs is None:
+        return "too few samples"
+    if not pair.differs:
+        return "alike"
+    return "slower" if pair.factor.value > 1 else "faster"
