@@ -92,12 +92,15 @@ def test_json_is_the_record() -> None:
     assert json.loads(document().json())["links"][0]["ratio"] == {"value": 0.5}
 
 
-def test_remarks_stand_below_the_tables_and_a_list_for_programs_alone() -> None:
+def test_remarks_stand_below_the_tables_and_a_list_for_programs_alone(tmp_path: Path) -> None:
     told = document(remarks=["Link <c> is not known."])
     console = Console(record=True, width=80, file=io.StringIO())
     told.print_to(console)
     assert console.export_text().splitlines()[-1] == "Link <c> is not known."
     assert told.markdown().endswith("\n\nLink <c> is not known.\n")
     assert told.html().endswith("<p>Link &lt;c&gt; is not known.</p>")
+    told.draw(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.index("Links</caption>") < page.index("<p>Link &lt;c&gt; is not known.</p>")
     document(plain="a\n:b: [c]\n").print_to(console)
     assert console.export_text() == "a\n:b: [c]\n"

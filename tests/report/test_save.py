@@ -17,6 +17,7 @@ from contend.report import (
     simulation_comparison,
     simulation_tables,
 )
+from contend.report.save import save_page
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml", ".html": b"<!doctype html>"}
 
@@ -43,7 +44,8 @@ def test_a_page_holds_figure_and_tables_and_loads_nothing(
 ) -> None:
     path = tmp_path / "page.HTML"
     simulation = make_simulation()
-    save_figure(congestion_distribution([simulation]), path, simulation_tables(simulation, duo))
+    figures = [("it", congestion_distribution([simulation]))]
+    save_page(figures, path, simulation_tables(simulation, duo))
     text = path.read_text()
     assert text.count("<svg") == 1
     assert "share of messages" in text

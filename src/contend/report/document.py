@@ -128,7 +128,7 @@ class Document:
         raise UsageError(f"picture=: expected one of {fitting} for this result, got {name}{hint}")
 
     def draw(self, path: Path) -> list[Path]:
-        """Draws to a file; .html is a page with verdict and tables, and with all pictures.
+        """Draws to a file; .html is a page with verdict, tables and remarks, and all pictures.
 
         Returns:
             The files, in order; where a picture is several figures, their names go before the
@@ -140,7 +140,7 @@ class Document:
         if path.suffix.lower() == ".html":
             names = [self.picture] if self.picture or not self.pictures else list(self.pictures)
             named = (drawn for name in names for drawn in self._figures(name))
-            return save_page(named, path, self.tables, self._lines())
+            return save_page(named, path, self.tables, self._lines(), self.remarks)
         figures = self._figures()
         first = list(islice(figures, 2))
         if len(first) > 1:

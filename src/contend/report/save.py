@@ -28,14 +28,12 @@ _METADATA: dict[str, dict[str, str | None]] = {
 SUFFIXES = (*(f".{kind}" for kind in _METADATA), ".html")
 
 
-def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """Writes a figure whole or not at all.
 
     Args:
         figure: any of this package's figures.
-        path: .svg, .png and .pdf hold the figure; .html is one page of its own with the figure and
-            the tables.
-        tables: what the page shows: those that lead before the figure, others below.
+        path: .svg, .png and .pdf hold the figure; .html is a page with it.
 
     Raises:
         UsageError: for another ending.
@@ -43,22 +41,18 @@ def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) 
     check_suffix(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind == "html":
-        content = html_page([_render(figure, "svg").decode()], tables).encode()
+        save_page([("", figure)], path)
     else:
-        content = _render(figure, kind)
-    write_whole(path, content)
+        write_whole(path, _render(figure, kind))
 
 
-def save_figures(
-    figures: Iterable[tuple[str, Figure]], path: Path, tables: Sequence[ResultTable] = ()
-) -> list[Path]:
+def save_figures(figures: Iterable[tuple[str, Figure]], path: Path) -> list[Path]:
     """Writes several named figures.
 
     Args:
         figures: names and figures; drawn one after the other.
         path: .html becomes one page with all of them; for the others the name of each figure goes
             before the ending, ``study.svg`` becomes ``study-bisect.svg``.
-        tables: what a page shows, as in `save_figure`.
 
     Returns:
         The files, in order.
@@ -68,7 +62,7 @@ def save_figures(
     """
     check_suffix(path)
     if path.suffix.lower() == ".html":
-        return save_page(figures, path, tables)
+        return save_page(figures, path)
     written = []
     for name, figure in figures:
         file = path.with_name(f"{path.stem}-{_UNFIT.sub('-', name)}{path.suffix}")
@@ -80,12 +74,16 @@ def save_figures(
 def save_page(
     figures: Iterable[tuple[str, Figure]],
     path: Path,
-    tables: Sequence[ResultTable],
+    tables: Sequence[ResultTable] = (),
     verdict: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> list[Path]:
-    """Writes named figures and tables as one page, below the lines of a verdict."""
+    """Writes named figures and tables as one page, between a verdict's lines and remarks.
+
+    Tables that lead come before the figures, others below.
+    """
     pictures = [_render(figure, "svg").decode() for _, figure in figures]
-    write_whole(path, html_page(pictures, tables, verdict).encode())
+    write_whole(path, html_page(pictures, tables, verdict, remarks).encode())
     return [path]
 
 
@@ -144,7 +142,10 @@ def check_suffix(path: Path) -> None:
 
 
 def html_page(
-    pictures: Sequence[str], tables: Sequence[ResultTable], verdict: Sequence[str] = ()
+    pictures: Sequence[str],
+    tables: Sequence[ResultTable],
+    verdict: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> str:
     """The page's text; `pictures` are whole SVG documents."""
     title = escape(tables[0].title if tables else "contend")
@@ -158,6 +159,7 @@ def html_page(
             *html_tables([table for table in tables if _leads(table)]),
             *(f"<figure>{_PROLOGUE.sub('', picture)}</figure>" for picture in pictures),
             *html_tables([table for table in tables if not _leads(table)]),
+            *(f"<p>{escape(printable(line))}</p>" for line in remarks),
             "</body></html>",
             "",
         )
