@@ -124,10 +124,10 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
     for (const std::size_t worker : pieces) {
       const std::size_t stop = all.size() * (worker + 1) / workers;
       for (std::size_t at = all.size() * worker / workers; at < stop;) {
-        check_interruption();
         const auto block = all.subspan(at, std::min(ForwardingBlock::kBlock, stop - at));
         next.look_up(block);
         for (std::size_t i = 0; i < block.size(); ++i) {
+          check_interruption();
           tree.grow(next, i, block[i].host, sources);
           visit(worker, block[i], tree);
         }
