@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 bin := $(VENV)/bin
 core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print) \
   $(wildcard src/contend/schedules/*.[ch])
-c_sources := src/contend/emulate src/contend/preloaded src/contend/schedules src/contend/tracer src/contend/tuned tests/conformance tests/tracer tests/tuned bench
+c_sources := src/contend/emulation src/contend/preloaded src/contend/schedules src/contend/tracer src/contend/tuned tests/conformance tests/tracer tests/tuned bench
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help

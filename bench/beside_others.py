@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 import contend
-from contend.emulate import EmulatedHosts, Network, bring_up
+from contend.emulation import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
 from contend.mpi import Launch, Library, prepare, select
 from contend.runs import median_interval

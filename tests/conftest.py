@@ -39,13 +39,13 @@ _ALONE = (
     "tests/cli/test_study_measured.py",
     "tests/cli/test_study_verification.py",
     # Other emulations tidy away what a dead one left, before it is looked at.
-    "tests/emulate/test_down.py::test_after_a_sudden_death",
-    "tests/emulate/test_forwarding_is_the_fabrics.py",
-    "tests/emulate/test_hashing.py",
-    "tests/emulate/test_headroom.py",
-    "tests/emulate/test_hosts.py",
-    "tests/emulate/test_network.py",
-    "tests/emulate/test_rates.py",
+    "tests/emulation/test_down.py::test_after_a_sudden_death",
+    "tests/emulation/test_forwarding_is_the_fabrics.py",
+    "tests/emulation/test_hashing.py",
+    "tests/emulation/test_headroom.py",
+    "tests/emulation/test_hosts.py",
+    "tests/emulation/test_network.py",
+    "tests/emulation/test_rates.py",
     "tests/measurement/test_hotspot_operations.py",
     "tests/measurement/test_measure.py",
     "tests/measurement/test_resuming.py",
@@ -55,7 +55,7 @@ _ALONE = (
     "tests/prediction/test_calibrate_emulated.py",
     "tests/probes/test_clock.py",
     "tests/probes/test_trial.py",
-    "tests/study/test_measured_mpi.py",
+    "tests/studies/test_measured_mpi.py",
     "tests/tracer/test_lateness.py",
 )
 
@@ -256,7 +256,7 @@ def _refuse_skip(report: Any) -> None:
 def permitted() -> None:
     """Skips where this user may not make network namespaces."""
     # Imported here, as most tests emulate nothing.
-    from contend.emulate import kernel
+    from contend.emulation import kernel
 
     try:
         os.close(kernel.in_a_thread(kernel.new_namespace))

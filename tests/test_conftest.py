@@ -212,19 +212,19 @@ def test_what_the_machine_spoils_is_tried_again_and_said(
     outcomes = inner.path / "outcomes"
     monkeypatch.setenv("CONTEND_OUTCOMES", str(outcomes))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    measuring = inner.mkpydir("tests").joinpath("emulate")
+    measuring = inner.mkpydir("tests").joinpath("emulation")
     measuring.mkdir()
     measuring.joinpath("test_rates.py").write_text(SPOILED)
     inner.makepyfile(test_counting=SPOILED)
     result = inner.runpytest_subprocess("--rootdir", str(inner.path))
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
-        ["Failed before they passed: tests/emulate/test_rates.py::test_spoiled_twice."]
+        ["Failed before they passed: tests/emulation/test_rates.py::test_spoiled_twice."]
     )
     assert sorted(outcomes.read_text().splitlines()) == [
         "failed test_counting.py::test_spoiled_thrice",
         "failed test_counting.py::test_spoiled_twice",
-        "failed tests/emulate/test_rates.py::test_spoiled_thrice",
-        "passed tests/emulate/test_rates.py::test_spoiled_twice",
-        "retried tests/emulate/test_rates.py::test_spoiled_twice",
+        "failed tests/emulation/test_rates.py::test_spoiled_thrice",
+        "passed tests/emulation/test_rates.py::test_spoiled_twice",
+        "retried tests/emulation/test_rates.py::test_spoiled_twice",
     ]

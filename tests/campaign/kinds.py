@@ -32,8 +32,8 @@ from contend.profiling import merge, read_record
 from contend.routes.options import read_roots
 from contend.runs import LaunchRecord, Run, RunRecord
 from contend.runs.launch_file import read_samples
-from contend.study import shipped_plans
-from contend.study.plan_file import find_plan
+from contend.studies import shipped_plans
+from contend.studies.plan_file import find_plan
 from fuzzing import Mutation
 from sample_files import Launch
 

@@ -27,7 +27,7 @@ from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
 from contend.routes.saving import content as content_of
 from contend.runs import Run
-from contend.study import SimulatedPlan, read_plan, run_simulations
+from contend.studies import SimulatedPlan, read_plan, run_simulations
 from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 
 DATA = Path(__file__).parents[1] / "data"

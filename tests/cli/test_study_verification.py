@@ -59,7 +59,7 @@ def test_kept_fabrics_are_not_measured_again(
     """Nor emulated: whoever may not do that can look at what is kept."""
     out = ["--output", str(measured / "out"), "--json", "-"]
     before = json.loads((measured / "found.json").read_text())
-    monkeypatch.setattr("contend.study.verification.bring_up", None)
+    monkeypatch.setattr("contend.studies.verification.bring_up", None)
     arguments = ["study", "verification", "--case", "fig1@fig1", "--patterns", "6", *_SMALL]
     assert run([*arguments, *out]) == 0
     assert json.loads(capsys.readouterr().out) == before
@@ -90,7 +90,7 @@ def test_no_condition_shows_the_results_of_another(
     def emulated(*_: object) -> None:
         raise EmulatedError
 
-    monkeypatch.setattr("contend.study.verification.bring_up", emulated)
+    monkeypatch.setattr("contend.studies.verification.bring_up", emulated)
     fabric = [] if "--case" in changed else ["--case", "fig1@fig1"]
     small = list(_SMALL)
     if changed[0] in small:

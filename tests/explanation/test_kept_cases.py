@@ -10,7 +10,7 @@ import pytest
 
 import contend
 from contend.cli.app import run
-from contend.emulate import identity
+from contend.emulation import identity
 from contend.explanation import Limit, Verdict
 
 KEPT = Path(__file__).parents[1] / "data" / "explained"

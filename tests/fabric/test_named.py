@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.congestion.channel_users import AskedChannels
-from contend.emulate import host_labels
+from contend.emulation import host_labels
 from contend.errors import UsageError
 from contend.fabric import Fabric, Names, make, server_names, short_names, without
 from contend.placement import HostNames

@@ -10,7 +10,7 @@ import pytest
 
 import contend
 from contend.cli.app import run
-from contend.emulate import identity
+from contend.emulation import identity
 from contend.errors import UsageError
 from contend.loading import load
 from contend.prediction import (

@@ -28,7 +28,7 @@ from contend.runs import (
     contests,
     summarise,
 )
-from contend.study import (
+from contend.studies import (
     Answer,
     EndedStudy,
     GridCell,

@@ -14,7 +14,7 @@ from contend.report import save_figures
 from contend.report.study.json import study_json
 from contend.report.study.simulated import impacts, study_tables
 from contend.report.study.simulated_figures import study_figures
-from contend.study import (
+from contend.studies import (
     Application,
     FabricEntry,
     PatternEntry,
@@ -26,7 +26,7 @@ from contend.study import (
     record_of,
     write_cell,
 )
-from contend.study.applications import ApplicationPart, PrintedTime
+from contend.studies.applications import ApplicationPart, PrintedTime
 from json_reading import as_read
 
 MakeOutcome = Callable[..., SimulatedOutcome]

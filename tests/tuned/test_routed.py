@@ -13,7 +13,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.cure import Rule, Rules, read_rules, write_rules
-from contend.emulate import host_labels
+from contend.emulation import host_labels
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.schedule import ROUTES, phases_by_routes, write_routes

@@ -16,7 +16,7 @@ from contend.cli.option import Bytes, Option, parsed
 from contend.cli.options import FabricArgument, HostsOption
 from contend.cli.outputs import ProgramOutputs
 from contend.cli.where import CableOptions, Started
-from contend.emulate import Network, Settings, bring_up
+from contend.emulation import Network, Settings, bring_up
 from contend.errors import UsageError
 from contend.mpi import Launch, launch_folder, prepare, select
 from contend.process import run_foreground

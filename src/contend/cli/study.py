@@ -17,7 +17,7 @@ from contend.errors import UsageError
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.mpi import this_machine
 from contend.report import Document, PlanEntry, memory_document, plans_document
-from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
+from contend.studies import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
 from contend.units import parse_numbers, parse_sizes
 
 _MEASURED = "Studies that measure"

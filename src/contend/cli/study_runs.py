@@ -21,7 +21,7 @@ from contend.report import (
 )
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Observer, Step
-from contend.study import (
+from contend.studies import (
     MeasuredPlan,
     SimulatedPlan,
     Site,

@@ -31,7 +31,7 @@ from contend.cli.options import (
     WHOLE,
     Loading,
 )
-from contend.emulate import EmulatedHosts, Settings, bring_up
+from contend.emulation import EmulatedHosts, Settings, bring_up
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import RealHosts, make_shapes
@@ -87,7 +87,7 @@ class CableOptions:
     loading: Loading = WHOLE
 
     def settings(self) -> dict[str, Any]:
-        """What `contend.emulate.bring_up` is told of cables; what is not given has its default."""
+        """What `bring_up` of an emulated fabric is told of cables; the rest has defaults."""
         given = {"rate": self.rate, "buffer": self.buffer, "rto_min": self.rto_min}
         return {name: value for name, value in given.items() if value is not None}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from contend.emulate import emulated_fabric, was_emulated
+from contend.emulation import emulated_fabric, was_emulated
 from contend.errors import UsageError
 from contend.explanation.advice import Remedy, remedies
 from contend.explanation.comparison import compare
@@ -22,7 +22,7 @@ from contend.prediction import Calibration, load_calibration
 from contend.profiling import ProfileFindings, ProgramProfile, is_profile, load_profile
 from contend.runs import Run, find_runs
 from contend.shown import Shown
-from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
+from contend.studies import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size, valued
 
 _EMULATED = "emulated:"

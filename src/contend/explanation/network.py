@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import channel_bytes, message_congestion
-from contend.emulate import host_labels
+from contend.emulation import host_labels
 from contend.errors import UsageError
 from contend.explanation.evidence import Bound
 from contend.explanation.limits import Limit

@@ -13,7 +13,7 @@ from contend.explanation.evidence import (
 from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
 from contend.measurement import MemoryPrediction
-from contend.study import Known, MeasuredPlan
+from contend.studies import Known, MeasuredPlan
 from contend.units import counted, format_bytes, format_link_speed
 
 

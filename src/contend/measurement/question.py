@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contend.emulate import identity
+from contend.emulation import identity
 from contend.errors import UsageError
 from contend.measurement.memory import (
     Memory,

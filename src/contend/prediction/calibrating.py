@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from contend.emulate import EmulatedHosts
+from contend.emulation import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import (
     DEFAULT_BUDGET,

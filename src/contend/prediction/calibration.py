@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from contend.emulate import PACKET, packets_at_once
+from contend.emulation import PACKET, packets_at_once
 from contend.errors import UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.schedule import Cables, Costs, MessageClass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.emulate import emulated_fabric
+from contend.emulation import emulated_fabric
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from contend.congestion import link_rates
-from contend.emulate import Headroom, Network, Settings, Traffic
+from contend.emulation import Headroom, Network, Settings, Traffic
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent

@@ -11,7 +11,7 @@ from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.study import published
+from contend.studies import published
 from contend.units import counted, format_bytes, round_half_up
 
 # The paper's names, largest first; it counts in powers of 1024.

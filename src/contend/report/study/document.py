@@ -21,7 +21,7 @@ from contend.report.study.measured import measured_tables
 from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
-from contend.study import EndedStudy, MeasuredPlan, SimulatedOutcome, SimulatedPlan, Verified
+from contend.studies import EndedStudy, MeasuredPlan, SimulatedOutcome, SimulatedPlan, Verified
 from contend.units import counted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contend.congestion import SampleMean
 from contend.measurement import Agreement
 from contend.report.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
-from contend.study import (
+from contend.studies import (
     Case,
     Record,
     SimulatedOutcome,

@@ -8,7 +8,7 @@ from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
-from contend.study import Answer, EndedStudy, Known, MeasuredPlan, Result
+from contend.studies import Answer, EndedStudy, Known, MeasuredPlan, Result
 from contend.units import counted, format_bytes, rounded
 
 _MOST_NAMED = 3

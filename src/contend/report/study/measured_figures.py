@@ -18,7 +18,7 @@ from contend.report.study.rates import Sweep, sweeps
 from contend.report.study.times import TimeGroup, groups, lines_of
 from contend.report.style import COLOURS, QUIET, Look, looks, new_figure, styled, title
 from contend.runs import CellSummary, Collapse
-from contend.study import Known, MeasuredPlan, Result
+from contend.studies import Known, MeasuredPlan, Result
 from contend.units import counted, format_seconds, rounded
 
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from contend.runs import median_interval
-from contend.study import (
+from contend.studies import (
     Answer,
     EndedStudy,
     MeasuredPlan,

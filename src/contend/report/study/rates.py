@@ -10,7 +10,7 @@ from contend.report.table import ResultTable
 from contend.report.words import factor_words, modes_words, rate_words
 from contend.runs import Collapse, Contest, port_limit
 from contend.session import UNSUITED
-from contend.study import (
+from contend.studies import (
     GridPlace,
     Known,
     MeasuredPlan,

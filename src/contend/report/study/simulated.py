@@ -10,7 +10,7 @@ import msgspec
 from contend.congestion import SampleMean
 from contend.report.simulation.tables import engine_labels
 from contend.report.table import ResultTable
-from contend.study import (
+from contend.studies import (
     Application,
     PatternEntry,
     Record,

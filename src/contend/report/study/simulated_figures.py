@@ -10,7 +10,7 @@ from contend.congestion import Average, Simulation
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
 from contend.report.study.simulated import main_source, reference_of
-from contend.study import SimulatedOutcome, SimulatedPlan
+from contend.studies import SimulatedOutcome, SimulatedPlan
 
 
 def study_figures(

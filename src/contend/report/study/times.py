@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from contend.measurement import VectorLength
 from contend.report.table import ResultTable
-from contend.study import GridPlace, Known, MeasuredPlan, Result
+from contend.studies import GridPlace, Known, MeasuredPlan, Result
 from contend.units import counted
 
 KINDS = {False: "global", True: "local"}

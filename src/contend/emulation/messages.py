@@ -1,0 +1,195 @@
+"""Requests to the kernel, one function for each kind; pyroute2 knows their layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from contend.emulation.kernel import KernelRequest, Netlink
+from contend.emulation.layout import PACKET, Settings
+
+_NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
+_ACKNOWLEDGED = 0x1 | 0x4
+_CREATE = _ACKNOWLEDGED | 0x400 | 0x200
+_REPLACE = _ACKNOWLEDGED | 0x400 | 0x100
+_DUMP = 0x1 | 0x300
+_IPV4 = 2
+_UP = 1
+_PERMANENT = 0x80
+_ON_LINK = 4
+_MAIN_TABLE, _STATIC, _UNICAST = 254, 4, 1
+_RTO_MIN = 13
+_ROOT, _HANDLE = 0xFFFFFFFF, 0x10000
+
+NEXT_HOP = "169.254.0.1"
+"""What every interface calls the other end of its cable."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """An interface to be made.
+
+    Attributes:
+        name: in its namespace.
+        index: its number there.
+        namespace: file descriptor of the namespace.
+        hardware: its hardware address.
+        at_once: packets of a stream that it takes as one piece; None for the kernel's choice.
+    """
+
+    name: str
+    index: int
+    namespace: int
+    hardware: str
+    at_once: int | None = None
+
+
+@dataclass(frozen=True)
+class QueueCount:
+    """What the queue of an interface has sent so far."""
+
+    index: int
+    bytes: int
+    packets: int
+    drops: int
+
+
+def cable(near: Interface, far: Interface, master: int | None = None) -> KernelRequest:
+    """A pair of virtual Ethernet interfaces, each in its namespace; only the near one is up."""
+    link: Mapping[str, Any] = {
+        "attrs": [
+            ("IFLA_INFO_KIND", "veth"),
+            # The kernel brings nothing up whose other end is not there yet.
+            ("IFLA_INFO_DATA", {"attrs": [("VETH_INFO_PEER", _interface(far, flags=0))]}),
+        ]
+    }
+    value = _interface(near)
+    value["attrs"].append(("IFLA_LINKINFO", link))
+    if master is not None:
+        value["attrs"].append(("IFLA_MASTER", master))
+    what = f"a cable of virtual Ethernet (veth) for {near.name}"
+    return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, what)
+
+
+def bridge(interface: Interface) -> KernelRequest:
+    """A bridge, up."""
+    value = _interface(interface)
+    value["attrs"].append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", "bridge")]}))
+    return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, "a bridge for the management network")
+
+
+def up(index: int) -> KernelRequest:
+    """Brings an interface up."""
+    value = {"index": index, "flags": _UP, "change": _UP, "attrs": []}
+    return _encoded("ifinfmsg", value, _NEW_LINK, _ACKNOWLEDGED, "bringing an interface up")
+
+
+def address(own: str, prefix: int, index: int) -> KernelRequest:
+    """Gives an interface an address."""
+    attributes = [("IFA_LOCAL", own), ("IFA_ADDRESS", own)]
+    value = {"family": _IPV4, "prefixlen": prefix, "index": index, "attrs": attributes}
+    return _encoded("ifaddrmsg", value, _NEW_ADDRESS, _CREATE, f"the address {own}")
+
+
+def neighbour(there: str, hardware: str, index: int) -> KernelRequest:
+    """Tells an interface a hardware address for good, so that nobody asks for it."""
+    attributes = [("NDA_DST", there), ("NDA_LLADDR", hardware)]
+    value = {"family": _IPV4, "ifindex": index, "state": _PERMANENT, "attrs": attributes}
+    return _encoded("ndmsg", value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
+
+
+def route(
+    target: str, prefix: int, indices: Sequence[int], source: str = "", rto_min: float | None = None
+) -> KernelRequest:
+    """A route over an interface to whoever is at the other end of its cable.
+
+    Of several interfaces the kernel takes one for each connection, by a hash. A shortest time-out
+    is in seconds.
+    """
+    attributes: list[tuple[str, Any]] = [("RTA_DST", target)]
+    what = f"the route to {target}"
+    if len(indices) == 1:
+        attributes += [("RTA_OIF", indices[0]), ("RTA_GATEWAY", NEXT_HOP)]
+    else:
+        gateway = [("RTA_GATEWAY", NEXT_HOP)]
+        hops = [{"hops": 0, "oif": index, "flags": _ON_LINK, "attrs": gateway} for index in indices]
+        attributes.append(("RTA_MULTIPATH", hops))
+        what += f" over {len(indices)} cables (multipath)"
+    if source:
+        attributes.append(("RTA_PREFSRC", source))
+    if rto_min is not None:
+        # Only one that is locked counts.
+        metrics = [("RTAX_LOCK", 1 << _RTO_MIN), ("RTAX_RTO_MIN", round(1000 * rto_min))]
+        attributes.append(("RTA_METRICS", {"attrs": metrics}))
+    value = {
+        "family": _IPV4,
+        "dst_len": prefix,
+        "table": _MAIN_TABLE,
+        "proto": _STATIC,
+        "type": _UNICAST,
+        "flags": _ON_LINK,
+        "attrs": attributes,
+    }
+    return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, what)
+
+
+def queue(index: int, settings: Settings) -> KernelRequest:
+    """A token bucket as the queue of an interface, in place of the one that it had."""
+    bucket = {
+        "rate": round(settings.rate),
+        "burst": settings.burst,
+        "limit": settings.buffer,
+    }
+    options = _module("tcmsg.sched_tbf").get_parameters(bucket)
+    value = {
+        "index": index,
+        "handle": _HANDLE,
+        "parent": _ROOT,
+        "attrs": [("TCA_KIND", "tbf"), ("TCA_OPTIONS", options)],
+    }
+    return _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
+
+
+def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
+    """What all queues of a namespace have sent."""
+    request = _encoded("tcmsg", {"attrs": []}, _GET_QUEUE, _DUMP, "the list of queues")
+    for data in netlink.dump(request):
+        message = _message("tcmsg", data)
+        message.decode()
+        if message.get_attr("TCA_KIND") != "tbf":
+            continue
+        statistics = message.get_attr("TCA_STATS2")
+        basic, waiting = statistics.get_attr("TCA_STATS_BASIC"), message.get_attr("TCA_STATS")
+        yield QueueCount(message["index"], basic["bytes"], basic["packets"], waiting["drop"])
+
+
+def _interface(interface: Interface, flags: int = _UP) -> dict[str, Any]:
+    attributes: list[tuple[str, Any]] = [
+        ("IFLA_IFNAME", interface.name),
+        ("IFLA_NET_NS_FD", interface.namespace),
+        ("IFLA_ADDRESS", interface.hardware),
+    ]
+    if interface.at_once is not None:
+        attributes.append(("IFLA_GSO_MAX_SIZE", interface.at_once * PACKET))
+        attributes.append(("IFLA_GSO_MAX_SEGS", interface.at_once))
+    return {"index": interface.index, "flags": flags, "change": flags, "attrs": attributes}
+
+
+def _encoded(
+    kind: str, value: Mapping[str, Any], number: int, flags: int, what: str
+) -> KernelRequest:
+    message = _message(kind)
+    message.setvalue({**value, "header": {"type": number, "flags": flags, "sequence_number": 0}})
+    message.encode()
+    return KernelRequest(bytes(message.data), what)
+
+
+def _message(kind: str, *data: bytes) -> Any:
+    return getattr(_module(kind), kind)(*data)
+
+
+def _module(name: str) -> Any:
+    # Late, since pyroute2 takes longer to load than the rest of contend.
+    return import_module(f"pyroute2.netlink.rtnl.{name}")

@@ -1,0 +1,265 @@
+"""Measured studies: a session whose cells are the places of a plan's grid."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from contend.errors import InputError, UsageError
+from contend.measurement import (
+    Conditions,
+    Measured,
+    MeasuredCell,
+    OptionValue,
+    Place,
+    ask,
+    make_workload,
+)
+from contend.mpi import Library
+from contend.runs import Run
+from contend.session import RECORD, Clock, Observer, Session
+from contend.studies.grid import GridCell
+from contend.studies.measured_plan import MeasuredPlan
+from contend.studies.results import Answer, Result, RunPoints
+from contend.units import counted
+
+_RUNS = "runs"
+_ALONE = (
+    "all ranks are on one host: no network is measured; times are those of memory and processors"
+)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The hosts that those of a plan become.
+
+    On one machine N hosts of a plan are N groups of ranks that share it: no message crosses a
+    network, and all groups together must fit its processors and its memory.
+
+    Attributes:
+        place: where ranks run.
+        on: what it is called on the command line; "" for this machine or the launcher's hosts.
+    """
+
+    place: Place
+    on: str = ""
+
+    @property
+    def alone(self) -> bool:
+        """Whether hosts are only groups of ranks on this machine, without a network."""
+        return self.place.alone
+
+    @property
+    def described(self) -> str:
+        """Where it is, with all that decides figures there."""
+        return self.place.described or self.on
+
+    def words(self) -> str:
+        """Where it measures, for people."""
+        if self.alone:
+            return "on one host: N hosts are N groups of ranks there"
+        if not self.described:
+            return "on the hosts of the launcher"
+        hosts = f", {counted(len(self.place.slots), 'host')}" if self.place.slots else ""
+        return f"on {self.described}{hosts}"
+
+    def seats(self, cell: GridCell) -> str:
+        """Hosts and ranks of a cell for people."""
+        each = counted(cell.ranks_per_host, "rank")
+        if not self.alone:
+            return f"{counted(cell.hosts, 'node')} of {each}"
+        return f"{counted(cell.hosts, 'group')} of {each} on one host"
+
+
+@dataclass(frozen=True)
+class EndedStudy:
+    """A study that has ended.
+
+    Attributes:
+        answers: all cells of the plan that have ended, under all conditions, in the plan's order.
+        left: launches that no time was left for, as people call them.
+    """
+
+    answers: tuple[Answer, ...]
+    left: tuple[str, ...]
+
+    @property
+    def results(self) -> list[Result]:
+        """Every point over all its launches."""
+        return [result for answer in self.answers for result in answer.results]
+
+
+def run_measurements(
+    plan: MeasuredPlan,
+    folder: Path,
+    site: Site,
+    *,
+    retry: bool = False,
+    observer: Observer | None = None,
+    libraries: Mapping[str, Library] | None = None,
+    clock: Clock = time.monotonic,
+) -> EndedStudy:
+    """Measures every cell of a plan that is not kept yet.
+
+    Args:
+        plan: what to measure.
+        folder: where results are kept.
+        site: where.
+        retry: measure cells again that failed before.
+        observer: is told what goes on.
+        libraries: MPI libraries that have been tried, by the names that the plan has for them.
+        clock: seconds that the budget counts.
+
+    Raises:
+        UsageError: the folder cannot be made or written.
+        InputError: the folder holds something else.
+        MissingError: the machine lacks an MPI library of the plan, or room for samples.
+    """
+    observer = observer or Observer()
+    cells = {cell: question(plan, cell, site.place) for cell in plan.cells()}
+    observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
+    method = Measured(
+        site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
+    )
+    # Places of the grid that are the same question on one machine are measured once.
+    asked = tuple({key.key: key for key in cells.values()}.values())
+    session = Session(
+        kind=plan.name,
+        cells=asked,
+        method=method,
+        folder=folder,
+        launches=plan.launches,
+        budget=plan.budget_s,
+        seed=plan.seed,
+        below=_RUNS,
+        plan=msgspec.to_builtins(plan),
+        retry=retry,
+        observer=observer,
+        clock=clock,
+    )
+    left = []
+    for step in session.run().left:
+        launch = f", launch {step.number + 1}" if step.number else ""
+        left += [cell.label + launch for cell, key in cells.items() if key == step.cell]
+    kept = _runs_of(folder)
+    answers = [
+        _answer(plan, cell, asked_for, run, site, method)
+        for cell, key in cells.items()
+        for asked_for, run in kept.get(replace(key, labels={}).key, [])
+    ]
+    # A cell that never ran does not know what its library calls itself; others do.
+    runs = [(answer.cell.library, answer.points.run.record.library.title) for answer in answers]
+    titles = {library: title for library, title in runs if title}
+    return EndedStudy(
+        tuple(_named(answer, titles) for answer in answers if answer.launches), tuple(left)
+    )
+
+
+def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
+    """What a place of the grid asks, whichever of its launches it is."""
+    options: dict[str, OptionValue] = {
+        "repetitions": f"{plan.repetitions[0]}:{plan.repetitions[1]}",
+        "precision": plan.precision,
+        "verify": plan.verify,
+    }
+    if cell.probe == "sort":
+        options |= {"vectors": cell.vectors, "length": cell.vector, "input": cell.input}
+    else:
+        options |= {"algorithm": cell.algorithms, "bytes": cell.sizes}
+    if cell.probe == "alltoall":
+        # Studies stand beside each other and beside predictions, which are of that.
+        options["start"] = "clock"
+    if cell.probe == "alltoall" and place.alone:
+        # Schedules that go by hosts are told of groups; elsewhere they look for themselves.
+        options["ranks_per_node"] = cell.ranks_per_host
+    conditions = Conditions(
+        ranks=(cell.ranks,),
+        ranks_per_host=() if place.alone else (cell.ranks_per_host,),
+        seed=plan.seed,
+        labels=plan.labels,
+        wire=plan.wire,
+    )
+    return ask(make_workload(cell.probe, options), conditions, place, cell.library)
+
+
+def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
+    """The plan with what a host's port carries where the place knows, unless it says so itself."""
+    if plan.wire is not None or place.wire is None:
+        return plan
+    return replace(plan, wire=place.wire)
+
+
+def _runs_of(folder: Path) -> dict[str, list[tuple[MeasuredCell, Run]]]:
+    """The runs of a study by what they answer, whatever the labels; sorted by these."""
+    runs: dict[str, list[tuple[MeasuredCell, Run]]] = {}
+    for path in sorted((folder / _RUNS).glob(f"*/{RECORD}")):
+        run = Run.load(path.parent)
+        try:
+            cell = msgspec.convert(run.record.question, MeasuredCell)
+        except msgspec.ValidationError as error:
+            raise InputError(str(path), 0, "what was asked of a run", str(error)) from None
+        runs.setdefault(replace(cell, labels={}).key, []).append((cell, run))
+    for alike in runs.values():
+        alike.sort(key=lambda answer: _conditions(answer[0].labels))
+    return runs
+
+
+def _conditions(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}".strip() for name, value in labels.items())
+
+
+def _answer(
+    plan: MeasuredPlan,
+    cell: GridCell,
+    asked: MeasuredCell,
+    run: Run,
+    site: Site,
+    method: Measured,
+) -> Answer:
+    """What a run says of a cell; without launches where none has ended."""
+    cell = dataclasses.replace(cell, conditions=_conditions(asked.labels))
+    points = RunPoints(run)
+    launches = tuple(points.launches(plan.launches))
+    results = []
+    for name in cell.points() if launches else ():
+        failures = points.failures(name, launches)
+        results.append(
+            Result(
+                cell=cell,
+                place=cell.place(name),
+                summary=None if all(failures) else points.summaries.get(name),
+                failures=failures,
+                seats=site.seats(cell),
+                one_host=site.alone,
+                findings=run.findings,
+            )
+        )
+    warnings = [_ALONE] if site.alone and cell.ranks > 1 else []
+    warnings += [warning.text for warning in run.record.warnings]
+    needed, memory = _memory(asked, method)
+    return Answer(
+        cell, points, launches, tuple(results), needed, memory, tuple(dict.fromkeys(warnings))
+    )
+
+
+def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
+    """The answer with what its library calls itself."""
+    library = titles.get(answer.cell.library, answer.cell.library)
+    named = (dataclasses.replace(result, library=library) for result in answer.results)
+    return dataclasses.replace(answer, results=tuple(named))
+
+
+def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:
+    """Bytes that a host needs for the data of a cell at most, and those that it has."""
+    try:
+        (shape,) = method.shapes(asked)
+    except UsageError:
+        return 0, None
+    compared = method.memory(asked.workload, shape)
+    return (0, None) if compared is None else (compared.needed, compared.free)

@@ -1,0 +1,183 @@
+"""The simulation held against a network: fabrics emulated, measured, and compared pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from contend.emulation import EmulatedHosts, bring_up
+from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
+from contend.fabric import Fabric
+from contend.files import read_json, write_whole
+from contend.loading import load
+from contend.measurement import (
+    Agreement,
+    BisectWork,
+    Measured,
+    MeasuredCell,
+    MeasuredWork,
+    RealHosts,
+    agreement,
+    beside_predictions,
+)
+from contend.routes import tables_of
+from contend.runs import Run
+from contend.session import Observer, Session
+from contend.studies.simulated import beside_plan, digest
+from contend.studies.verification_plan import Case, VerificationPlan
+
+_RUNS = "runs"
+_HOSTS = "hosts.json"
+# Starting ranks and bringing patterns into order takes its time beside sending.
+_LEAST_BUDGET_S, _BUDGET = 300.0, 10.0
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A fabric that was measured, or why it was not.
+
+    Attributes:
+        case: the fabric.
+        pairs: its messages, see `contend.measurement.beside_predictions`; None without any.
+        agreement: of measured and predicted bandwidths; None without messages.
+        rate: bytes per second that its cables carried.
+        error: why nothing can be said of it.
+    """
+
+    case: Case
+    pairs: pl.DataFrame | None = None
+    agreement: Agreement | None = None
+    rate: float = 0.0
+    error: ContendError | None = None
+
+
+def verify(
+    case: Case,
+    plan: VerificationPlan,
+    folder: Path,
+    *,
+    beside: Path,
+    retry: bool = False,
+    observer: Observer | None = None,
+) -> Verified:
+    """Measures a fabric's bisect patterns and puts what its routes predict beside every message.
+
+    What is kept in the folder is not measured again, and needs no emulation.
+
+    Args:
+        case: the fabric.
+        plan: what is sent, and over which cables.
+        folder: of the study.
+        beside: where files that the plan names are looked for first.
+        retry: measure again what failed before.
+        observer: is told what happens.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: this machine cannot emulate, or lacks an MPI library.
+    """
+    observer = observer or Observer()
+    try:
+        fabric = load(
+            beside_plan(beside, case.source),
+            routes=None if case.routes is None else beside_plan(beside, case.routes),
+            route=case.engine,
+            need_routes=True,
+        )
+        # Every message is held against a prediction of its own, which hashed routes have not.
+        tables_of(fabric)
+        run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer or Observer())
+        pairs = beside_predictions(run, fabric, hosts)
+        return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
+    except (MissingError, UsageError):
+        raise
+    except ContendError as error:
+        return Verified(case, error=error)
+
+
+def verified_cell(case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path) -> MeasuredCell:
+    """What is asked of a case: all that decides its figures, as it was asked for."""
+    work = BisectWork(plan.patterns, two_way=plan.two_way, bytes=plan.bytes, packets=plan.packets)
+    place = {
+        "fabric": case.source,
+        "routes": case.routes or "",
+        "engine": case.engine or "",
+        "rate": f"{8 * plan.rate:.0f} bit/s",
+        "buffer": f"{plan.buffer} B",
+        "files": " ".join(digest(beside_plan(beside, n)) for n in (case.source, case.routes or "")),
+    }
+    return MeasuredCell(
+        probe="bisect",
+        options=dict(work.workload.options),
+        ranks=(fabric.hosts,),
+        mpi=plan.mpi or "",
+        place={name: text for name, text in place.items() if text.strip()},
+        seed=plan.seed,
+    )
+
+
+def _measured(
+    case: Case,
+    plan: VerificationPlan,
+    fabric: Fabric,
+    folder: Path,
+    beside: Path,
+    retry: bool,
+    observer: Observer,
+) -> tuple[Run, Sequence[int]]:
+    """The run of a case, and the number in the fabric of every rank's host."""
+    cell = verified_cell(case, plan, fabric, beside)
+    observer.named({cell.key: case.name})
+    budget = max(_LEAST_BUDGET_S, _BUDGET * plan.least_seconds)
+    run_folder = folder / _RUNS / cell.folder_name
+    kept = Measured(RealHosts()).open(cell, run_folder)
+    hosts = _kept_hosts(run_folder / _HOSTS)
+    if not kept.left(1, retry=retry) and hosts is not None:
+        observer.kept(cell)
+        return _with_samples(kept), hosts
+    with bring_up(fabric, plan.rate, plan.buffer) as network:
+        place = EmulatedHosts(network)
+        session = Session(
+            kind=plan.name,
+            cells=(cell,),
+            method=Measured(place, budget, strict=False, observer=observer),
+            folder=folder,
+            budget=budget,
+            seed=plan.seed,
+            below=_RUNS,
+            plan=msgspec.to_builtins(plan),
+            retry=retry,
+            observer=observer,
+        )
+        (work,) = session.run().works
+        assert isinstance(work, MeasuredWork)
+        run = _with_samples(work)
+        hosts = place.numbers_of(run.record.measured[0].rank_hosts)
+    write_whole(run_folder / _HOSTS, msgspec.json.encode(hosts))
+    return run, hosts
+
+
+def _with_samples(work: MeasuredWork) -> Run:
+    """The run of a case that was measured.
+
+    Raises:
+        ShortfallError: it was not.
+    """
+    run = work.run
+    if run.samples.is_empty():
+        reasons = [error.reason for error in run.findings.errors]
+        raise ShortfallError((reasons or ["no sample was written"])[0])
+    return run
+
+
+def _kept_hosts(path: Path) -> list[int] | None:
+    try:
+        return read_json(path, list[int], "the number of every rank's host")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(str(path), 0, "the number of every rank's host", str(error)) from None
