@@ -106,13 +106,18 @@ def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
 
 
 def meanings(struct: type) -> dict[str, str]:
-    """What every attribute means, of a struct and of those that it extends."""
-    found: dict[str, str] = {}
+    """What every key means: as it is annotated or, of values of other rooms, by the docstring."""
+    hints = typing.get_type_hints(struct, include_extras=True)
+    found = {name: text for name, hint in hints.items() for text in _texts(hint)}
     for base in reversed(struct.__mro__):
         _, _, listed = (base.__doc__ or "").partition("Attributes:\n")
         for name, text in re.findall(r"^ {8}(\w+): (.*?)(?=^ {8}\w+:|\Z)", listed, re.S | re.M):
             found[name] = " ".join(text.split())
     return found
+
+
+def _texts(hint: Any) -> list[str]:
+    return [text for text in getattr(hint, "__metadata__", ()) if isinstance(text, str)]
 
 
 def _section(struct: type) -> str:

@@ -48,7 +48,7 @@ class Collective:
         return None if self.seconds_per_byte is None else size * self.seconds_per_byte
 
     @property
-    def rate_Bps(self) -> float | None:  # noqa: N802
+    def rate_Bps(self) -> float | None:
         """Bytes per second of a host; None where no rate is known."""
         if self.seconds_per_byte is None:
             return None

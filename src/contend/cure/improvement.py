@@ -43,7 +43,7 @@ class Addition:
         return self.simulation.effective_bandwidth
 
     @property
-    def rate_Bps(self) -> float | None:  # noqa: N802
+    def rate_Bps(self) -> float | None:
         """The same in bytes per second; None where rates of links are not known."""
         return self.simulation.effective_rate
 

@@ -59,7 +59,7 @@ class Job:
     beside: float | None = None
     loss: float = 0.0
     margin: float = 0.0
-    beside_Bps: float | None = None  # noqa: N815 - as in the JSON of all results
+    beside_Bps: float | None = None
 
     @property
     def loses(self) -> bool:

@@ -117,7 +117,7 @@ class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
     created: str = ""
     library: str = ""
     place: str = ""
-    wire_Bps: Positive  # noqa: N815 - bytes per second, as in the JSON of all results
+    wire_Bps: Positive
     burst: NotNegative = 0.0
     buffer: Positive | None = None
     between: tuple[SizeClass, ...]

@@ -222,7 +222,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
     place: str = ""
     asked: dict[str, str] = {}
-    wire_Bps: Annotated[float, Meta(gt=0)] | None = None  # noqa: N815 - as in the JSON of all results
+    wire_Bps: Annotated[float, Meta(gt=0)] | None = None
     machine: str = ""
     cpus: Count | None = None
     drops: Count | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 
@@ -111,50 +113,27 @@ def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -
 
 
 class SeatFiguresJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What seats are worth.
+    """What seats are worth."""
 
-    Attributes:
-        busy: sum over phases of what the most loaded channel has to do, in `unit`.
-        mean_congestion: mean over bytes of a message's pi within its phase.
-        hop_bytes: sum over messages of bytes times channels crossed.
-    """
-
-    busy: float
-    mean_congestion: float
-    hop_bytes: float
+    busy: Annotated[float, "sum over phases of what the most loaded channel has to do, in `unit`."]
+    mean_congestion: Annotated[float, "mean over bytes of a message's pi within its phase."]
+    hop_bytes: Annotated[float, "sum over messages of bytes times channels crossed."]
 
 
 class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Better seats.
+    """Better seats."""
 
-    Attributes:
-        fabric: where they are.
-        source: whose ranks: a profile, a matrix or a pattern.
-        verdict: one-sentence verdict.
-        ranks: number of ranks.
-        phases: of their traffic.
-        hosts_available: how many hosts could be taken.
-        hosts: name of every rank's host.
-        unit: of `busy`: ``s``, or ``bytes`` where rates are not known.
-        before: the order that was given.
-        after: these seats.
-        moved: ranks that sit elsewhere than in the given order.
-        remarks: what a reader must know.
-        seconds: that the search took.
-        file: where they were written; "" where they were not.
-    """
-
-    fabric: FabricSize
-    source: str
-    verdict: str
-    ranks: int
-    phases: int
-    hosts_available: int
-    hosts: list[str]
-    unit: str
-    before: SeatFiguresJson
-    after: SeatFiguresJson
-    moved: int
-    remarks: list[str]
-    seconds: float
-    file: str
+    fabric: Annotated[FabricSize, "where they are."]
+    source: Annotated[str, "whose ranks: a profile, a matrix or a pattern."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    ranks: Annotated[int, "number of ranks."]
+    phases: Annotated[int, "of their traffic."]
+    hosts_available: Annotated[int, "how many hosts could be taken."]
+    hosts: Annotated[list[str], "name of every rank's host."]
+    unit: Annotated[str, "of `busy`: ``s``, or ``bytes`` where rates are not known."]
+    before: Annotated[SeatFiguresJson, "the order that was given."]
+    after: Annotated[SeatFiguresJson, "these seats."]
+    moved: Annotated[int, "ranks that sit elsewhere than in the given order."]
+    remarks: Annotated[list[str], "what a reader must know."]
+    seconds: Annotated[float, "that the search took."]
+    file: Annotated[str, 'where they were written; "" where they were not.']

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from contend.cure import BetterTables, Gain
@@ -84,48 +86,33 @@ def better_tables_document(better: BetterTables, file: str = "") -> Document:
 
 
 class GainJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pattern gets.
+    """What a pattern gets."""
 
-    Attributes:
-        pattern: its specification.
-        placement: how its ranks were placed.
-        before: mean of 1/π by the present tables; null where there are none.
-        after: the same by the new ones.
-        ci95: both ends of the interval of `after`.
-    """
-
-    pattern: str
-    placement: str
-    before: float | None
-    after: float
-    ci95: tuple[float, float]
+    pattern: Annotated[str, "its specification."]
+    placement: Annotated[str, "how its ranks were placed."]
+    before: Annotated[float | None, "mean of 1/π by the present tables; null where there are none."]
+    after: Annotated[float, "the same by the new ones."]
+    ci95: Annotated[tuple[float, float], "both ends of the interval of `after`."]
 
 
 class BetterTablesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Better tables.
+    """Better tables."""
 
-    Attributes:
-        fabric: what they are for.
-        purpose: what they were computed for: a pattern or a file.
-        verdict: one-sentence verdict.
-        gains: of random bisections first, then of the purpose.
-        lanes: virtual lanes that they need to be free of deadlock.
-        deadlock_free: whether on each lane no channels wait for each other in a circle.
-        present_deadlock_free: the same of the present tables, on one lane; null without any.
-        changed: entries for hosts that differ from the present ones; null where there are none.
-        entries: entries for hosts.
-        seconds: that computing the tables took.
-        file: where they were written; "" where they were not.
-    """
-
-    fabric: FabricSize
-    purpose: str
-    verdict: str
-    gains: list[GainJson]
-    lanes: int
-    deadlock_free: bool
-    present_deadlock_free: bool | None
-    changed: int | None
-    entries: int
-    seconds: float
-    file: str
+    fabric: Annotated[FabricSize, "what they are for."]
+    purpose: Annotated[str, "what they were computed for: a pattern or a file."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    gains: Annotated[list[GainJson], "of random bisections first, then of the purpose."]
+    lanes: Annotated[int, "virtual lanes that they need to be free of deadlock."]
+    deadlock_free: Annotated[
+        bool, "whether on each lane no channels wait for each other in a circle."
+    ]
+    present_deadlock_free: Annotated[
+        bool | None, "the same of the present tables, on one lane; null without any."
+    ]
+    changed: Annotated[
+        int | None,
+        "entries for hosts that differ from the present ones; null where there are none.",
+    ]
+    entries: Annotated[int, "entries for hosts."]
+    seconds: Annotated[float, "that computing the tables took."]
+    file: Annotated[str, 'where they were written; "" where they were not.']

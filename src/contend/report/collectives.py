@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -165,58 +165,38 @@ def collectives_document(found: Collectives, sizes: Sequence[int] = (1 << 20,)) 
 
 
 class CollectiveTimeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """How long an operation takes.
+    """How long an operation takes."""
 
-    Attributes:
-        bytes: of a message.
-        seconds: null where the rate of links is not known.
-    """
-
-    bytes: int
-    seconds: float | None
+    bytes: Annotated[int, "of a message."]
+    seconds: Annotated[float | None, "null where the rate of links is not known."]
 
 
 class CollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation of all ranks.
+    """An operation of all ranks."""
 
-    Attributes:
-        name: what it is, in words.
-        pattern: that it is simulated as.
-        rounds: how many; each waits for its slowest message.
-        messages_of_a_host: that it sends and receives; of a tree, the one that it gets or gives.
-        share: of its port that a host gets.
-        rate_Bps: what a host gets; null where the rate of links is not known.
-        times: by the size of a message.
-    """
-
-    name: str
-    pattern: str
-    rounds: int
-    messages_of_a_host: float
-    share: float
-    rate_Bps: float | None  # noqa: N815
-    times: list[CollectiveTimeJson]
+    name: Annotated[str, "what it is, in words."]
+    pattern: Annotated[str, "that it is simulated as."]
+    rounds: Annotated[int, "how many; each waits for its slowest message."]
+    messages_of_a_host: Annotated[
+        float, "that it sends and receives; of a tree, the one that it gets or gives."
+    ]
+    share: Annotated[float, "of its port that a host gets."]
+    rate_Bps: Annotated[
+        float | None, "what a host gets; null where the rate of links is not known."
+    ]
+    times: Annotated[list[CollectiveTimeJson], "by the size of a message."]
 
 
 class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Bandwidths of operations of all ranks, at the rates of links.
+    """Bandwidths of operations of all ranks, at the rates of links."""
 
-    Attributes:
-        fabric: what they run on.
-        engine: what computed its routes; "" where they were read and their file does not say.
-        placement: which rank sits on which host.
-        ranks: how many.
-        hosts: on how many hosts.
-        verdict: one-sentence verdict.
-        worst_shift: the distance at which a shift takes longest.
-        operations: the all-to-all at once first.
-    """
-
-    fabric: FabricSize
-    engine: str
-    placement: str
-    ranks: int
-    hosts: int
-    verdict: str
-    worst_shift: int
-    operations: list[CollectiveJson]
+    fabric: Annotated[FabricSize, "what they run on."]
+    engine: Annotated[
+        str, 'what computed its routes; "" where they were read and their file does not say.'
+    ]
+    placement: Annotated[str, "which rank sits on which host."]
+    ranks: Annotated[int, "how many."]
+    hosts: Annotated[int, "on how many hosts."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    worst_shift: Annotated[int, "the distance at which a shift takes longest."]
+    operations: Annotated[list[CollectiveJson], "the all-to-all at once first."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -95,68 +96,45 @@ def _by_part(title: str, distribution: Distribution, simulations: int) -> Result
 
 
 class PartJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages that get about γ/k.
+    """Messages that get about γ/k."""
 
-    Attributes:
-        divisor: k.
-        measured: fraction of the messages.
-        simulated: fraction of the messages over all simulations.
-        low: one of 40 simulations has less.
-        high: one of 40 has more.
-    """
-
-    divisor: int
-    measured: float
-    simulated: float
-    low: float
-    high: float
+    divisor: Annotated[int, "k."]
+    measured: Annotated[float, "fraction of the messages."]
+    simulated: Annotated[float, "fraction of the messages over all simulations."]
+    low: Annotated[float, "one of 40 simulations has less."]
+    high: Annotated[float, "one of 40 has more."]
 
 
 class DistributionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What messages get, measured and simulated.
+    """What messages get, measured and simulated."""
 
-    Attributes:
-        by_part: messages by what they get.
-        distance: largest difference of the fractions that get about γ/k or more, measured and
-            simulated.
-        usual_distance: what 95 % of the simulations stay below, each compared with all.
-        usual: whether the measurement does.
-    """
-
-    by_part: list[PartJson]
-    distance: float
-    usual_distance: float
-    usual: bool
+    by_part: Annotated[list[PartJson], "messages by what they get."]
+    distance: Annotated[
+        float,
+        "largest difference of the fractions that get about γ/k or more, measured and simulated.",
+    ]
+    usual_distance: Annotated[
+        float, "what 95 % of the simulations stay below, each compared with all."
+    ]
+    usual: Annotated[bool, "whether the measurement does."]
 
 
 class DrawnAgreementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Measured bandwidths over routes that hashes draw, compared with simulated draws.
+    """Measured bandwidths over routes that hashes draw, compared with simulated draws."""
 
-    Attributes:
-        gamma: what a pair gets that shares no channel with others, in bytes per second.
-        messages: number of messages that were compared.
-        patterns: of how many patterns.
-        launches: in how many launches, each with other connections.
-        late: number of messages left out because a rank had started late.
-        simulations: how many times all of that was simulated.
-        effective: measured effective bisection bandwidth, as a fraction of γ.
-        simulated: the same, simulated by max-min fair shares.
-        simulated_range: bounds of 95 % of the simulations.
-        slowest: of the slowest message of every pattern.
-        every: of all messages.
-    """
-
-    gamma: float
-    messages: int
-    patterns: int
-    launches: int
-    late: int
-    simulations: int
-    effective: float
-    simulated: float
-    simulated_range: tuple[float, float]
-    slowest: DistributionJson
-    every: DistributionJson
+    gamma: Annotated[
+        float, "what a pair gets that shares no channel with others, in bytes per second."
+    ]
+    messages: Annotated[int, "number of messages that were compared."]
+    patterns: Annotated[int, "of how many patterns."]
+    launches: Annotated[int, "in how many launches, each with other connections."]
+    late: Annotated[int, "number of messages left out because a rank had started late."]
+    simulations: Annotated[int, "how many times all of that was simulated."]
+    effective: Annotated[float, "measured effective bisection bandwidth, as a fraction of γ."]
+    simulated: Annotated[float, "the same, simulated by max-min fair shares."]
+    simulated_range: Annotated[tuple[float, float], "bounds of 95 % of the simulations."]
+    slowest: Annotated[DistributionJson, "of the slowest message of every pattern."]
+    every: Annotated[DistributionJson, "of all messages."]
 
 
 def drawn_json(agreement: DrawnAgreement) -> DrawnAgreementJson:

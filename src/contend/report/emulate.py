@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -111,97 +111,57 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
 
 
 class EmulatedFabricJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What was emulated.
+    """What was emulated."""
 
-    Attributes:
-        name: of the fabric.
-        hosts: number of hosts that were up.
-        switches: number of switches that were up.
-        channels: number of channels.
-    """
-
-    name: str
-    hosts: int
-    switches: int
-    channels: int
+    name: Annotated[str, "of the fabric."]
+    hosts: Annotated[int, "number of hosts that were up."]
+    switches: Annotated[int, "number of switches that were up."]
+    channels: Annotated[int, "number of channels."]
 
 
 class EmulatedHostJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A host that was up.
+    """A host that was up."""
 
-    Attributes:
-        name: in the fabric.
-        label: name by which programs reach it.
-        address: its IP address.
-    """
-
-    name: str
-    label: str
-    address: str
+    name: Annotated[str, "in the fabric."]
+    label: Annotated[str, "name by which programs reach it."]
+    address: Annotated[str, "its IP address."]
 
 
 class CrossedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What crossed a channel.
+    """What crossed a channel."""
 
-    Attributes:
-        channel: its number in the fabric.
-        source: what sends on it.
-        target: what receives from it.
-        bytes: sent on the wire, Ethernet headers included.
-        packets: number of packets sent.
-        drops: number of packets that found the buffer full.
-    """
-
-    channel: int
-    source: str
-    target: str
-    bytes: int
-    packets: int
-    drops: int
+    channel: Annotated[int, "its number in the fabric."]
+    source: Annotated[str, "what sends on it."]
+    target: Annotated[str, "what receives from it."]
+    bytes: Annotated[int, "sent on the wire, Ethernet headers included."]
+    packets: Annotated[int, "number of packets sent."]
+    drops: Annotated[int, "number of packets that found the buffer full."]
 
 
 class TrafficJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What crossed the fabric.
+    """What crossed the fabric."""
 
-    Attributes:
-        elapsed_s: seconds in which it did.
-        bytes: over all channels.
-        packets: over all channels.
-        drops: over all channels.
-        channels: the same for every channel.
-    """
-
-    elapsed_s: float
-    bytes: int
-    packets: int
-    drops: int
-    channels: list[CrossedJson]
+    elapsed_s: Annotated[float, "seconds in which it did."]
+    bytes: Annotated[int, "over all channels."]
+    packets: Annotated[int, "over all channels."]
+    drops: Annotated[int, "over all channels."]
+    channels: Annotated[list[CrossedJson], "the same for every channel."]
 
 
 class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A command's run on an emulated fabric; rates are bytes per second.
+    """A command's run on an emulated fabric; rates are bytes per second."""
 
-    Attributes:
-        verdict: how full the fabric was, in words.
-        fabric: what was emulated.
-        engine: what computed the routes.
-        settings: every cable's rate, buffer and burst, and the hosts' shortest time-out.
-        headroom: what the machine carries; null if that was not checked.
-        hosts: the hosts in their order.
-        command: what ran.
-        status: its exit status.
-        traffic: what it sent.
-    """
-
-    verdict: str
-    fabric: EmulatedFabricJson
-    engine: str
-    settings: Settings
-    headroom: Headroom | None
-    hosts: list[EmulatedHostJson]
-    command: list[str]
-    status: int
-    traffic: TrafficJson
+    verdict: Annotated[str, "how full the fabric was, in words."]
+    fabric: Annotated[EmulatedFabricJson, "what was emulated."]
+    engine: Annotated[str, "what computed the routes."]
+    settings: Annotated[
+        Settings, "every cable's rate, buffer and burst, and the hosts' shortest time-out."
+    ]
+    headroom: Annotated[Headroom | None, "what the machine carries; null if that was not checked."]
+    hosts: Annotated[list[EmulatedHostJson], "the hosts in their order."]
+    command: Annotated[list[str], "what ran."]
+    status: Annotated[int, "its exit status."]
+    traffic: Annotated[TrafficJson, "what it sent."]
 
 
 def _record(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -151,42 +151,33 @@ def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
 
 
 class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine makes of a fabric; bandwidths are shares of a link's rate.
+    """What an engine makes of a fabric; bandwidths are shares of a link's rate."""
 
-    Attributes:
-        engine: with its options; "present" for the tables that the fabric came with.
-        refusal: why it does not route the fabric; null where it does.
-        bandwidth: what random pairs get on average; null, as what follows, where it refuses.
-        ci95: both ends of its 95 % interval.
-        worst_shift: what all hosts get on average at the distance that is worst, all links counted
-            alike.
-        alltoall_bound: what an all-to-all gets at most: the time of the slowest port over that of
-            the hottest channel.
-        deadlock_free: whether on none of `lanes` channels wait for each other in a circle.
-        lanes: virtual lanes that the tables say they use.
-        seconds: that computing the tables took; null for present ones.
-    """
-
-    engine: str
-    refusal: str | None
-    bandwidth: float | None
-    ci95: tuple[float, float] | None
-    worst_shift: float | None
-    alltoall_bound: float | None
-    deadlock_free: bool | None
-    lanes: int | None
-    seconds: float | None
+    engine: Annotated[str, 'with its options; "present" for the tables that the fabric came with.']
+    refusal: Annotated[str | None, "why it does not route the fabric; null where it does."]
+    bandwidth: Annotated[
+        float | None, "what random pairs get on average; null, as what follows, where it refuses."
+    ]
+    ci95: Annotated[tuple[float, float] | None, "both ends of its 95 % interval."]
+    worst_shift: Annotated[
+        float | None,
+        "what all hosts get on average at the distance that is worst, all links counted alike.",
+    ]
+    alltoall_bound: Annotated[
+        float | None,
+        "what an all-to-all gets at most: the time of the slowest port over that of the "
+        "hottest channel.",
+    ]
+    deadlock_free: Annotated[
+        bool | None, "whether on none of `lanes` channels wait for each other in a circle."
+    ]
+    lanes: Annotated[int | None, "virtual lanes that the tables say they use."]
+    seconds: Annotated[float | None, "that computing the tables took; null for present ones."]
 
 
 class EnginesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Engines side by side.
+    """Engines side by side."""
 
-    Attributes:
-        fabric: that they route.
-        verdict: one-sentence verdict.
-        engines: the best first, those that refuse last.
-    """
-
-    fabric: FabricSize
-    verdict: str
-    engines: list[EngineJson]
+    fabric: Annotated[FabricSize, "that they route."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    engines: Annotated[list[EngineJson], "the best first, those that refuse last."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -28,102 +29,72 @@ _UNPROVEN = "not proven"
 
 
 class BoundJson(msgspec.Struct, frozen=True):
-    """The least time that a limit allows.
+    """The least time that a limit allows."""
 
-    Attributes:
-        limit: which.
-        seconds: of one operation.
-        ratio: how many times as long the measurement takes; null where there is none.
-        of: what it is computed from.
-        channels: the fullest channels by name (fabric).
-    """
-
-    limit: str
-    seconds: float
-    ratio: float | None
-    of: str
-    channels: tuple[str, ...]
+    limit: Annotated[str, "which."]
+    seconds: Annotated[float, "of one operation."]
+    ratio: Annotated[
+        float | None, "how many times as long the measurement takes; null where there is none."
+    ]
+    of: Annotated[str, "what it is computed from."]
+    channels: Annotated[tuple[str, ...], "the fullest channels by name (fabric)."]
 
 
 class ReasonJson(msgspec.Struct, frozen=True):
-    """A limit that is proven.
+    """A limit that is proven."""
 
-    Attributes:
-        limit: which.
-        why: the evidence.
-        ratio: how many times its bound, or what it is compared with, the measurement takes; null
-            for failures.
-    """
-
-    limit: str
-    why: str
-    ratio: float | None
+    limit: Annotated[str, "which."]
+    why: Annotated[str, "the evidence."]
+    ratio: Annotated[
+        float | None,
+        "how many times its bound, or what it is compared with, the measurement takes; null "
+        "for failures.",
+    ]
 
 
 class VerdictJson(msgspec.Struct, frozen=True):
-    """What limited a cell.
+    """What limited a cell."""
 
-    Attributes:
-        cell: what was measured; of a profile the run, its communication, or a place in it.
-        schedule: its schedule or kind of messages; of a profile the same as the cell.
-        bytes: to one destination; null where it is not known, and of profiles.
-        ranks: how many; null where it is not known.
-        measured_s: the median, or that of the faster of two kinds of samples; of a profile the mean
-            over ranks; null where it failed.
-        mean_s: the mean of both kinds, where samples are of two; else null.
-        limits: those that are proven; none: nothing is.
-        bounds: all that could be computed.
-        memory_bytes: what the data of a host need; null where it is not known.
-        host_bytes: memory of a host; null where it is not known.
-        failure: why there is no figure; "" where there is one, or nobody said.
-    """
-
-    cell: str
-    schedule: str
-    bytes: int | None
-    ranks: int | None
-    measured_s: float | None
-    mean_s: float | None
-    limits: tuple[ReasonJson, ...]
-    bounds: tuple[BoundJson, ...]
-    memory_bytes: int | None
-    host_bytes: int | None
-    failure: str
+    cell: Annotated[
+        str, "what was measured; of a profile the run, its communication, or a place in it."
+    ]
+    schedule: Annotated[str, "its schedule or kind of messages; of a profile the same as the cell."]
+    bytes: Annotated[int | None, "to one destination; null where it is not known, and of profiles."]
+    ranks: Annotated[int | None, "how many; null where it is not known."]
+    measured_s: Annotated[
+        float | None,
+        "the median, or that of the faster of two kinds of samples; of a profile the mean "
+        "over ranks; null where it failed.",
+    ]
+    mean_s: Annotated[float | None, "the mean of both kinds, where samples are of two; else null."]
+    limits: Annotated[tuple[ReasonJson, ...], "those that are proven; none: nothing is."]
+    bounds: Annotated[tuple[BoundJson, ...], "all that could be computed."]
+    memory_bytes: Annotated[int | None, "what the data of a host need; null where it is not known."]
+    host_bytes: Annotated[int | None, "memory of a host; null where it is not known."]
+    failure: Annotated[str, 'why there is no figure; "" where there is one, or nobody said.']
 
 
 class RemedyJson(msgspec.Struct, frozen=True):
-    """What helps against a limit.
+    """What helps against a limit."""
 
-    Attributes:
-        limit: which.
-        advice: a sentence.
-        command: that does or tries it; "" where there is none.
-        saves_s: seconds that it is predicted to save, of a program's run or of one measured
-            operation; null where nobody knows.
-    """
-
-    limit: str
-    advice: str
-    command: str
-    saves_s: float | None
+    limit: Annotated[str, "which."]
+    advice: Annotated[str, "a sentence."]
+    command: Annotated[str, 'that does or tries it; "" where there is none.']
+    saves_s: Annotated[
+        float | None,
+        "seconds that it is predicted to save, of a program's run or of one measured "
+        "operation; null where nobody knows.",
+    ]
 
 
 class ExplanationJson(msgspec.Struct, frozen=True):
-    """Which limit was hit.
+    """Which limit was hit."""
 
-    Attributes:
-        name: of the run, the study or the profile.
-        verdict: one sentence.
-        cells: every cell.
-        remedies: of every limit that was hit.
-        remarks: what could not be known.
-    """
-
-    name: str
-    verdict: str
-    cells: tuple[VerdictJson, ...]
-    remedies: tuple[RemedyJson, ...]
-    remarks: tuple[str, ...]
+    name: Annotated[str, "of the run, the study or the profile."]
+    verdict: Annotated[str, "one sentence."]
+    cells: Annotated[tuple[VerdictJson, ...], "every cell."]
+    remedies: Annotated[tuple[RemedyJson, ...], "of every limit that was hit."]
+    remarks: Annotated[tuple[str, ...], "what could not be known."]
 
 
 def explanation_sentence(explanation: Explanation) -> str:

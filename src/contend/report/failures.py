@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -215,58 +215,42 @@ def failures_document(found: Failures) -> Document:
 
 
 class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A failure of a switch, a cable, or two of them.
+    """A failure of a switch, a cable, or two of them."""
 
-    Attributes:
-        parts: what died, as --without takes it.
-        kinds: "switch" or "cable", for each.
-        hosts: that are gone with it or cut off.
-        changed: table entries that had to change.
-        bandwidth: what random pairs of hosts get on average, by mended tables.
-        change: against what the same pairs get on the whole fabric.
-        margin: half of the 95 % interval of the change.
-        rerouted: the same mean with all tables recomputed; null where that was not tried.
-        rerouted_change: against what the same pairs get on the whole fabric with recomputed tables;
-            null likewise.
-        rerouted_margin: half of the 95 % interval of that change; null likewise.
-    """
-
-    parts: str
-    kinds: list[str]
-    hosts: int
-    changed: int
-    bandwidth: float
-    change: float
-    margin: float
-    rerouted: float | None
-    rerouted_change: float | None
-    rerouted_margin: float | None
+    parts: Annotated[str, "what died, as --without takes it."]
+    kinds: Annotated[list[str], '"switch" or "cable", for each.']
+    hosts: Annotated[int, "that are gone with it or cut off."]
+    changed: Annotated[int, "table entries that had to change."]
+    bandwidth: Annotated[float, "what random pairs of hosts get on average, by mended tables."]
+    change: Annotated[float, "against what the same pairs get on the whole fabric."]
+    margin: Annotated[float, "half of the 95 % interval of the change."]
+    rerouted: Annotated[
+        float | None, "the same mean with all tables recomputed; null where that was not tried."
+    ]
+    rerouted_change: Annotated[
+        float | None,
+        "against what the same pairs get on the whole fabric with recomputed tables; null "
+        "likewise.",
+    ]
+    rerouted_margin: Annotated[
+        float | None, "half of the 95 % interval of that change; null likewise."
+    ]
 
 
 class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What failures cost.
+    """What failures cost."""
 
-    Attributes:
-        fabric: whole.
-        verdict: one-sentence verdict.
-        hosts: that take part.
-        bandwidth: what random pairs of them get on average while nothing is broken.
-        rerouted: the same with recomputed tables; null where the engine refuses.
-        samples: patterns of random pairs that each was judged by.
-        engine: that recomputed the tables.
-        alone: every switch and cable, the worst first.
-        pairs: two of the worst at once.
-    """
-
-    fabric: FabricSize
-    verdict: str
-    hosts: int
-    bandwidth: float
-    rerouted: float | None
-    samples: int
-    engine: str
-    alone: list[FailureJson]
-    pairs: list[FailureJson]
+    fabric: Annotated[FabricSize, "whole."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    hosts: Annotated[int, "that take part."]
+    bandwidth: Annotated[float, "what random pairs of them get on average while nothing is broken."]
+    rerouted: Annotated[
+        float | None, "the same with recomputed tables; null where the engine refuses."
+    ]
+    samples: Annotated[int, "patterns of random pairs that each was judged by."]
+    engine: Annotated[str, "that recomputed the tables."]
+    alone: Annotated[list[FailureJson], "every switch and cable, the worst first."]
+    pairs: Annotated[list[FailureJson], "two of the worst at once."]
 
 
 def failures_json(found: Failures) -> FailuresJson:

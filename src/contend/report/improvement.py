@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from matplotlib.ticker import MaxNLocator
@@ -239,75 +239,55 @@ def _finding(found: Improvement) -> str:
 
 
 class NewCableJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A new cable.
+    """A new cable."""
 
-    Attributes:
-        ends: switch and port of both ends, as --without takes them.
-        rate: of the cable; "" where it is not known.
-    """
-
-    ends: tuple[str, str]
-    rate: str
+    ends: Annotated[tuple[str, str], "switch and port of both ends, as --without takes them."]
+    rate: Annotated[str, 'of the cable; "" where it is not known.']
 
 
 class AdditionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A cable, or several that gain together.
+    """A cable, or several that gain together."""
 
-    Attributes:
-        cables: of which there are several where one alone gains nothing.
-        gain: by how much the effective bandwidth grew, as a share of a link's rate.
-        margin: half of the 95 % interval of the gain; 0 where all outcomes were counted.
-        bandwidth: with these and all before them.
-        rate_Bps: the same in bytes per second; null where rates of links are not known.
-        as_good: other kinds of cables that the patterns could not distinguish from these.
-        tables: "kept" but for few entries, or computed "anew".
-    """
-
-    cables: list[NewCableJson]
-    gain: float
-    margin: float
-    bandwidth: float
-    rate_Bps: float | None  # noqa: N815
-    as_good: int
-    tables: str
+    cables: Annotated[
+        list[NewCableJson], "of which there are several where one alone gains nothing."
+    ]
+    gain: Annotated[float, "by how much the effective bandwidth grew, as a share of a link's rate."]
+    margin: Annotated[
+        float, "half of the 95 % interval of the gain; 0 where all outcomes were counted."
+    ]
+    bandwidth: Annotated[float, "with these and all before them."]
+    rate_Bps: Annotated[
+        float | None, "the same in bytes per second; null where rates of links are not known."
+    ]
+    as_good: Annotated[
+        int, "other kinds of cables that the patterns could not distinguish from these."
+    ]
+    tables: Annotated[str, '"kept" but for few entries, or computed "anew".']
 
 
 class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Which free ports to join.
+    """Which free ports to join."""
 
-    Attributes:
-        fabric: with the new cables.
-        verdict: one-sentence verdict.
-        pattern: that was to get more bandwidth.
-        samples: of it that were simulated.
-        engine: that computed the routes before and after.
-        present: effective bandwidth by the tables in use; null where there are none.
-        before: by the engine's routes, without the new cables.
-        after: with all of them.
-        gain: after less before.
-        margin: half of the 95 % interval of the gain.
-        bound: the most that random pairs get by what cuts carry, before; null for other patterns.
-        asked: cables that there were to spend.
-        free_ports: on all switches.
-        tried: kinds of cables that were simulated.
-        additions: the cables, in their order.
-    """
-
-    fabric: FabricSize
-    verdict: str
-    pattern: str
-    samples: int
-    engine: str
-    present: float | None
-    before: float
-    after: float
-    gain: float
-    margin: float
-    bound: float | None
-    asked: int
-    free_ports: int
-    tried: int
-    additions: list[AdditionJson]
+    fabric: Annotated[FabricSize, "with the new cables."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    pattern: Annotated[str, "that was to get more bandwidth."]
+    samples: Annotated[int, "of it that were simulated."]
+    engine: Annotated[str, "that computed the routes before and after."]
+    present: Annotated[
+        float | None, "effective bandwidth by the tables in use; null where there are none."
+    ]
+    before: Annotated[float, "by the engine's routes, without the new cables."]
+    after: Annotated[float, "with all of them."]
+    gain: Annotated[float, "after less before."]
+    margin: Annotated[float, "half of the 95 % interval of the gain."]
+    bound: Annotated[
+        float | None,
+        "the most that random pairs get by what cuts carry, before; null for other patterns.",
+    ]
+    asked: Annotated[int, "cables that there were to spend."]
+    free_ports: Annotated[int, "on all switches."]
+    tried: Annotated[int, "kinds of cables that were simulated."]
+    additions: Annotated[list[AdditionJson], "the cables, in their order."]
 
 
 def _record(found: Improvement) -> ImprovementJson:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import msgspec
 
@@ -163,81 +164,50 @@ def _seconds(seconds: float | None) -> str:
 
 
 class ArrayJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An array; a mean where blocks differ in length.
+    """An array; a mean where blocks differ in length."""
 
-    Attributes:
-        length: number of doubles or of vectors, as the paper counts them.
-        bytes: memory that it takes.
-    """
-
-    length: int | float
-    bytes: int | float
+    length: Annotated[int | float, "number of doubles or of vectors, as the paper counts them."]
+    bytes: Annotated[int | float, "memory that it takes."]
 
 
 class PublishedTimeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A time that others published for the same run.
+    """A time that others published for the same run."""
 
-    Attributes:
-        source: who published it.
-        status: ``ok``, or ``err`` where the source has an error.
-        seconds: null for an error.
-    """
-
-    source: str
-    status: str
-    seconds: float | None
+    source: Annotated[str, "who published it."]
+    status: Annotated[str, "``ok``, or ``err`` where the source has an error."]
+    seconds: Annotated[float | None, "null for an error."]
 
 
 class PredictionJson(msgspec.Struct, frozen=True, kw_only=True, rename={"global_": "global"}):
-    """The memory of one sort.
+    """The memory of one sort."""
 
-    Attributes:
-        vector_length: as it was asked for, such as ``512N``.
-        nodes: number of nodes.
-        processes_per_node: processes on every node.
-        processes: processes in all.
-        doubles: doubles in a vector.
-        divides: whether p² divides n, so that all blocks have the same length.
-        global_: all vectors.
-        local: the vectors of one process.
-        block: what one process sends to another.
-        node_arrays_bytes: both arrays of all processes of a node.
-        fit: ``fits``, ``near`` or ``exceeds``, against the memory of a node.
-        published: times that others published for the same run.
-    """
-
-    vector_length: str
-    nodes: int
-    processes_per_node: int
-    processes: int
-    doubles: int
-    divides: bool
-    global_: ArrayJson
-    local: ArrayJson
-    block: ArrayJson
-    node_arrays_bytes: int
-    fit: str
-    published: list[PublishedTimeJson]
+    vector_length: Annotated[str, "as it was asked for, such as ``512N``."]
+    nodes: Annotated[int, "number of nodes."]
+    processes_per_node: Annotated[int, "processes on every node."]
+    processes: Annotated[int, "processes in all."]
+    doubles: Annotated[int, "doubles in a vector."]
+    divides: Annotated[bool, "whether p² divides n, so that all blocks have the same length."]
+    global_: Annotated[ArrayJson, "all vectors."]
+    local: Annotated[ArrayJson, "the vectors of one process."]
+    block: Annotated[ArrayJson, "what one process sends to another."]
+    node_arrays_bytes: Annotated[int, "both arrays of all processes of a node."]
+    fit: Annotated[str, "``fits``, ``near`` or ``exceeds``, against the memory of a node."]
+    published: Annotated[list[PublishedTimeJson], "times that others published for the same run."]
 
 
 class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
     """Predicted memory of a study of sorts.
 
     Numbers are exact integers, but for means where `divides` is false: those are floating-point.
-
-    Attributes:
-        verdict: whether a node has that much, in words.
-        study: name of the plan.
-        node_memory_bytes: memory of a node.
-        near_from_share: from this fraction of it on, arrays are near the memory of a node.
-        predictions: one for each vector length and number of nodes.
     """
 
-    verdict: str = ""
-    study: str
-    node_memory_bytes: int
-    near_from_share: float
-    predictions: list[PredictionJson]
+    verdict: Annotated[str, "whether a node has that much, in words."] = ""
+    study: Annotated[str, "name of the plan."]
+    node_memory_bytes: Annotated[int, "memory of a node."]
+    near_from_share: Annotated[
+        float, "from this fraction of it on, arrays are near the memory of a node."
+    ]
+    predictions: Annotated[list[PredictionJson], "one for each vector length and number of nodes."]
 
 
 def memory_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -88,51 +89,29 @@ def _remarks(libraries: Sequence[Library]) -> list[str]:
 
 
 class FoundLibraryJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An MPI library; its environment is left out, as it may hold secrets.
+    """An MPI library; its environment is left out, as it may hold secrets."""
 
-    Attributes:
-        name: what it calls itself; "" where no probe ran.
-        version: its version.
-        standard: version of the MPI standard that it follows.
-        usable: whether a probe compiles and two of its ranks find each other.
-        why: why it is not usable; "" where it is.
-        wrapper: its compiler wrapper; "" where there is none.
-        launcher: what starts its ranks; "" where nothing does.
-        size: how many ranks found each other when two were started.
-        origin: how it was found.
-        file: the shared library that a probe loads.
-        also: other wrappers that lead to the same library.
-        notes: what a user should know.
-        reported: the whole text with which it describes itself.
-    """
-
-    name: str
-    version: str
-    standard: str
-    usable: bool
-    why: str
-    wrapper: str
-    launcher: str
-    size: int
-    origin: str
-    file: str
-    also: list[str]
-    notes: list[str]
-    reported: str
+    name: Annotated[str, 'what it calls itself; "" where no probe ran.']
+    version: Annotated[str, "its version."]
+    standard: Annotated[str, "version of the MPI standard that it follows."]
+    usable: Annotated[bool, "whether a probe compiles and two of its ranks find each other."]
+    why: Annotated[str, 'why it is not usable; "" where it is.']
+    wrapper: Annotated[str, 'its compiler wrapper; "" where there is none.']
+    launcher: Annotated[str, 'what starts its ranks; "" where nothing does.']
+    size: Annotated[int, "how many ranks found each other when two were started."]
+    origin: Annotated[str, "how it was found."]
+    file: Annotated[str, "the shared library that a probe loads."]
+    also: Annotated[list[str], "other wrappers that lead to the same library."]
+    notes: Annotated[list[str], "what a user should know."]
+    reported: Annotated[str, "the whole text with which it describes itself."]
 
 
 class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The MPI libraries of a machine.
+    """The MPI libraries of a machine."""
 
-    Attributes:
-        verdict: how many can be used, in words.
-        usable: how many can be used.
-        libraries: all that were found.
-    """
-
-    verdict: str
-    usable: int
-    libraries: list[FoundLibraryJson]
+    verdict: Annotated[str, "how many can be used, in words."]
+    usable: Annotated[int, "how many can be used."]
+    libraries: Annotated[list[FoundLibraryJson], "all that were found."]
 
 
 def mpi_json(libraries: Sequence[Library]) -> LibrariesJson:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -257,101 +257,77 @@ def _and_beyond(note: str, used: pl.DataFrame) -> str:
 
 
 class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of one congestion.
+    """Messages of one congestion."""
 
-    Attributes:
-        congestion: π.
-        pairs: number of messages.
-        median: of their bandwidths, as a fraction of γ.
-        low: a quarter of the messages got less.
-        high: a quarter of the messages got more.
-        within: fraction of them within 10 % of 1/π, or where links differ in rate, of rate over
-            load.
-        of_share: median of what they got as a fraction of that.
-        of_fair_share: the same of the max-min fair share.
-    """
-
-    congestion: int
-    pairs: int
-    median: float
-    low: float
-    high: float
-    within: float
-    of_share: float
-    of_fair_share: float
+    congestion: Annotated[int, "π."]
+    pairs: Annotated[int, "number of messages."]
+    median: Annotated[float, "of their bandwidths, as a fraction of γ."]
+    low: Annotated[float, "a quarter of the messages got less."]
+    high: Annotated[float, "a quarter of the messages got more."]
+    within: Annotated[
+        float,
+        "fraction of them within 10 % of 1/π, or where links differ in rate, of rate over load.",
+    ]
+    of_share: Annotated[float, "median of what they got as a fraction of that."]
+    of_fair_share: Annotated[float, "the same of the max-min fair share."]
 
 
 class ModelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to predict bandwidths, compared with all messages.
+    """A way to predict bandwidths, compared with all messages."""
 
-    Attributes:
-        name: ``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``.
-        within: fraction of the messages within 10 % of it.
-        error: median deviation of messages from it, as a factor minus 1.
-        error_apart: the same of the messages for which the models differ; null where they never do.
-        effective: mean bandwidth that it predicts, as a fraction of γ.
-    """
-
-    name: str
-    within: float
-    error: float
-    error_apart: float | None
-    effective: float
+    name: Annotated[
+        str, "``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``."
+    ]
+    within: Annotated[float, "fraction of the messages within 10 % of it."]
+    error: Annotated[float, "median deviation of messages from it, as a factor minus 1."]
+    error_apart: Annotated[
+        float | None,
+        "the same of the messages for which the models differ; null where they never do.",
+    ]
+    effective: Annotated[float, "mean bandwidth that it predicts, as a fraction of γ."]
 
 
 class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Measured bandwidths against predicted ones.
+    """Measured bandwidths against predicted ones."""
 
-    Attributes:
-        gamma: γ, what an uncontended pair gets, in bytes per second; between two of the fastest
-            ports where links differ in rate.
-        weighed: whether links differ in rate, so that π alone does not say what a message gets.
-        messages: number of messages that were compared.
-        apart: for how many of them the models' predictions differ by more than 1 %.
-        patterns: number of patterns.
-        late: number of messages left out because a rank had started late.
-        effective: measured effective bisection bandwidth, as a fraction of γ.
-        effective_ci95: both ends of its 95 % interval over patterns; null for a single pattern.
-        by_congestion: messages by π.
-        models: what each model predicts.
-        nearest: name of the model with the least error.
-    """
-
-    gamma: float
-    weighed: bool
-    messages: int
-    apart: int
-    patterns: int
-    late: int
-    effective: float
-    effective_ci95: tuple[float, float]
-    by_congestion: list[GroupJson]
-    models: list[ModelJson]
-    nearest: str
+    gamma: Annotated[
+        float,
+        "γ, what an uncontended pair gets, in bytes per second; between two of the fastest "
+        "ports where links differ in rate.",
+    ]
+    weighed: Annotated[
+        bool, "whether links differ in rate, so that π alone does not say what a message gets."
+    ]
+    messages: Annotated[int, "number of messages that were compared."]
+    apart: Annotated[int, "for how many of them the models' predictions differ by more than 1 %."]
+    patterns: Annotated[int, "number of patterns."]
+    late: Annotated[int, "number of messages left out because a rank had started late."]
+    effective: Annotated[float, "measured effective bisection bandwidth, as a fraction of γ."]
+    effective_ci95: Annotated[
+        tuple[float, float],
+        "both ends of its 95 % interval over patterns; null for a single pattern.",
+    ]
+    by_congestion: Annotated[list[GroupJson], "messages by π."]
+    models: Annotated[list[ModelJson], "what each model predicts."]
+    nearest: Annotated[str, "name of the model with the least error."]
 
 
 class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Bandwidths of all messages; each of them is in what ``--messages`` writes.
+    """Bandwidths of all messages; each of them is in what ``--messages`` writes."""
 
-    Attributes:
-        messages: number of messages that count.
-        late: number of messages left out because a rank had started late.
-        patterns: number of patterns.
-        beyond_wire: number of messages that got more than hosts' ports carry.
-        mean_Bps: mean bandwidth of a message in bytes per second.
-        median_Bps: median bandwidth in bytes per second.
-        agreement: with the predictions; there where the routes are known.
-        draws: agreement with simulated draws; there where hashes draw the routes.
-    """
-
-    messages: int
-    late: int
-    patterns: int
-    beyond_wire: int
-    mean_Bps: float | None  # noqa: N815
-    median_Bps: float | None  # noqa: N815
-    agreement: AgreementJson | UnsetType = UNSET
-    draws: DrawnAgreementJson | UnsetType = UNSET
+    messages: Annotated[int, "number of messages that count."]
+    late: Annotated[int, "number of messages left out because a rank had started late."]
+    patterns: Annotated[int, "number of patterns."]
+    beyond_wire: Annotated[int, "number of messages that got more than hosts' ports carry."]
+    mean_Bps: Annotated[float | None, "mean bandwidth of a message in bytes per second."]
+    median_Bps: Annotated[float | None, "median bandwidth in bytes per second."]
+    agreement: Annotated[
+        AgreementJson | UnsetType, "with the predictions; there where the routes are known."
+    ] = UNSET
+    draws: Annotated[
+        DrawnAgreementJson | UnsetType,
+        "agreement with simulated draws; there where hashes draw the routes.",
+    ] = UNSET
 
 
 def agreement_json(agreement: Agreement) -> AgreementJson:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
@@ -91,50 +93,32 @@ def tuning_document(lessons: Lessons) -> Document:
 
 
 class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What was learnt about one size under one condition.
+    """What was learnt about one size under one condition."""
 
-    Attributes:
-        ranks: of the all-to-all.
-        ranks_per_host: the most on one host.
-        bytes: of a block.
-        schedule: what calls are to go by, or ``library``.
-        library_s: what the library's call takes: the median or, where some samples stall, the mean
-            of both kinds.
-        best: the fastest schedule.
-        best_s: what it takes.
-        gain: `library_s` over what `schedule` takes.
-        proof: ``rank test``, ``stalls`` or ``nothing``.
-        p: of the rank test; null where that is not the proof.
-    """
-
-    ranks: int
-    ranks_per_host: int
-    bytes: int
-    schedule: str
-    library_s: float
-    best: str
-    best_s: float
-    gain: EstimateJson
-    proof: str
-    p: float | None
+    ranks: Annotated[int, "of the all-to-all."]
+    ranks_per_host: Annotated[int, "the most on one host."]
+    bytes: Annotated[int, "of a block."]
+    schedule: Annotated[str, "what calls are to go by, or ``library``."]
+    library_s: Annotated[
+        float,
+        "what the library's call takes: the median or, where some samples stall, the mean of "
+        "both kinds.",
+    ]
+    best: Annotated[str, "the fastest schedule."]
+    best_s: Annotated[float, "what it takes."]
+    gain: Annotated[EstimateJson, "`library_s` over what `schedule` takes."]
+    proof: Annotated[str, "``rank test``, ``stalls`` or ``nothing``."]
+    p: Annotated[float | None, "of the rank test; null where that is not the proof."]
 
 
 class TuningJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Rules and what they were learnt from.
+    """Rules and what they were learnt from."""
 
-    Attributes:
-        verdict: what they save at most, in words.
-        mpi: the library.
-        folder: where the rules are; "" where they were not written.
-        cells: what was learnt.
-        rules: how many rules there are.
-    """
-
-    verdict: str
-    mpi: str
-    folder: str
-    cells: list[LessonJson]
-    rules: int
+    verdict: Annotated[str, "what they save at most, in words."]
+    mpi: Annotated[str, "the library."]
+    folder: Annotated[str, 'where the rules are; "" where they were not written.']
+    cells: Annotated[list[LessonJson], "what was learnt."]
+    rules: Annotated[int, "how many rules there are."]
 
 
 def tuning_json(lessons: Lessons) -> TuningJson:

@@ -249,7 +249,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     budget_s: float | None = None
     labels: dict[str, str] = {}
     placement: str = ""
-    wire_Bps: Annotated[float, Meta(gt=0)] | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
+    wire_Bps: Annotated[float, Meta(gt=0)] | None = None
     launches: tuple[LaunchRecord, ...] = ()
     cells: tuple[CellRecord, ...] = ()
     warnings: tuple[Warned, ...] = ()

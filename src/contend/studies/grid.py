@@ -141,8 +141,8 @@ class Known(GridPlace):
     seconds: float | None = None
     failed: bool = False
     spread_s: float | None = None
-    rate_Bps: float | None = None  # noqa: N815
-    wire_Bps: float | None = None  # noqa: N815
+    rate_Bps: float | None = None
+    wire_Bps: float | None = None
 
     @property
     def placed(self) -> bool:

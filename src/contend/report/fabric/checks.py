@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 # What draws is imported when somebody looks.
@@ -16,21 +18,13 @@ _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRO
 
 
 class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
-    """All checks of a fabric.
+    """All checks of a fabric."""
 
-    Attributes:
-        verdict: one-sentence verdict.
-        fabric: its size.
-        passed: true when nothing is wrong; warnings are no failure.
-        checks: in the order of reading.
-        routes: null when the fabric has none.
-    """
-
-    verdict: str
-    fabric: FabricSize
-    passed: bool
-    checks: tuple[Check, ...]
-    routes: RoutesSummary | None
+    verdict: Annotated[str, "one-sentence verdict."]
+    fabric: Annotated[FabricSize, "its size."]
+    passed: Annotated[bool, "true when nothing is wrong; warnings are no failure."]
+    checks: Annotated[tuple[Check, ...], "in the order of reading."]
+    routes: Annotated[RoutesSummary | None, "null when the fabric has none."]
 
 
 def check_document(report: CheckReport) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -161,44 +161,31 @@ def _mark(changed: NetworkChanges, change: Change, before: bool) -> Mark | None:
 
 
 class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that differs.
+    """Something that differs."""
 
-    Attributes:
-        what: "host", "switch" or "cable".
-        how: "added", "removed", "renamed", "replaced", "moved" or "speed".
-        name: of it, now, or before where it is gone.
-        before: what was there.
-        after: what is there.
-    """
-
-    what: str
-    how: str
-    name: str
-    before: str
-    after: str
+    what: Annotated[str, '"host", "switch" or "cable".']
+    how: Annotated[str, '"added", "removed", "renamed", "replaced", "moved" or "speed".']
+    name: Annotated[str, "of it, now, or before where it is gone."]
+    before: Annotated[str, "what was there."]
+    after: Annotated[str, "what is there."]
 
 
 class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between two states of a network.
+    """What differs between two states of a network."""
 
-    Attributes:
-        old: size of the earlier state.
-        new: size of the later one.
-        verdict: one-sentence verdict.
-        changes: of hosts, switches and cables.
-        changed_entries: entries of tables for hosts that differ, by switch where any do; null
-            where one state has no tables.
-        bandwidth_before: what random pairs of hosts get on average; null without tables.
-        bandwidth_after: the same by the later tables.
-    """
-
-    old: FabricSize
-    new: FabricSize
-    verdict: str
-    changes: list[ChangeJson]
-    changed_entries: dict[str, int] | None
-    bandwidth_before: float | None
-    bandwidth_after: float | None
+    old: Annotated[FabricSize, "size of the earlier state."]
+    new: Annotated[FabricSize, "size of the later one."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    changes: Annotated[list[ChangeJson], "of hosts, switches and cables."]
+    changed_entries: Annotated[
+        dict[str, int] | None,
+        "entries of tables for hosts that differ, by switch where any do; null where one "
+        "state has no tables.",
+    ]
+    bandwidth_before: Annotated[
+        float | None, "what random pairs of hosts get on average; null without tables."
+    ]
+    bandwidth_after: Annotated[float | None, "the same by the later tables."]
 
 
 def _record(changed: NetworkChanges) -> FabricChangesJson:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -26,39 +27,25 @@ def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
 
 
 class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A host of a list of hosts.
+    """A host of a list of hosts."""
 
-    Attributes:
-        name: as launchers know it.
-        host: its name in the fabric.
-        ranks: number of ranks on it.
-        switch: the switch that it is attached to, with its GUID where others have its name.
-        port: the switch's port.
-    """
-
-    name: str
-    host: str
-    ranks: int
-    switch: str
-    port: int
+    name: Annotated[str, "as launchers know it."]
+    host: Annotated[str, "its name in the fabric."]
+    ranks: Annotated[int, "number of ranks on it."]
+    switch: Annotated[
+        str, "the switch that it is attached to, with its GUID where others have its name."
+    ]
+    port: Annotated[int, "the switch's port."]
 
 
 class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of hosts in rank order.
+    """A list of hosts in rank order."""
 
-    Attributes:
-        verdict: how many there are, in words.
-        fabric: name of the fabric.
-        placement: how the hosts were chosen.
-        ranks: number of ranks.
-        hosts: the hosts in rank order.
-    """
-
-    verdict: str
-    fabric: str
-    placement: str
-    ranks: int
-    hosts: list[PlacedHostJson]
+    verdict: Annotated[str, "how many there are, in words."]
+    fabric: Annotated[str, "name of the fabric."]
+    placement: Annotated[str, "how the hosts were chosen."]
+    ranks: Annotated[int, "number of ranks."]
+    hosts: Annotated[list[PlacedHostJson], "the hosts in rank order."]
 
 
 def host_list_document(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from contend.fabric import Fabric, catalogue
@@ -11,81 +13,47 @@ from contend.units import counted
 
 
 class MadeFabricJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of a generated fabric.
+    """The size of a generated fabric."""
 
-    Attributes:
-        name: its specification.
-        hosts: number of hosts.
-        switches: number of switches.
-        cables: number of cables between switches.
-        channels: number of directions of cables, including those of hosts.
-    """
-
-    name: str
-    hosts: int
-    switches: int
-    cables: int
-    channels: int
+    name: Annotated[str, "its specification."]
+    hosts: Annotated[int, "number of hosts."]
+    switches: Annotated[int, "number of switches."]
+    cables: Annotated[int, "number of cables between switches."]
+    channels: Annotated[int, "number of directions of cables, including those of hosts."]
 
 
 class FindingJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was left out of the fabric.
+    """Something that was left out of the fabric."""
 
-    Attributes:
-        kind: what kind of thing.
-        message: the sentence that names it.
-    """
-
-    kind: str
-    message: str
+    kind: Annotated[str, "what kind of thing."]
+    message: Annotated[str, "the sentence that names it."]
 
 
 class MadeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A generated fabric.
+    """A generated fabric."""
 
-    Attributes:
-        verdict: its size, and where it is, in words.
-        spec: the generator with its parameters.
-        seed: of the choice of what is left out.
-        fabric: its size.
-        engine: the routing engine; null if no routes were computed.
-        findings: what was left out.
-        file: where it was written.
-    """
-
-    verdict: str
-    spec: str
-    seed: int
-    fabric: MadeFabricJson
-    engine: str | None
-    findings: list[FindingJson]
-    file: str
+    verdict: Annotated[str, "its size, and where it is, in words."]
+    spec: Annotated[str, "the generator with its parameters."]
+    seed: Annotated[int, "of the choice of what is left out."]
+    fabric: Annotated[MadeFabricJson, "its size."]
+    engine: Annotated[str | None, "the routing engine; null if no routes were computed."]
+    findings: Annotated[list[FindingJson], "what was left out."]
+    file: Annotated[str, "where it was written."]
 
 
 class GeneratorJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A generator.
+    """A generator."""
 
-    Attributes:
-        name: what stands before the colon.
-        form: the whole specification; optional parameters are in brackets.
-        summary: what it makes.
-        example: a small specification that works.
-    """
-
-    name: str
-    form: str
-    summary: str
-    example: str
+    name: Annotated[str, "what stands before the colon."]
+    form: Annotated[str, "the whole specification; optional parameters are in brackets."]
+    summary: Annotated[str, "what it makes."]
+    example: Annotated[str, "a small specification that works."]
 
 
 class GeneratorsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of `--list`.
+    """The result of `--list`."""
 
-    Attributes:
-        families: all generators.
-    """
-
-    families: list[GeneratorJson]
+    families: Annotated[list[GeneratorJson], "all generators."]
 
 
 def made_document(fabric: Fabric, generator: str, output: str, seed: int) -> Document:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 # What draws is imported when somebody looks.
@@ -19,23 +21,14 @@ _MOST_ROWS, _MOST_NAMES = 12, 3
 
 
 class FabricSummaryJson(msgspec.Struct, frozen=True, kw_only=True):
-    """All that ``contend fabric show`` tells.
+    """All that ``contend fabric show`` tells."""
 
-    Attributes:
-        verdict: one-sentence verdict.
-        fabric: its size.
-        structure: what it is made of.
-        bisection: the narrowest cut bisection.
-        rated_hosts: hosts that it divides.
-        routes: null when it has none.
-    """
-
-    verdict: str
-    fabric: FabricSize
-    structure: Structure
-    bisection: Bisection
-    rated_hosts: int
-    routes: RoutesSummary | None
+    verdict: Annotated[str, "one-sentence verdict."]
+    fabric: Annotated[FabricSize, "its size."]
+    structure: Annotated[Structure, "what it is made of."]
+    bisection: Annotated[Bisection, "the narrowest cut bisection."]
+    rated_hosts: Annotated[int, "hosts that it divides."]
+    routes: Annotated[RoutesSummary | None, "null when it has none."]
 
 
 def fabric_document(summary: FabricSummary) -> Document:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 # What draws is imported when somebody looks.
@@ -19,154 +21,101 @@ from contend.report.jobs.tables import (
 
 
 class JobJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A job that has hosts.
+    """A job that has hosts."""
 
-    Attributes:
-        job: as its scheduler calls it.
-        name: that its user gave it, or "".
-        runs: whether it does; one that does not keeps its hosts, but sends nothing.
-        servers: that it has.
-        hosts: names of their hosts on the fabric.
-        unknown: names of its hosts that the fabric does not know.
-        leaves: switches that its hosts are attached to.
-        fewest_leaves: on which as many of its and the free servers would hang.
-        alone: what its messages get without other jobs, as a share of their hosts' ports; null
-            where it sends none.
-        beside: what they get beside all other jobs.
-        beside_Bps: the same in bytes per second; null where rates of links are not known.
-        loss: of the one to the other.
-        margin: half of the 95 % interval of the loss.
-    """
-
-    job: str
-    name: str
-    runs: bool
-    servers: int
-    hosts: list[str]
-    unknown: list[str]
-    leaves: int
-    fewest_leaves: int
-    alone: float | None
-    beside: float | None
-    beside_Bps: float | None  # noqa: N815
-    loss: float
-    margin: float
+    job: Annotated[str, "as its scheduler calls it."]
+    name: Annotated[str, 'that its user gave it, or "".']
+    runs: Annotated[bool, "whether it does; one that does not keeps its hosts, but sends nothing."]
+    servers: Annotated[int, "that it has."]
+    hosts: Annotated[list[str], "names of their hosts on the fabric."]
+    unknown: Annotated[list[str], "names of its hosts that the fabric does not know."]
+    leaves: Annotated[int, "switches that its hosts are attached to."]
+    fewest_leaves: Annotated[int, "on which as many of its and the free servers would hang."]
+    alone: Annotated[
+        float | None,
+        "what its messages get without other jobs, as a share of their hosts' ports; null "
+        "where it sends none.",
+    ]
+    beside: Annotated[float | None, "what they get beside all other jobs."]
+    beside_Bps: Annotated[
+        float | None, "the same in bytes per second; null where rates of links are not known."
+    ]
+    loss: Annotated[float, "of the one to the other."]
+    margin: Annotated[float, "half of the 95 % interval of the loss."]
 
 
 class LostOnJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel on which two jobs hurt each other.
+    """A channel on which two jobs hurt each other."""
 
-    Attributes:
-        channel: its number.
-        source: where it begins.
-        target: where it ends.
-        part: of what both lose to each other that is lost here.
-    """
-
-    channel: int
-    source: str
-    target: str
-    part: float
+    channel: Annotated[int, "its number."]
+    source: Annotated[str, "where it begins."]
+    target: Annotated[str, "where it ends."]
+    part: Annotated[float, "of what both lose to each other that is lost here."]
 
 
 class HarmJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What two jobs do to each other where nobody else runs.
+    """What two jobs do to each other where nobody else runs."""
 
-    Attributes:
-        jobs: both.
-        losses: what each loses of its mean share.
-        margins: half of the 95 % intervals of both.
-        channels: on how many channels it is lost.
-        most: those on which most of it is lost, ten at most.
-    """
-
-    jobs: list[str]
-    losses: list[float]
-    margins: list[float]
-    channels: int
-    most: list[LostOnJson]
+    jobs: Annotated[list[str], "both."]
+    losses: Annotated[list[float], "what each loses of its mean share."]
+    margins: Annotated[list[float], "half of the 95 % intervals of both."]
+    channels: Annotated[int, "on how many channels it is lost."]
+    most: Annotated[list[LostOnJson], "those on which most of it is lost, ten at most."]
 
 
 class SeatsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Servers for the next job.
+    """Servers for the next job."""
 
-    Attributes:
-        servers: their names.
-        nodelist: the same as Slurm takes them.
-        hosts: names of their hosts on the fabric.
-        leaves: number of switches that they are attached to.
-        alone: what its messages get without other jobs, as a share of their hosts' ports.
-        beside: what they get beside the others.
-        margin: half of the 95 % interval of `beside`.
-        cost: what the others lose because of it, averaged over their hosts.
-        cost_margin: half of its 95 % interval.
-        worst_job: that loses most; null where none loses.
-        worst_loss: what that one loses.
-    """
-
-    servers: list[str]
-    nodelist: str
-    hosts: list[str]
-    leaves: int
-    alone: float
-    beside: float
-    margin: float
-    cost: float
-    cost_margin: float
-    worst_job: str | None
-    worst_loss: float
+    servers: Annotated[list[str], "their names."]
+    nodelist: Annotated[str, "the same as Slurm takes them."]
+    hosts: Annotated[list[str], "names of their hosts on the fabric."]
+    leaves: Annotated[int, "number of switches that they are attached to."]
+    alone: Annotated[
+        float, "what its messages get without other jobs, as a share of their hosts' ports."
+    ]
+    beside: Annotated[float, "what they get beside the others."]
+    margin: Annotated[float, "half of the 95 % interval of `beside`."]
+    cost: Annotated[float, "what the others lose because of it, averaged over their hosts."]
+    cost_margin: Annotated[float, "half of its 95 % interval."]
+    worst_job: Annotated[str | None, "that loses most; null where none loses."]
+    worst_loss: Annotated[float, "what that one loses."]
 
 
 class NextJobJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the next job would sit best.
+    """Where the next job would sit best."""
 
-    Attributes:
-        verdict: in words.
-        fewest_leaves: with as many free servers.
-        best: of all choices that were tried.
-        first: the first free servers by name.
-        gain: what the hosts of all jobs, this one included, get more on average with the best.
-        margin: half of its 95 % interval.
-        tried: how many choices were tried.
-    """
-
-    verdict: str
-    fewest_leaves: int
-    best: SeatsJson
-    first: SeatsJson
-    gain: float
-    margin: float
-    tried: int
+    verdict: Annotated[str, "in words."]
+    fewest_leaves: Annotated[int, "with as many free servers."]
+    best: Annotated[SeatsJson, "of all choices that were tried."]
+    first: Annotated[SeatsJson, "the first free servers by name."]
+    gain: Annotated[
+        float, "what the hosts of all jobs, this one included, get more on average with the best."
+    ]
+    margin: Annotated[float, "half of its 95 % interval."]
+    tried: Annotated[int, "how many choices were tried."]
 
 
 class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Jobs that run on a fabric at the same time.
+    """Jobs that run on a fabric at the same time."""
 
-    Attributes:
-        fabric: which.
-        verdict: one-sentence verdict.
-        pattern: that every job sends.
-        within_rails: whether it sends it between its servers, every adapter to that on its rail.
-        samples: how many were drawn.
-        seed: of all random choices.
-        free: servers that no job has and that may be taken.
-        jobs: in the order in which they were listed.
-        pairs: jobs that hurt each other, the worst first: by what their hosts lose in sum.
-        next: where the next job would sit best; null where that was not asked.
-        seconds: that it took.
-    """
-
-    fabric: FabricSize
-    verdict: str
-    pattern: str
-    within_rails: bool
-    samples: int
-    seed: int
-    free: int
-    jobs: list[JobJson]
-    pairs: list[HarmJson]
-    next: NextJobJson | None
-    seconds: float
+    fabric: Annotated[FabricSize, "which."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    pattern: Annotated[str, "that every job sends."]
+    within_rails: Annotated[
+        bool, "whether it sends it between its servers, every adapter to that on its rail."
+    ]
+    samples: Annotated[int, "how many were drawn."]
+    seed: Annotated[int, "of all random choices."]
+    free: Annotated[int, "servers that no job has and that may be taken."]
+    jobs: Annotated[list[JobJson], "in the order in which they were listed."]
+    pairs: Annotated[
+        list[HarmJson],
+        "jobs that hurt each other, the worst first: by what their hosts lose in sum.",
+    ]
+    next: Annotated[
+        NextJobJson | None, "where the next job would sit best; null where that was not asked."
+    ]
+    seconds: Annotated[float, "that it took."]
 
 
 # Channels of a pair in the JSON.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 import polars as pl
@@ -29,19 +30,12 @@ from contend.report.prediction.tables import (
 
 
 class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What may wait in front of a channel at once.
+    """What may wait in front of a channel at once."""
 
-    Attributes:
-        channel: its name.
-        messages: how many cross it in one round.
-        bytes: of all of them.
-        buffer: bytes that it holds.
-    """
-
-    channel: str
-    messages: int
-    bytes: float
-    buffer: float
+    channel: Annotated[str, "its name."]
+    messages: Annotated[int, "how many cross it in one round."]
+    bytes: Annotated[float, "of all of them."]
+    buffer: Annotated[float, "bytes that it holds."]
 
     @classmethod
     def of(cls, piling: Piling, fabric: Fabric) -> PilingJson:
@@ -55,64 +49,50 @@ class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One algorithm and size.
+    """One algorithm and size."""
 
-    Attributes:
-        algorithm: as it was asked for.
-        carried_out: by which algorithm; another one where the library chooses.
-        bytes: to each other rank.
-        ranks: how many.
-        predicted_s: the median over draws of when ranks begin.
-        interval_s: both ends.
-        rate_Bps_per_rank: (ranks - 1) times bytes over predicted_s.
-        counted_s: rounds one after the other, each as long as its fullest channel takes.
-        collapses: whether time-outs may occur, so that predicted_s is only a lower bound.
-        crowded: whether messages go off at once on more ranks than processors, which makes
-            predicted_s doubtful.
-        piling: where most can pile up; null where the buffers are not known, or nowhere.
-        fullest_channel: the hottest channel: it needs most time for the bytes that cross it.
-        fullest_share: part of the time in which it is busy.
-        measured_s: median of what was measured.
-        ratio: predicted_s over measured_s.
-    """
-
-    algorithm: str
-    carried_out: str
-    bytes: int
-    ranks: int
-    predicted_s: float
-    interval_s: tuple[float, float]
-    rate_Bps_per_rank: float  # noqa: N815 - bytes per second, as in the JSON of all results
-    counted_s: float
-    collapses: bool
-    crowded: bool
-    piling: PilingJson | None
-    fullest_channel: str
-    fullest_share: float
-    measured_s: float | msgspec.UnsetType = msgspec.UNSET
-    ratio: float | msgspec.UnsetType = msgspec.UNSET
+    algorithm: Annotated[str, "as it was asked for."]
+    carried_out: Annotated[str, "by which algorithm; another one where the library chooses."]
+    bytes: Annotated[int, "to each other rank."]
+    ranks: Annotated[int, "how many."]
+    predicted_s: Annotated[float, "the median over draws of when ranks begin."]
+    interval_s: Annotated[tuple[float, float], "both ends."]
+    rate_Bps_per_rank: Annotated[float, "(ranks - 1) times bytes over predicted_s."]
+    counted_s: Annotated[
+        float, "rounds one after the other, each as long as its fullest channel takes."
+    ]
+    collapses: Annotated[
+        bool, "whether time-outs may occur, so that predicted_s is only a lower bound."
+    ]
+    crowded: Annotated[
+        bool,
+        "whether messages go off at once on more ranks than processors, which makes "
+        "predicted_s doubtful.",
+    ]
+    piling: Annotated[
+        PilingJson | None,
+        "where most can pile up; null where the buffers are not known, or nowhere.",
+    ]
+    fullest_channel: Annotated[
+        str, "the hottest channel: it needs most time for the bytes that cross it."
+    ]
+    fullest_share: Annotated[float, "part of the time in which it is busy."]
+    measured_s: Annotated[float | msgspec.UnsetType, "median of what was measured."] = msgspec.UNSET
+    ratio: Annotated[float | msgspec.UnsetType, "predicted_s over measured_s."] = msgspec.UNSET
 
 
 class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An all-to-all, predicted.
+    """An all-to-all, predicted."""
 
-    Attributes:
-        fabric: its name.
-        engine: what computed its routes; "" where they were read and their file does not say.
-        placement: how ranks were placed.
-        rate_Bps: of the fastest host's port.
-        remarks: what a reader must know of what messages cost.
-        verdict: one-sentence verdict.
-        cells: one for every algorithm and size.
-    """
-
-    fabric: str
-    engine: str
-    placement: str
-    rate_Bps: float  # noqa: N815 - bytes per second, as in the JSON of all results
-    remarks: list[str]
-    verdict: str
-    cells: list[PredictedCellJson]
+    fabric: Annotated[str, "its name."]
+    engine: Annotated[
+        str, 'what computed its routes; "" where they were read and their file does not say.'
+    ]
+    placement: Annotated[str, "how ranks were placed."]
+    rate_Bps: Annotated[float, "of the fastest host's port."]
+    remarks: Annotated[list[str], "what a reader must know of what messages cost."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    cells: Annotated[list[PredictedCellJson], "one for every algorithm and size."]
 
 
 def prediction_document(found: Predictions) -> Document:
@@ -160,104 +140,75 @@ def _cell(cell: Prediction, fabric: Fabric, beside: ComparedPrediction | None) -
 
 
 class CableCostJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cable costs a program.
+    """What a cable costs a program."""
 
-    Attributes:
-        channel: the direction over which more goes.
-        bytes: that cross it.
-        busy: part of the run time in which something is under way on it.
-        costs_s: run time that the program would save if this cable alone held nothing back.
-    """
-
-    channel: str
-    bytes: float
-    busy: float
-    costs_s: float
+    channel: Annotated[str, "the direction over which more goes."]
+    bytes: Annotated[float, "that cross it."]
+    busy: Annotated[float, "part of the run time in which something is under way on it."]
+    costs_s: Annotated[
+        float, "run time that the program would save if this cable alone held nothing back."
+    ]
 
 
 class PredictedCallsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of a routine on a communicator.
+    """Calls of a routine on a communicator."""
 
-    Attributes:
-        routine: its name.
-        communicator: number in the profile.
-        calls: of all ranks.
-        recorded_s: time in them, of the mean rank.
-        predicted_s: the same by the model, not corrected.
-    """
-
-    routine: str
-    communicator: int
-    calls: int
-    recorded_s: float
-    predicted_s: float
+    routine: Annotated[str, "its name."]
+    communicator: Annotated[int, "number in the profile."]
+    calls: Annotated[int, "of all ranks."]
+    recorded_s: Annotated[float, "time in them, of the mean rank."]
+    predicted_s: Annotated[float, "the same by the model, not corrected."]
 
 
 class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A program's run time in one place.
+    """A program's run time in one place."""
 
-    Attributes:
-        name: what distinguishes the place from the others.
-        fabric: its name.
-        rate_Bps: of every cable.
-        hosts: number of each rank's host.
-        predicted_s: the run time.
-        interval_s: both ends.
-        communication: part of the run time in MPI.
-        perfect_routes_s: run time if all cables of a switch with hosts were one.
-        crossbar_s: run time if nothing but hosts' ports held messages back.
-        collapses: whether time-outs may occur, so that predicted_s is only a lower bound.
-        crowded: whether much of the run is small collectives of more ranks than processors, which
-            makes predicted_s doubtful.
-        piling: where most can pile up; null where the buffers are not known, or nowhere.
-        cables: what the hottest ones cost.
-        calls: by routine and communicator.
-    """
-
-    name: str
-    fabric: str
-    rate_Bps: float  # noqa: N815 - bytes per second, as in the JSON of all results
-    hosts: list[int]
-    predicted_s: float
-    interval_s: tuple[float, float]
-    communication: float
-    perfect_routes_s: float
-    crossbar_s: float
-    collapses: bool
-    crowded: bool
-    piling: PilingJson | None
-    cables: list[CableCostJson]
-    calls: list[PredictedCallsJson]
+    name: Annotated[str, "what distinguishes the place from the others."]
+    fabric: Annotated[str, "its name."]
+    rate_Bps: Annotated[float, "of every cable."]
+    hosts: Annotated[list[int], "number of each rank's host."]
+    predicted_s: Annotated[float, "the run time."]
+    interval_s: Annotated[tuple[float, float], "both ends."]
+    communication: Annotated[float, "part of the run time in MPI."]
+    perfect_routes_s: Annotated[float, "run time if all cables of a switch with hosts were one."]
+    crossbar_s: Annotated[float, "run time if nothing but hosts' ports held messages back."]
+    collapses: Annotated[
+        bool, "whether time-outs may occur, so that predicted_s is only a lower bound."
+    ]
+    crowded: Annotated[
+        bool,
+        "whether much of the run is small collectives of more ranks than processors, which "
+        "makes predicted_s doubtful.",
+    ]
+    piling: Annotated[
+        PilingJson | None,
+        "where most can pile up; null where the buffers are not known, or nowhere.",
+    ]
+    cables: Annotated[list[CableCostJson], "what the hottest ones cost."]
+    calls: Annotated[list[PredictedCallsJson], "by routine and communicator."]
 
 
 class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A profiled program, predicted.
+    """A profiled program, predicted."""
 
-    Attributes:
-        profile: its folder.
-        command: what was recorded.
-        ranks: how many.
-        recorded_s: run time as recorded.
-        kept_s: the part of it that events were kept of.
-        modelled_s: what the model predicts for that part, where it was recorded; null where that is
-            not known.
-        look_every_s: how often waiting ranks poll, taken from the recording; null where the
-            calibration's is used.
-        remarks: what a reader must know.
-        verdict: one-sentence verdict.
-        cases: one for every place.
-    """
-
-    profile: str
-    command: list[str]
-    ranks: int
-    recorded_s: float
-    kept_s: float
-    modelled_s: float | None
-    look_every_s: float | None
-    remarks: list[str]
-    verdict: str
-    cases: list[PredictedCaseJson]
+    profile: Annotated[str, "its folder."]
+    command: Annotated[list[str], "what was recorded."]
+    ranks: Annotated[int, "how many."]
+    recorded_s: Annotated[float, "run time as recorded."]
+    kept_s: Annotated[float, "the part of it that events were kept of."]
+    modelled_s: Annotated[
+        float | None,
+        "what the model predicts for that part, where it was recorded; null where that is not "
+        "known.",
+    ]
+    look_every_s: Annotated[
+        float | None,
+        "how often waiting ranks poll, taken from the recording; null where the calibration's "
+        "is used.",
+    ]
+    remarks: Annotated[list[str], "what a reader must know."]
+    verdict: Annotated[str, "one-sentence verdict."]
+    cases: Annotated[list[PredictedCaseJson], "one for every place."]
 
 
 def program_document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -15,259 +15,158 @@ _MOST_ROWS = 1000
 
 
 class SpentJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of all ranks together.
+    """Calls of all ranks together."""
 
-    Attributes:
-        calls: how many.
-        bytes: sent; of receives, what arrived.
-        seconds: in these calls, of all ranks together.
-        share: of the run times of all ranks together.
-        longest_s: the longest call.
-        waiting_s: for ranks that were late; null where that cannot be told.
-    """
-
-    calls: int
-    bytes: int
-    seconds: float
-    share: float
-    longest_s: float
-    waiting_s: float | None
+    calls: Annotated[int, "how many."]
+    bytes: Annotated[int, "sent; of receives, what arrived."]
+    seconds: Annotated[float, "in these calls, of all ranks together."]
+    share: Annotated[float, "of the run times of all ranks together."]
+    longest_s: Annotated[float, "the longest call."]
+    waiting_s: Annotated[float | None, "for ranks that were late; null where that cannot be told."]
 
 
 class RoutineJson(SpentJson, frozen=True, kw_only=True):
-    """Calls of one routine.
+    """Calls of one routine."""
 
-    Attributes:
-        routine: its name.
-    """
-
-    routine: str
+    routine: Annotated[str, "its name."]
 
 
 class CalledPlaceJson(SpentJson, frozen=True, kw_only=True):
-    """Calls of one routine from one place in the program.
+    """Calls of one routine from one place in the program."""
 
-    Attributes:
-        routine: its name.
-        place: file and line, or symbol and offset, or module and offset.
-        symbol: function of the place, where that is known.
-    """
-
-    routine: str
-    place: str
-    symbol: str
+    routine: Annotated[str, "its name."]
+    place: Annotated[str, "file and line, or symbol and offset, or module and offset."]
+    symbol: Annotated[str, "function of the place, where that is known."]
 
 
 class ProfiledSizeJson(SpentJson, frozen=True, kw_only=True):
-    """Calls of one class of sizes.
+    """Calls of one class of sizes."""
 
-    Attributes:
-        from_bytes: bytes of a call, at least.
-        to_bytes: bytes of a call, at most; null for calls whose sizes found no room.
-    """
-
-    from_bytes: int
-    to_bytes: int | None
+    from_bytes: Annotated[int, "bytes of a call, at least."]
+    to_bytes: Annotated[
+        int | None, "bytes of a call, at most; null for calls whose sizes found no room."
+    ]
 
 
 class CommunicatorJson(SpentJson, frozen=True, kw_only=True):
-    """Calls on one communicator.
+    """Calls on one communicator."""
 
-    Attributes:
-        name: as the program named it, or its number, with kind and extent.
-        ranks: how many it has.
-    """
-
-    name: str
-    ranks: int
+    name: Annotated[str, "as the program named it, or its number, with kind and extent."]
+    ranks: Annotated[int, "how many it has."]
 
 
 class ProfiledRankJson(msgspec.Struct, frozen=True, kw_only=True):
-    """One rank.
+    """One rank."""
 
-    Attributes:
-        rank: in MPI_COMM_WORLD.
-        host: where it ran.
-        run_s: between MPI_Init and MPI_Finalize.
-        mpi_s: in MPI.
-        waiting_s: for ranks that were late.
-        caused_s: what others waited for it, in the calls that are recorded.
-        sent_bytes: to all peers.
-        messages: to all peers.
-        neighbours: ranks to which it sent point to point.
-    """
-
-    rank: int
-    host: str
-    run_s: float
-    mpi_s: float
-    waiting_s: float
-    caused_s: float
-    sent_bytes: int
-    messages: int
-    neighbours: int
+    rank: Annotated[int, "in MPI_COMM_WORLD."]
+    host: Annotated[str, "where it ran."]
+    run_s: Annotated[float, "between MPI_Init and MPI_Finalize."]
+    mpi_s: Annotated[float, "in MPI."]
+    waiting_s: Annotated[float, "for ranks that were late."]
+    caused_s: Annotated[float, "what others waited for it, in the calls that are recorded."]
+    sent_bytes: Annotated[int, "to all peers."]
+    messages: Annotated[int, "to all peers."]
+    neighbours: Annotated[int, "ranks to which it sent point to point."]
 
 
 class WaitJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rank waits for another.
+    """What one rank waits for another."""
 
-    Attributes:
-        rank: that waits.
-        awaited: rank that it waits for.
-        kind: for a late rank (in a collective), a late sender or a late receiver.
-        seconds: waited.
-        share: of the run times of all ranks together.
-        uncertainty_s: uncertainty of that, as clocks differ.
-        routine: of the call that most of it is in.
-        place: of that call.
-    """
-
-    rank: int
-    awaited: int
-    kind: str
-    seconds: float
-    share: float
-    uncertainty_s: float
-    routine: str
-    place: str
+    rank: Annotated[int, "that waits."]
+    awaited: Annotated[int, "rank that it waits for."]
+    kind: Annotated[str, "for a late rank (in a collective), a late sender or a late receiver."]
+    seconds: Annotated[float, "waited."]
+    share: Annotated[float, "of the run times of all ranks together."]
+    uncertainty_s: Annotated[float, "uncertainty of that, as clocks differ."]
+    routine: Annotated[str, "of the call that most of it is in."]
+    place: Annotated[str, "of that call."]
 
 
 class PhaseJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the program that repeats itself, by what one rank called.
+    """A part of the program that repeats itself, by what one rank called."""
 
-    Attributes:
-        rank: whose calls were looked at.
-        routine: that each round begins with.
-        place: of that call.
-        rounds: how many.
-        calls: of a usual round.
-        begun_s: when the first round begins.
-        ended_s: when the last round ends.
-        mean_s: of a round.
-        longest_s: of a round.
-        mpi_share: part of the rounds' time in MPI.
-    """
-
-    rank: int
-    routine: str
-    place: str
-    rounds: int
-    calls: int
-    begun_s: float
-    ended_s: float
-    mean_s: float
-    longest_s: float
-    mpi_share: float
+    rank: Annotated[int, "whose calls were looked at."]
+    routine: Annotated[str, "that each round begins with."]
+    place: Annotated[str, "of that call."]
+    rounds: Annotated[int, "how many."]
+    calls: Annotated[int, "of a usual round."]
+    begun_s: Annotated[float, "when the first round begins."]
+    ended_s: Annotated[float, "when the last round ends."]
+    mean_s: Annotated[float, "of a round."]
+    longest_s: Annotated[float, "of a round."]
+    mpi_share: Annotated[float, "part of the rounds' time in MPI."]
 
 
 class StuckJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a thread of a rank was when the program was ended.
+    """Where a thread of a rank was when the program was ended."""
 
-    Attributes:
-        rank: in MPI_COMM_WORLD.
-        thread: from 0, by first call.
-        routine: that it was in; "" for none.
-        place: of the call; "" for none.
-        since_s: seconds that it had been there.
-        at_least: whether it may have been longer, since nobody saw the end.
-        ended: how the rank had ended by itself; "" if it had not.
-        awaits: what the call waits for: its first eight messages, requests or collectives.
-        ranks: that the call waits for, as far as that can be told; at most 256.
-        others: of a collective: ranks that are in another one instead.
-    """
-
-    rank: int
-    thread: int
-    routine: str
-    place: str
-    since_s: float
-    at_least: bool
-    ended: str
-    awaits: list[Awaited]
-    ranks: list[int]
-    others: list[int]
+    rank: Annotated[int, "in MPI_COMM_WORLD."]
+    thread: Annotated[int, "from 0, by first call."]
+    routine: Annotated[str, 'that it was in; "" for none.']
+    place: Annotated[str, 'of the call; "" for none.']
+    since_s: Annotated[float, "seconds that it had been there."]
+    at_least: Annotated[bool, "whether it may have been longer, since nobody saw the end."]
+    ended: Annotated[str, 'how the rank had ended by itself; "" if it had not.']
+    awaits: Annotated[
+        list[Awaited], "what the call waits for: its first eight messages, requests or collectives."
+    ]
+    ranks: Annotated[list[int], "that the call waits for, as far as that can be told; at most 256."]
+    others: Annotated[list[int], "of a collective: ranks that are in another one instead."]
 
 
 class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A profile of an MPI program; seconds and bytes.
+    """A profile of an MPI program; seconds and bytes."""
 
-    Attributes:
-        profile: its folder, which has everything by rank.
-        verdict: one sentence.
-        command: what ran.
-        origin: which of several MPI programs of the command it is; empty of a single one.
-        status: its exit status; null when contend ended before it did.
-        created: when it began.
-        library: first line of what the MPI library says of its version.
-        labels: conditions that no program can see.
-        place: where ranks were started; empty where the command did it by itself.
-        ranks: of MPI_COMM_WORLD.
-        hosts: with how many ranks each held.
-        run_s: mean run time of a rank, between MPI_Init and MPI_Finalize.
-        begin_s: what MPI_Init took a rank, on average.
-        end_s: what MPI_Finalize took a rank, on average.
-        mpi_share: part of it in MPI.
-        waiting_s: of all ranks together, for ranks that were late.
-        transfer_s: of all ranks together, in blocking collectives once all had entered.
-        balance_s: by how much a rank's run would be shorter, at most, if nobody were late.
-        uncertainty_s: of a rank's clock against that of rank 0, at most; null where not known.
-        record_bytes: what the record of a rank took at most.
-        routines: most time first.
-        places: most time first; at most 1,000.
-        waits: who waits for whom, most time first; at most 1,000.
-        sizes: the smallest first.
-        communicators: most time first; at most 1,000.
-        by_rank: in order.
-        phases: in order.
-        hung: whether it is proven that the program could not go on.
-        stuck: where ranks were when the program was ended; empty if all had finished.
-        circles: of ranks that wait for each other; no rank is in two.
-        under_way: messages that ranks waited for then, and that were on their way.
-        missing: what is not in the profile, and why.
-    """
-
-    profile: str
-    verdict: str
-    command: list[str]
-    origin: str
-    status: int | None
-    created: str
-    library: str
-    labels: dict[str, str]
-    place: str
-    ranks: int
-    hosts: list[Host]
-    run_s: float
-    begin_s: float
-    end_s: float
-    mpi_share: float
-    waiting_s: float
-    transfer_s: float
-    balance_s: float
-    uncertainty_s: float | None
-    record_bytes: int
-    routines: list[RoutineJson]
-    places: list[CalledPlaceJson]
-    waits: list[WaitJson]
-    sizes: list[ProfiledSizeJson]
-    communicators: list[CommunicatorJson]
-    by_rank: list[ProfiledRankJson]
-    phases: list[PhaseJson]
-    hung: bool
-    stuck: list[StuckJson]
-    circles: list[list[int]]
-    under_way: list[UnderWay]
-    missing: list[Warned]
+    profile: Annotated[str, "its folder, which has everything by rank."]
+    verdict: Annotated[str, "one sentence."]
+    command: Annotated[list[str], "what ran."]
+    origin: Annotated[
+        str, "which of several MPI programs of the command it is; empty of a single one."
+    ]
+    status: Annotated[int | None, "its exit status; null when contend ended before it did."]
+    created: Annotated[str, "when it began."]
+    library: Annotated[str, "first line of what the MPI library says of its version."]
+    labels: Annotated[dict[str, str], "conditions that no program can see."]
+    place: Annotated[str, "where ranks were started; empty where the command did it by itself."]
+    ranks: Annotated[int, "of MPI_COMM_WORLD."]
+    hosts: Annotated[list[Host], "with how many ranks each held."]
+    run_s: Annotated[float, "mean run time of a rank, between MPI_Init and MPI_Finalize."]
+    begin_s: Annotated[float, "what MPI_Init took a rank, on average."]
+    end_s: Annotated[float, "what MPI_Finalize took a rank, on average."]
+    mpi_share: Annotated[float, "part of it in MPI."]
+    waiting_s: Annotated[float, "of all ranks together, for ranks that were late."]
+    transfer_s: Annotated[
+        float, "of all ranks together, in blocking collectives once all had entered."
+    ]
+    balance_s: Annotated[
+        float, "by how much a rank's run would be shorter, at most, if nobody were late."
+    ]
+    uncertainty_s: Annotated[
+        float | None, "of a rank's clock against that of rank 0, at most; null where not known."
+    ]
+    record_bytes: Annotated[int, "what the record of a rank took at most."]
+    routines: Annotated[list[RoutineJson], "most time first."]
+    places: Annotated[list[CalledPlaceJson], "most time first; at most 1,000."]
+    waits: Annotated[list[WaitJson], "who waits for whom, most time first; at most 1,000."]
+    sizes: Annotated[list[ProfiledSizeJson], "the smallest first."]
+    communicators: Annotated[list[CommunicatorJson], "most time first; at most 1,000."]
+    by_rank: Annotated[list[ProfiledRankJson], "in order."]
+    phases: Annotated[list[PhaseJson], "in order."]
+    hung: Annotated[bool, "whether it is proven that the program could not go on."]
+    stuck: Annotated[
+        list[StuckJson], "where ranks were when the program was ended; empty if all had finished."
+    ]
+    circles: Annotated[list[list[int]], "of ranks that wait for each other; no rank is in two."]
+    under_way: Annotated[
+        list[UnderWay], "messages that ranks waited for then, and that were on their way."
+    ]
+    missing: Annotated[list[Warned], "what is not in the profile, and why."]
 
 
 class ProfilesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Several profiles.
+    """Several profiles."""
 
-    Attributes:
-        results: in the order given.
-    """
-
-    results: list[ProfileJson]
+    results: Annotated[list[ProfileJson], "in the order given."]
 
 
 def profiles_json(profiles: Sequence[ProgramProfile]) -> ProfileJson | ProfilesJson:

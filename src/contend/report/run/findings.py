@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -190,115 +190,80 @@ Label = int | float | str | None
 
 
 class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A number with its interval.
+    """A number with its interval."""
 
-    Attributes:
-        value: the number.
-        ci95: both ends of its 95 % interval; null where too little was measured for one.
-        interval: both ends of the interval that there is; null where there is none.
-        coverage: how probable it is that the interval holds the true value; null without one.
-    """
-
-    value: float
-    ci95: tuple[float, float] | None
-    interval: tuple[float, float] | None
-    coverage: float | None
+    value: Annotated[float, "the number."]
+    ci95: Annotated[
+        tuple[float, float] | None,
+        "both ends of its 95 % interval; null where too little was measured for one.",
+    ]
+    interval: Annotated[
+        tuple[float, float] | None,
+        "both ends of the interval that there is; null where there is none.",
+    ]
+    coverage: Annotated[
+        float | None, "how probable it is that the interval holds the true value; null without one."
+    ]
 
 
 class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What cells have in common that are compared.
+    """What cells have in common that are compared."""
 
-    Attributes:
-        ranks: number of ranks.
-        hosts: number of hosts.
-        labels: everything else that the probe says about them.
-    """
-
-    ranks: int
-    hosts: int
-    labels: dict[str, Label]
+    ranks: Annotated[int, "number of ranks."]
+    hosts: Annotated[int, "number of hosts."]
+    labels: Annotated[dict[str, Label], "everything else that the probe says about them."]
 
 
 class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule that did not win.
+    """A schedule that did not win."""
 
-    Attributes:
-        schedule: its name.
-        times_slower: its median over that of the winner.
-        p: corrected probability of such a difference between equals.
-        beaten: whether the winner is proven faster.
-    """
-
-    schedule: str
-    times_slower: EstimateJson
-    p: float
-    beaten: bool
+    schedule: Annotated[str, "its name."]
+    times_slower: Annotated[EstimateJson, "its median over that of the winner."]
+    p: Annotated[float, "corrected probability of such a difference between equals."]
+    beaten: Annotated[bool, "whether the winner is proven faster."]
 
 
 class WinnerJson(ConditionJson, frozen=True, kw_only=True):
-    """The fastest schedule at one size under one condition.
+    """The fastest schedule at one size under one condition."""
 
-    Attributes:
-        bytes: to each other rank; null where cells have no size.
-        schedule: the one with the smallest median.
-        median_s: its median in seconds.
-        test_on: whether the test compared ``launches`` (their medians) or ``samples``.
-        rivals: all other schedules, the fastest first.
-    """
-
-    bytes: int | None
-    schedule: str
-    median_s: float
-    test_on: str
-    rivals: list[RivalJson]
+    bytes: Annotated[int | None, "to each other rank; null where cells have no size."]
+    schedule: Annotated[str, "the one with the smallest median."]
+    median_s: Annotated[float, "its median in seconds."]
+    test_on: Annotated[
+        str, "whether the test compared ``launches`` (their medians) or ``samples``."
+    ]
+    rivals: Annotated[list[RivalJson], "all other schedules, the fastest first."]
 
 
 class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collapse is compared with.
+    """What a collapse is compared with."""
 
-    Attributes:
-        schedule: of the reference.
-        bytes: of the reference.
-    """
-
-    schedule: str
-    bytes: int | None
+    schedule: Annotated[str, "of the reference."]
+    bytes: Annotated[int | None, "of the reference."]
 
 
 class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What avoids a collapse.
+    """What avoids a collapse."""
 
-    Attributes:
-        schedule: the best one at the worst size that has not collapsed there.
-        times_faster: than the collapsed one.
-    """
-
-    schedule: str
-    times_faster: EstimateJson
+    schedule: Annotated[str, "the best one at the worst size that has not collapsed there."]
+    times_faster: Annotated[EstimateJson, "than the collapsed one."]
 
 
 class CollapseJson(ConditionJson, frozen=True, kw_only=True):
-    """Neighbouring sizes at which the rate of a schedule has collapsed.
+    """Neighbouring sizes at which the rate of a schedule has collapsed."""
 
-    Attributes:
-        schedule: its name.
-        kind: ``falls`` against other sizes, or ``stalls``: slow samples take half of the rate.
-        bytes: the collapsed sizes.
-        worst_bytes: the size with the largest factor.
-        factor: how many times lower the rate is there than that of the reference.
-        against: the reference.
-        bimodal: whether the samples there are of two kinds.
-        avoided_by: null where nothing that was measured avoids it.
-    """
-
-    schedule: str
-    kind: str
-    bytes: list[int | None]
-    worst_bytes: int | None
-    factor: EstimateJson
-    against: ReferenceJson
-    bimodal: bool
-    avoided_by: AvoidedJson | None
+    schedule: Annotated[str, "its name."]
+    kind: Annotated[
+        str, "``falls`` against other sizes, or ``stalls``: slow samples take half of the rate."
+    ]
+    bytes: Annotated[list[int | None], "the collapsed sizes."]
+    worst_bytes: Annotated[int | None, "the size with the largest factor."]
+    factor: Annotated[
+        EstimateJson, "how many times lower the rate is there than that of the reference."
+    ]
+    against: Annotated[ReferenceJson, "the reference."]
+    bimodal: Annotated[bool, "whether the samples there are of two kinds."]
+    avoided_by: Annotated[AvoidedJson | None, "null where nothing that was measured avoids it."]
 
 
 def winner_json(contest: Contest) -> WinnerJson:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -37,17 +37,11 @@ from contend.runs import (
 
 
 class ModesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples of two kinds, such as those with and without a time-out.
+    """Samples of two kinds, such as those with and without a time-out."""
 
-    Attributes:
-        fast_s: median seconds of the faster kind.
-        slow_s: median seconds of the slower kind.
-        slow_share: fraction of the samples that is of the slower kind.
-    """
-
-    fast_s: float
-    slow_s: float
-    slow_share: float
+    fast_s: Annotated[float, "median seconds of the faster kind."]
+    slow_s: Annotated[float, "median seconds of the slower kind."]
+    slow_share: Annotated[float, "fraction of the samples that is of the slower kind."]
 
 
 class CellJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,190 +49,143 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Times are of one operation: half a round trip of a ping-pong, a message of a stream, anything
     else as a whole. Values that need samples are null without them.
-
-    Attributes:
-        algorithm: the name that the probe was given.
-        bytes: to each other rank; null where the probe has no sizes.
-        ranks: number of ranks.
-        hosts: number of hosts.
-        labels: everything else that the probe says about it.
-        schedule: what it is called in tables; tells cells of one algorithm apart.
-        n: number of timed samples; 0 where the cell was skipped or failed.
-        used: number of samples that the figures rest on.
-        late: number of samples in which a rank started late.
-        launches: number of launches that measured it.
-        median_s: median in seconds.
-        ci95_s: both ends of its 95 % interval; null where too little was measured for one.
-        interval_s: both ends of the interval that there is; null below six samples.
-        coverage: how probable it is that the interval holds the true median; null without one.
-        p99_s: 99 % of the samples took at most this many seconds.
-        max_s: the longest sample in seconds.
-        mean_s: mean in seconds.
-        rate_Bps_per_rank: what a rank sends (p - 1 blocks, or one message) over the median.
-        mean_rate_Bps_per_rank: all bytes that a rank sent over all time.
-        two_kinds: null where the samples are of one kind.
-        two_kinds_of_launches: launches that are wholly of the one or the other kind, with the share
-            of slow launches; null where launches are alike. The median is of neither kind then.
-        beyond_wire: whether ranks sent faster than hosts' ports carry, as short messages do that
-            go into buffers, or through a cable's burst, at once.
-        verified: whether the received data were right; null if that was not checked.
-        ended: why each launch stopped sampling.
-        said: what the probe said about it.
     """
 
-    algorithm: str
-    bytes: int | None
-    ranks: int
-    hosts: int
-    labels: dict[str, Label]
-    schedule: str
-    n: int = 0
-    used: int = 0
-    late: int = 0
-    launches: int = 0
-    median_s: float | None = None
-    ci95_s: tuple[float, float] | None = None
-    interval_s: tuple[float, float] | None = None
-    coverage: float | None = None
-    p99_s: float | None = None
-    max_s: float | None = None
-    mean_s: float | None = None
-    rate_Bps_per_rank: float | None = None  # noqa: N815
-    mean_rate_Bps_per_rank: float | None = None  # noqa: N815
-    two_kinds: ModesJson | None = None
-    two_kinds_of_launches: ModesJson | None = None
-    beyond_wire: bool = False
-    verified: bool | None
-    ended: list[str]
-    said: list[str]
+    algorithm: Annotated[str, "the name that the probe was given."]
+    bytes: Annotated[int | None, "to each other rank; null where the probe has no sizes."]
+    ranks: Annotated[int, "number of ranks."]
+    hosts: Annotated[int, "number of hosts."]
+    labels: Annotated[dict[str, Label], "everything else that the probe says about it."]
+    schedule: Annotated[str, "what it is called in tables; tells cells of one algorithm apart."]
+    n: Annotated[int, "number of timed samples; 0 where the cell was skipped or failed."] = 0
+    used: Annotated[int, "number of samples that the figures rest on."] = 0
+    late: Annotated[int, "number of samples in which a rank started late."] = 0
+    launches: Annotated[int, "number of launches that measured it."] = 0
+    median_s: Annotated[float | None, "median in seconds."] = None
+    ci95_s: Annotated[
+        tuple[float, float] | None,
+        "both ends of its 95 % interval; null where too little was measured for one.",
+    ] = None
+    interval_s: Annotated[
+        tuple[float, float] | None,
+        "both ends of the interval that there is; null below six samples.",
+    ] = None
+    coverage: Annotated[
+        float | None,
+        "how probable it is that the interval holds the true median; null without one.",
+    ] = None
+    p99_s: Annotated[float | None, "99 % of the samples took at most this many seconds."] = None
+    max_s: Annotated[float | None, "the longest sample in seconds."] = None
+    mean_s: Annotated[float | None, "mean in seconds."] = None
+    rate_Bps_per_rank: Annotated[
+        float | None, "what a rank sends (p - 1 blocks, or one message) over the median."
+    ] = None
+    mean_rate_Bps_per_rank: Annotated[float | None, "all bytes that a rank sent over all time."] = (
+        None
+    )
+    two_kinds: Annotated[ModesJson | None, "null where the samples are of one kind."] = None
+    two_kinds_of_launches: Annotated[
+        ModesJson | None,
+        "launches that are wholly of the one or the other kind, with the share of slow "
+        "launches; null where launches are alike. The median is of neither kind then.",
+    ] = None
+    beyond_wire: Annotated[
+        bool,
+        "whether ranks sent faster than hosts' ports carry, as short messages do that go into "
+        "buffers, or through a cable's burst, at once.",
+    ] = False
+    verified: Annotated[
+        bool | None, "whether the received data were right; null if that was not checked."
+    ]
+    ended: Annotated[list[str], "why each launch stopped sampling."]
+    said: Annotated[list[str], "what the probe said about it."]
 
 
 class LibraryJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The MPI library.
+    """The MPI library."""
 
-    Attributes:
-        name: what it calls itself.
-        version: its version.
-        standard: version of the MPI standard that it follows.
-        wrapper: the compiler wrapper that the probe was built with.
-    """
-
-    name: str
-    version: str
-    standard: str
-    wrapper: str
+    name: Annotated[str, "what it calls itself."]
+    version: Annotated[str, "its version."]
+    standard: Annotated[str, "version of the MPI standard that it follows."]
+    wrapper: Annotated[str, "the compiler wrapper that the probe was built with."]
 
 
 class HarnessJson(msgspec.Struct, frozen=True, kw_only=True):
-    """How it was measured.
+    """How it was measured."""
 
-    Attributes:
-        timer_s: seconds that reading the clock takes; null where it was not measured.
-        clock_residual_s: seconds within which the ranks' clocks agree; null where not measured.
-        launches: number of launches.
-        budget_s: seconds that the run had; null for no limit.
-    """
-
-    timer_s: float | None
-    clock_residual_s: float | None
-    launches: int
-    budget_s: float | None
+    timer_s: Annotated[
+        float | None, "seconds that reading the clock takes; null where it was not measured."
+    ]
+    clock_residual_s: Annotated[
+        float | None, "seconds within which the ranks' clocks agree; null where not measured."
+    ]
+    launches: Annotated[int, "number of launches."]
+    budget_s: Annotated[float | None, "seconds that the run had; null for no limit."]
 
 
 class HotspotPairsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs of hosts whose messages share a channel.
+    """Pairs of hosts whose messages share a channel."""
 
-    Attributes:
-        channel: the channel that all pairs share.
-        victim: source and target of the pair that is measured.
-        rivals: source and target of every pair that may load the channel.
-    """
-
-    channel: str
-    victim: tuple[str, str]
-    rivals: list[tuple[str, str]]
+    channel: Annotated[str, "the channel that all pairs share."]
+    victim: Annotated[tuple[str, str], "source and target of the pair that is measured."]
+    rivals: Annotated[
+        list[tuple[str, str]], "source and target of every pair that may load the channel."
+    ]
 
 
 class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A run; ``contend measure bisect`` and ``hotspot`` add what only they have.
+    """A run; ``contend measure bisect`` and ``hotspot`` add what only they have."""
 
-    Attributes:
-        verdict: what it comes to, in a sentence.
-        probe: what measured.
-        mpi: the MPI library.
-        ranks: number of ranks, or a list where launches differ.
-        hosts: number of hosts, or a list where launches differ.
-        host_names: names of the hosts.
-        labels: conditions that no program can see, as they were given.
-        cells: what was measured, one by one.
-        winners: fastest schedules; there for all-to-alls and sorts.
-        collapses: where rates collapse; there for all-to-alls and sorts.
-        harness: how it was measured.
-        warnings: what a reader must know.
-        run: folder of the run.
-        pairs: of random pairs; there for bisect.
-        hotspot: the pairs that shared a channel; there for hotspot.
-    """
-
-    verdict: str
-    probe: str
-    mpi: LibraryJson
-    ranks: int | list[int] | None
-    hosts: int | list[int] | None
-    host_names: list[str]
-    labels: dict[str, str]
-    cells: list[CellJson]
-    winners: list[WinnerJson] | UnsetType = UNSET
-    collapses: list[CollapseJson] | UnsetType = UNSET
-    harness: HarnessJson
-    warnings: list[Warned]
-    run: str
-    pairs: PairsJson | UnsetType = UNSET
-    hotspot: HotspotPairsJson | UnsetType = UNSET
+    verdict: Annotated[str, "what it comes to, in a sentence."]
+    probe: Annotated[str, "what measured."]
+    mpi: Annotated[LibraryJson, "the MPI library."]
+    ranks: Annotated[int | list[int] | None, "number of ranks, or a list where launches differ."]
+    hosts: Annotated[int | list[int] | None, "number of hosts, or a list where launches differ."]
+    host_names: Annotated[list[str], "names of the hosts."]
+    labels: Annotated[dict[str, str], "conditions that no program can see, as they were given."]
+    cells: Annotated[list[CellJson], "what was measured, one by one."]
+    winners: Annotated[
+        list[WinnerJson] | UnsetType, "fastest schedules; there for all-to-alls and sorts."
+    ] = UNSET
+    collapses: Annotated[
+        list[CollapseJson] | UnsetType, "where rates collapse; there for all-to-alls and sorts."
+    ] = UNSET
+    harness: Annotated[HarnessJson, "how it was measured."]
+    warnings: Annotated[list[Warned], "what a reader must know."]
+    run: Annotated[str, "folder of the run."]
+    pairs: Annotated[PairsJson | UnsetType, "of random pairs; there for bisect."] = UNSET
+    hotspot: Annotated[
+        HotspotPairsJson | UnsetType, "the pairs that shared a channel; there for hotspot."
+    ] = UNSET
 
 
 class ComparedCellJson(ConditionJson, frozen=True, kw_only=True):
-    """A cell that two runs measured.
+    """A cell that two runs measured."""
 
-    Attributes:
-        schedule: its name.
-        bytes: to each other rank.
-        ratio: median of the other run over that of the base.
-        differs: whether the interval of the ratio leaves 1 out; null without an interval.
-    """
-
-    schedule: str
-    bytes: int | None
-    ratio: EstimateJson
-    differs: bool | None
+    schedule: Annotated[str, "its name."]
+    bytes: Annotated[int | None, "to each other rank."]
+    ratio: Annotated[EstimateJson, "median of the other run over that of the base."]
+    differs: Annotated[
+        bool | None, "whether the interval of the ratio leaves 1 out; null without an interval."
+    ]
 
 
 class ComparedRunJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A run beside the first.
+    """A run beside the first."""
 
-    Attributes:
-        base: name of the first run.
-        other: name of this run.
-        cells: what both measured.
-    """
-
-    base: str
-    other: str
-    cells: list[ComparedCellJson]
+    base: Annotated[str, "name of the first run."]
+    other: Annotated[str, "name of this run."]
+    cells: Annotated[list[ComparedCellJson], "what both measured."]
 
 
 class RunsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Several runs.
+    """Several runs."""
 
-    Attributes:
-        verdict: what they come to, a line for each.
-        results: the runs.
-        comparison: every run that has cells in common with the first.
-    """
-
-    verdict: str
-    results: list[MeasurementJson]
-    comparison: list[ComparedRunJson]
+    verdict: Annotated[str, "what they come to, a line for each."]
+    results: Annotated[list[MeasurementJson], "the runs."]
+    comparison: Annotated[
+        list[ComparedRunJson], "every run that has cells in common with the first."
+    ]
 
 
 def runs_json(runs: Sequence[Run]) -> MeasurementJson | RunsJson:

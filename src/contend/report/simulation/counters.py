@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -156,63 +157,59 @@ def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) ->
 
 
 class CountedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel between switches with counters.
+    """A channel between switches with counters."""
 
-    Attributes:
-        channel: its number.
-        name: both its ends with their ports.
-        bytes: that it carried.
-        heat: bytes over its rate, in bytes at the fastest of the hosts' ports: how long they take;
-            `bytes` where links are alike.
-        rate: label of its cable, such as ``4xHDR``; "" where it is not known.
-        busy: part of the time between two readings that the bytes took at that rate; null where
-            either is not known.
-        waited: ticks in which its port had something to send and could not; null where not known.
-        share: of the bytes of all these channels.
-        predicted: its share of the messages of all these channels.
-    """
-
-    channel: int
-    name: str
-    bytes: float
-    heat: float
-    rate: str
-    busy: float | None
-    waited: float | None
-    share: float
-    predicted: float
+    channel: Annotated[int, "its number."]
+    name: Annotated[str, "both its ends with their ports."]
+    bytes: Annotated[float, "that it carried."]
+    heat: Annotated[
+        float,
+        "bytes over its rate, in bytes at the fastest of the hosts' ports: how long they "
+        "take; `bytes` where links are alike.",
+    ]
+    rate: Annotated[str, 'label of its cable, such as ``4xHDR``; "" where it is not known.']
+    busy: Annotated[
+        float | None,
+        "part of the time between two readings that the bytes took at that rate; null where "
+        "either is not known.",
+    ]
+    waited: Annotated[
+        float | None,
+        "ticks in which its port had something to send and could not; null where not known.",
+    ]
+    share: Annotated[float, "of the bytes of all these channels."]
+    predicted: Annotated[float, "its share of the messages of all these channels."]
 
 
 class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What ports have counted, beside what the pattern predicts.
+    """What ports have counted, beside what the pattern predicts."""
 
-    Attributes:
-        verdict: one-sentence verdict.
-        rank_correlation: Spearman's, of both shares; null where one is the same everywhere.
-        seconds: between two readings; null for one, or where it is not known.
-        ports: how many ports had counters.
-        unknown: how many of them are no part of this fabric.
-        cleared: how many ports were left out as a counter went back in between.
-        full: how many ports had counters left out because they are at their 32-bit limit.
-        units: bytes that one count was taken for, by the name of the counter.
-        compared: how many channels have two counters: from two sources, or from the ports at both
-            ends.
-        fourfold: how many of these differ by a factor of 4, as when words of four bytes are taken
-            for bytes.
-        channels: in the order of their numbers.
-    """
-
-    verdict: str
-    rank_correlation: float | None
-    seconds: float | None
-    ports: int
-    unknown: int
-    cleared: int
-    full: int
-    units: dict[str, int]
-    compared: int
-    fourfold: int
-    channels: list[CountedChannelJson]
+    verdict: Annotated[str, "one-sentence verdict."]
+    rank_correlation: Annotated[
+        float | None, "Spearman's, of both shares; null where one is the same everywhere."
+    ]
+    seconds: Annotated[
+        float | None, "between two readings; null for one, or where it is not known."
+    ]
+    ports: Annotated[int, "how many ports had counters."]
+    unknown: Annotated[int, "how many of them are no part of this fabric."]
+    cleared: Annotated[int, "how many ports were left out as a counter went back in between."]
+    full: Annotated[
+        int, "how many ports had counters left out because they are at their 32-bit limit."
+    ]
+    units: Annotated[
+        dict[str, int], "bytes that one count was taken for, by the name of the counter."
+    ]
+    compared: Annotated[
+        int,
+        "how many channels have two counters: from two sources, or from the ports at both ends.",
+    ]
+    fourfold: Annotated[
+        int,
+        "how many of these differ by a factor of 4, as when words of four bytes are taken for "
+        "bytes.",
+    ]
+    channels: Annotated[list[CountedChannelJson], "in the order of their numbers."]
 
 
 def counters_json(beside: BesideCounters) -> CountersJson:

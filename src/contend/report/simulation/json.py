@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
@@ -18,19 +19,12 @@ _HOTTEST = 10
 
 
 class FabricJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The fabric.
+    """The fabric."""
 
-    Attributes:
-        name: what it is called.
-        hosts: number of end ports that carry traffic.
-        switches: number of switches.
-        channels: number of directions of cables, those of hosts included.
-    """
-
-    name: str
-    hosts: int
-    switches: int
-    channels: int
+    name: Annotated[str, "what it is called."]
+    hosts: Annotated[int, "number of end ports that carry traffic."]
+    switches: Annotated[int, "number of switches."]
+    channels: Annotated[int, "number of directions of cables, those of hosts included."]
 
 
 class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,160 +32,137 @@ class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Where links differ in rate, fractions of what the slower of a message's two hosts' ports
     carries: the least, over its channels, of rate over load; and 1 over that instead of π.
-
-    Attributes:
-        mean: of 1/π over the messages of a round, then over rounds and samples.
-        ci95: both ends of its 95 % interval; null for a single sample.
-        of_mean_congestion: of 1 over the mean π of a sample: no waiting between rounds.
-        of_max_congestion: of 1 over the mean of the rounds' largest π: every round waits for its
-            slowest message.
-        mean_Bps: `mean` in bytes per second; null where the rate of links is not known.
-        of_mean_congestion_Bps: likewise.
-        of_max_congestion_Bps: likewise.
     """
 
-    mean: float
-    ci95: tuple[float, float] | None
-    of_mean_congestion: float
-    of_max_congestion: float
-    mean_Bps: float | None  # noqa: N815
-    of_mean_congestion_Bps: float | None  # noqa: N815
-    of_max_congestion_Bps: float | None  # noqa: N815
+    mean: Annotated[float, "of 1/π over the messages of a round, then over rounds and samples."]
+    ci95: Annotated[
+        tuple[float, float] | None, "both ends of its 95 % interval; null for a single sample."
+    ]
+    of_mean_congestion: Annotated[
+        float, "of 1 over the mean π of a sample: no waiting between rounds."
+    ]
+    of_max_congestion: Annotated[
+        float,
+        "of 1 over the mean of the rounds' largest π: every round waits for its slowest message.",
+    ]
+    mean_Bps: Annotated[
+        float | None, "`mean` in bytes per second; null where the rate of links is not known."
+    ]
+    of_mean_congestion_Bps: Annotated[float | None, "likewise."]
+    of_max_congestion_Bps: Annotated[float | None, "likewise."]
 
 
 class LinksJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Links of one rate.
+    """Links of one rate."""
 
-    Attributes:
-        rate: its label, such as ``4xHDR``; "" where it is not known.
-        rate_Bps: bytes per second each way after line coding; null where it is not known.
-        links: cables to the hosts that take part, and between switches that these can reach.
-    """
-
-    rate: str
-    rate_Bps: float | None  # noqa: N815
-    links: int
+    rate: Annotated[str, 'its label, such as ``4xHDR``; "" where it is not known.']
+    rate_Bps: Annotated[
+        float | None, "bytes per second each way after line coding; null where it is not known."
+    ]
+    links: Annotated[
+        int, "cables to the hosts that take part, and between switches that these can reach."
+    ]
 
 
 class CongestionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """How many messages share a channel.
+    """How many messages share a channel."""
 
-    Attributes:
-        histogram: fraction of the messages by π; "0" are those between ranks of one host.
-        max: the largest π that occurred.
-    """
-
-    histogram: dict[str, float]
-    max: int
+    histogram: Annotated[
+        dict[str, float], 'fraction of the messages by π; "0" are those between ranks of one host.'
+    ]
+    max: Annotated[int, "the largest π that occurred."]
 
 
 class RoundsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The rounds of the pattern.
+    """The rounds of the pattern."""
 
-    Attributes:
-        count: how many.
-        mean_max: mean over rounds and samples of a round's largest π.
-        mean_mean: mean over rounds and samples of a round's mean π.
-        max_by_round: `mean_max` of every round.
-        mean_by_round: `mean_mean` of every round.
-    """
-
-    count: int
-    mean_max: float
-    mean_mean: float
-    max_by_round: list[float]
-    mean_by_round: list[float]
+    count: Annotated[int, "how many."]
+    mean_max: Annotated[float, "mean over rounds and samples of a round's largest π."]
+    mean_mean: Annotated[float, "mean over rounds and samples of a round's mean π."]
+    max_by_round: Annotated[list[float], "`mean_max` of every round."]
+    mean_by_round: Annotated[list[float], "`mean_mean` of every round."]
 
 
 class ChannelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel and what it carries.
+    """A channel and what it carries."""
 
-    Attributes:
-        channel: its number.
-        name: both its ends with their ports.
-        messages_per_round: mean over rounds and samples.
-        heat: how long they take: messages over the channel's rate, in units of what one message
-            takes at the fastest of the hosts' ports; `messages_per_round` where links are alike.
-        rate: label of the channel's cable, such as ``4xHDR``; "" where it is not known.
-    """
-
-    channel: int
-    name: str
-    messages_per_round: float
-    heat: float
-    rate: str
+    channel: Annotated[int, "its number."]
+    name: Annotated[str, "both its ends with their ports."]
+    messages_per_round: Annotated[float, "mean over rounds and samples."]
+    heat: Annotated[
+        float,
+        "how long they take: messages over the channel's rate, in units of what one message "
+        "takes at the fastest of the hosts' ports; `messages_per_round` where links are "
+        "alike.",
+    ]
+    rate: Annotated[
+        str, 'label of the channel\'s cable, such as ``4xHDR``; "" where it is not known.'
+    ]
 
 
 class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A simulation; only the last four keys depend on how fast the machine is.
+    """A simulation; only the last four keys depend on how fast the machine is."""
 
-    Attributes:
-        fabric: what it ran on.
-        verdict: what messages get, in a sentence.
-        engine: what computed the routes; "" where they were read and their file does not say.
-        pattern: the traffic pattern.
-        placement: how ranks were placed on hosts.
-        ranks: number of ranks.
-        samples: number of patterns that were drawn.
-        exhaustive: whether every possible pattern was counted once.
-        patterns_exist: number of possible patterns; null above 2^63.
-        seed: of every random choice.
-        scale: what bandwidths may be multiplied by to leave out what a pattern such as
-            ``neighbour:6`` does to its own end points; the bandwidths here are not.
-        messages: number of messages that were counted.
-        links: by their rates, the fastest first.
-        weighed_by_rates: whether these differ and were counted so, each message with the least of
-            rate over load; false where all links counted alike.
-        effective_bandwidth: what messages get.
-        rated_bisection: capacity of the narrowest cut found between two halves of the hosts that
-            take part, as a fraction of what one half could send; null where it is not known.
-        rated_bisection_exact: whether it is proved that no cut is narrower; otherwise the rated
-            bisection is at most this; likewise.
-        random_pairs_bound: the most that random pairs of the ranks get on average, by what cuts
-            carry; likewise.
-        congestion: distribution of π.
-        rounds: both bounds for patterns of several rounds.
-        hottest_channels: the ten channels that need most time, the hottest first.
-        heat_unit: rate of the port that heat goes by, such as ``4xHDR``; "" where all links count
-            alike, and heat is the number of messages.
-        heat_assumes: the rates that links of unknown rate were taken for in heat.
-        channels: who loads the channels that --channel asks for.
-        counters: comparison with port counters; null without --counters.
-        elapsed_s: seconds in all.
-        drawing_s: seconds of all cores spent on drawing patterns and placements.
-        counting_s: seconds of all cores spent on counting.
-        patterns_per_s: samples over `elapsed_s`.
-    """
-
-    fabric: FabricJson
-    verdict: str
-    engine: str
-    pattern: str
-    placement: str
-    ranks: int
-    samples: int
-    exhaustive: bool
-    patterns_exist: int | None
-    seed: int
-    scale: float
-    messages: int
-    links: list[LinksJson]
-    weighed_by_rates: bool
-    effective_bandwidth: BandwidthJson
-    rated_bisection: float | None
-    rated_bisection_exact: bool | None
-    random_pairs_bound: float | None
-    congestion: CongestionJson
-    rounds: RoundsJson
-    hottest_channels: list[ChannelJson]
-    heat_unit: str
-    heat_assumes: list[str]
-    channels: list[ChannelUsersJson]
-    counters: CountersJson | None
-    elapsed_s: float
-    drawing_s: float
-    counting_s: float
-    patterns_per_s: float
+    fabric: Annotated[FabricJson, "what it ran on."]
+    verdict: Annotated[str, "what messages get, in a sentence."]
+    engine: Annotated[
+        str, 'what computed the routes; "" where they were read and their file does not say.'
+    ]
+    pattern: Annotated[str, "the traffic pattern."]
+    placement: Annotated[str, "how ranks were placed on hosts."]
+    ranks: Annotated[int, "number of ranks."]
+    samples: Annotated[int, "number of patterns that were drawn."]
+    exhaustive: Annotated[bool, "whether every possible pattern was counted once."]
+    patterns_exist: Annotated[int | None, "number of possible patterns; null above 2^63."]
+    seed: Annotated[int, "of every random choice."]
+    scale: Annotated[
+        float,
+        "what bandwidths may be multiplied by to leave out what a pattern such as "
+        "``neighbour:6`` does to its own end points; the bandwidths here are not.",
+    ]
+    messages: Annotated[int, "number of messages that were counted."]
+    links: Annotated[list[LinksJson], "by their rates, the fastest first."]
+    weighed_by_rates: Annotated[
+        bool,
+        "whether these differ and were counted so, each message with the least of rate over "
+        "load; false where all links counted alike.",
+    ]
+    effective_bandwidth: Annotated[BandwidthJson, "what messages get."]
+    rated_bisection: Annotated[
+        float | None,
+        "capacity of the narrowest cut found between two halves of the hosts that take part, "
+        "as a fraction of what one half could send; null where it is not known.",
+    ]
+    rated_bisection_exact: Annotated[
+        bool | None,
+        "whether it is proved that no cut is narrower; otherwise the rated bisection is at "
+        "most this; likewise.",
+    ]
+    random_pairs_bound: Annotated[
+        float | None,
+        "the most that random pairs of the ranks get on average, by what cuts carry; likewise.",
+    ]
+    congestion: Annotated[CongestionJson, "distribution of π."]
+    rounds: Annotated[RoundsJson, "both bounds for patterns of several rounds."]
+    hottest_channels: Annotated[
+        list[ChannelJson], "the ten channels that need most time, the hottest first."
+    ]
+    heat_unit: Annotated[
+        str,
+        'rate of the port that heat goes by, such as ``4xHDR``; "" where all links count '
+        "alike, and heat is the number of messages.",
+    ]
+    heat_assumes: Annotated[
+        list[str], "the rates that links of unknown rate were taken for in heat."
+    ]
+    channels: Annotated[list[ChannelUsersJson], "who loads the channels that --channel asks for."]
+    counters: Annotated[
+        CountersJson | None, "comparison with port counters; null without --counters."
+    ]
+    elapsed_s: Annotated[float, "seconds in all."]
+    drawing_s: Annotated[float, "seconds of all cores spent on drawing patterns and placements."]
+    counting_s: Annotated[float, "seconds of all cores spent on counting."]
+    patterns_per_s: Annotated[float, "samples over `elapsed_s`."]
 
 
 def simulation_json(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -158,47 +158,31 @@ def _table(channel: ChannelUsers) -> ResultTable:
 
 
 class UserJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A leaf or host that messages of a channel come from or go to.
+    """A leaf or host that messages of a channel come from or go to."""
 
-    Attributes:
-        name: unique name.
-        messages_per_round: its messages there, averaged over rounds and samples.
-        share: of all messages there; 0 where there are none.
-        routes_share: of the routes between hosts there, those that start or end at it.
-    """
-
-    name: str
-    messages_per_round: float
-    share: float
-    routes_share: float
+    name: Annotated[str, "unique name."]
+    messages_per_round: Annotated[float, "its messages there, averaged over rounds and samples."]
+    share: Annotated[float, "of all messages there; 0 where there are none."]
+    routes_share: Annotated[
+        float, "of the routes between hosts there, those that start or end at it."
+    ]
 
 
 class ChannelUsersJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Who loads a channel.
+    """Who loads a channel."""
 
-    Attributes:
-        channel: its number.
-        name: both its ends with their ports.
-        messages_per_round: mean over rounds and samples.
-        heat: how long they take, as that of `hottest_channels`.
-        routes: how many routes between hosts lead there; a mean where routes are drawn.
-        routes_in_all: how many there are between the hosts that take part.
-        from_leaves: that the messages come from, the most first.
-        from_hosts: likewise.
-        to_leaves: that the messages go to, the most first.
-        to_hosts: likewise.
-    """
-
-    channel: int
-    name: str
-    messages_per_round: float
-    heat: float
-    routes: float
-    routes_in_all: int
-    from_leaves: list[UserJson]
-    from_hosts: list[UserJson]
-    to_leaves: list[UserJson]
-    to_hosts: list[UserJson]
+    channel: Annotated[int, "its number."]
+    name: Annotated[str, "both its ends with their ports."]
+    messages_per_round: Annotated[float, "mean over rounds and samples."]
+    heat: Annotated[float, "how long they take, as that of `hottest_channels`."]
+    routes: Annotated[
+        float, "how many routes between hosts lead there; a mean where routes are drawn."
+    ]
+    routes_in_all: Annotated[int, "how many there are between the hosts that take part."]
+    from_leaves: Annotated[list[UserJson], "that the messages come from, the most first."]
+    from_hosts: Annotated[list[UserJson], "likewise."]
+    to_leaves: Annotated[list[UserJson], "that the messages go to, the most first."]
+    to_hosts: Annotated[list[UserJson], "likewise."]
 
 
 def users_json(simulation: Simulation) -> list[ChannelUsersJson]:

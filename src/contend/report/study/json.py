@@ -104,7 +104,7 @@ class VerifiedFabricJson(AgreementJson, frozen=True, kw_only=True):
     fabric: str
     source: str
     engine: str | None
-    rate_Bps: float  # noqa: N815
+    rate_Bps: float
 
 
 class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):

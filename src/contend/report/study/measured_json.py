@@ -31,7 +31,7 @@ class PublishedJson(msgspec.Struct, frozen=True, kw_only=True):
     conditions: str
     status: str
     seconds: float | None
-    rate_Bps_per_rank: float | None  # noqa: N815
+    rate_Bps_per_rank: float | None
 
 
 class PointJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class PointJson(msgspec.Struct, frozen=True, kw_only=True):
     late: int
     median_s: float | None
     ci95_s: tuple[float, float] | None
-    rate_Bps_per_rank: float | None  # noqa: N815
+    rate_Bps_per_rank: float | None
     published: list[PublishedJson]
 
 
@@ -129,7 +129,7 @@ class LaunchPointJson(msgspec.Struct, frozen=True, kw_only=True):
     high_s: float | None = None
     p99_s: float | None = None
     max_s: float | None = None
-    rate_Bps: float | None = None  # noqa: N815
+    rate_Bps: float | None = None
     verified: bool | None = None
     ended: str = ""
     steps_s: dict[str, float] = {}
