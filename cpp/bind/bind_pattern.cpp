@@ -81,7 +81,9 @@ void bind_pattern(nb::module_& m) {
   add(
       "make_hot_spot", [](Rank p, Rank receivers) -> Shared { return make_hot_spot(p, receivers); },
       ranks, nb::arg("receivers"));
-  add("make_all_to_all", [](Rank p) -> Shared { return make_all_to_all(p); }, ranks);
+  add(
+      "make_all_to_all", [](Rank p, Rank block) -> Shared { return make_all_to_all(p, block); },
+      ranks, nb::arg("block"));
   add(
       "make_neighbour",
       [](Rank p, Rank neighbours) -> Shared { return make_neighbour(p, neighbours); }, ranks,
@@ -109,6 +111,10 @@ void bind_pattern(nb::module_& m) {
         return make_parts(std::move(first), std::move(second));
       },
       nb::arg("first"), nb::arg("second"));
+  add(
+      "make_copies",
+      [](Rank copies, Shared pattern) -> Shared { return make_copies(copies, std::move(pattern)); },
+      nb::arg("copies"), nb::arg("pattern"));
 }
 
 }  // namespace contend::bind

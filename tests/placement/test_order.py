@@ -7,8 +7,8 @@ import pytest
 
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.placement import by_name
-from contend.placement.order import ORDERS, by_guid, round_robin
+from contend.placement import by_name, parse
+from contend.placement.order import ORDERS, by_guid, by_server, round_robin
 
 
 def chain(names: list[str], host_switch: list[int], switches: int) -> Fabric:
@@ -82,3 +82,14 @@ def test_every_order_has_every_host_once(order: str) -> None:
     names = [f"n{i}" for i in generator.permutation(40)]
     fabric = chain(names, generator.integers(0, 6, 40).tolist(), 6)
     assert sorted(ORDERS[order](fabric).tolist()) == list(range(40))
+
+
+def test_servers_one_by_one_their_adapters_by_rail() -> None:
+    """Two servers of two rails, named so that names alone would not sort them; one has a third."""
+    names = ["b mlx5_1", "b mlx5_0", "a mlx5_10", "a mlx5_2", "c mlx5_0", "d mlx5_0"]
+    fabric = chain(names, [0] * 6, 1)
+    assert by_server(fabric, np.arange(6)).tolist() == [[1, 0], [3, 2]]
+    placed = parse("servers", fabric)
+    assert placed.hosts.tolist() == [3, 2, 1, 0]
+    assert parse("servers", fabric, hosts="b*,c*").hosts.tolist() == [1, 0]
+    assert parse("servers", fabric, hosts="c*,d*").hosts.tolist() == [4, 5]

@@ -115,6 +115,56 @@ class Parts final : public Pattern {
   std::shared_ptr<const Pattern> second_;
 };
 
+class Copies final : public Pattern {
+ public:
+  Copies(Rank copies, std::shared_ptr<const Pattern> pattern)
+      : Pattern(copies * pattern->ranks()), copies_(copies), pattern_(std::move(pattern)) {}
+
+  std::uint32_t rounds() const override { return pattern_->rounds(); }
+  std::uint32_t pieces(std::uint32_t round) const override { return pattern_->pieces(round); }
+  std::uint64_t messages_expected() const override {
+    return copies_ * pattern_->messages_expected();
+  }
+  bool random() const override { return pattern_->random(); }
+  bool shares_ends() const override { return pattern_->shares_ends(); }
+  bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
+  bool weighted() const override { return pattern_->weighted(); }
+  std::optional<std::uint64_t> outcomes() const override { return pattern_->outcomes(); }
+
+  void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
+            Messages& out) const override {
+    pattern_->fill(round, piece, choices, out);
+    copy(out);
+  }
+  void fill(std::uint32_t round, std::uint32_t piece, EnumeratedChoices& choices,
+            Messages& out) const override {
+    pattern_->fill(round, piece, choices, out);
+    copy(out);
+  }
+
+ private:
+  /// Spreads the messages of a copy to all, the last first, so that none is overwritten unread.
+  void copy(Messages& out) const {
+    const std::size_t count = out.size();
+    out.resize(copies_ * count);
+    if (!out.weight.empty()) out.weight.resize(copies_ * count);
+    for (std::size_t m = count; m-- > 0;) {
+      const Rank source = out.source[m] * copies_;
+      const Rank target = out.target[m] * copies_;
+      for (Rank number = 0; number < copies_; ++number) {
+        out.source[m * copies_ + number] = source + number;
+        out.target[m * copies_ + number] = target + number;
+      }
+      if (out.weight.empty()) continue;
+      const std::uint64_t weight = out.weight[m];
+      std::fill_n(out.weight.begin() + static_cast<std::ptrdiff_t>(m * copies_), copies_, weight);
+    }
+  }
+
+  Rank copies_;
+  std::shared_ptr<const Pattern> pattern_;
+};
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> round_begin,
@@ -141,6 +191,10 @@ std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
     throw Error("parts whose messages all count alike, got one with weights");
   }
   return std::make_unique<Parts>(std::move(first), std::move(second));
+}
+
+std::unique_ptr<Pattern> make_copies(Rank copies, std::shared_ptr<const Pattern> pattern) {
+  return std::make_unique<Copies>(copies, std::move(pattern));
 }
 
 }  // namespace contend

@@ -34,20 +34,26 @@ class Star final : public FixedPattern {
 
 class AllToAll final : public FixedPattern {
  public:
-  using FixedPattern::FixedPattern;
+  AllToAll(Rank ranks, Rank block) : FixedPattern(ranks), block_(block) {}
 
   bool shares_ends() const override { return true; }
-  bool symmetric() const override { return true; }
+  bool symmetric() const override { return block_ == 1; }
   std::uint32_t pieces(std::uint32_t) const override { return ranks(); }
-  std::uint64_t messages_expected() const override { return std::uint64_t{ranks()} * ranks(); }
+  std::uint64_t messages_expected() const override {
+    return std::uint64_t{ranks()} * (ranks() - block_ + 1);
+  }
 
   using FixedPattern::fill;
   void fill(std::uint32_t, std::uint32_t piece, Messages& out) const override {
     out.weight.clear();
-    out.resize(ranks() - 1);
+    out.resize(ranks() - block_);
     std::fill(out.source.begin(), out.source.end(), piece);
-    for (Rank i = 0; i + 1 < ranks(); ++i) out.target[i] = i < piece ? i : i + 1;
+    const Rank first = piece / block_ * block_;
+    for (Rank i = 0; i < ranks() - block_; ++i) out.target[i] = i < first ? i : i + block_;
   }
+
+ private:
+  Rank block_;
 };
 
 class Neighbour final : public FixedPattern {
@@ -97,9 +103,13 @@ std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers) {
   return std::make_unique<Star>(ranks, receivers, true);
 }
 
-std::unique_ptr<Pattern> make_all_to_all(Rank ranks) {
+std::unique_ptr<Pattern> make_all_to_all(Rank ranks, Rank block) {
   need_ranks(ranks, 2);
-  return std::make_unique<AllToAll>(ranks);
+  if (block < 1 || block >= ranks || ranks % block != 0) {
+    throw Error("blocks that divide " + std::to_string(ranks) + " ranks, got blocks of " +
+                std::to_string(block));
+  }
+  return std::make_unique<AllToAll>(ranks, block);
 }
 
 std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours) {

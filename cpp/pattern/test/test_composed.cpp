@@ -8,6 +8,7 @@
 #include "contend/pattern/random_patterns.hpp"
 #include "rounds.hpp"
 
+using contend::make_copies;
 using contend::make_parts;
 using contend::make_rounds;
 using contend::Rank;
@@ -94,6 +95,34 @@ TEST_CASE("parts with weights of their own cannot be weighed against each other"
 TEST_CASE("an all-to-all within parts has all its pieces") {
   const Shared all = contend::make_all_to_all(3);
   CHECK(round_of(*make_parts(all, all), 0).size() == 12);
+}
+
+TEST_CASE("copies stand on every so many-th rank, all of a round at once") {
+  const auto rings = make_copies(2, contend::make_shift(3, 1));
+  CHECK(rings->ranks() == 6);
+  CHECK(rings->rounds() == 1);
+  CHECK(rings->messages_expected() == 6);
+  CHECK(round_of(*rings, 0) == Pairs{{0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}, {5, 1}});
+  const auto all = make_copies(3, contend::make_all_to_all(2));
+  CHECK(all->shares_ends() == contend::make_all_to_all(2)->shares_ends());
+  CHECK(round_of(*all, 0) == Pairs{{0, 3}, {1, 4}, {2, 5}, {3, 0}, {4, 1}, {5, 2}});
+  const auto tree = make_copies(2, contend::make_tree(4));
+  REQUIRE(tree->rounds() == 2);
+  CHECK(round_of(*tree, 1) == Pairs{{0, 4}, {1, 5}, {2, 6}, {3, 7}});
+}
+
+TEST_CASE("copies of what is drawn are alike, and messages keep their weights") {
+  const auto pairs = make_copies(2, contend::make_bisect(6, false));
+  CHECK(pairs->random());
+  CHECK(pairs->outcomes() == contend::make_bisect(6, false)->outcomes());
+  for (const auto& [source, target] : round_of(*pairs, 0, 5)) CHECK(source % 2 == target % 2);
+  const auto weighted = make_copies(2, make_rounds(2, {0, 2}, {0, 1}, {1, 0}, {1, 1000}));
+  REQUIRE(weighted->weighted());
+  contend::Messages out;
+  contend::RandomChoices choices({1, 0, 1});
+  weighted->fill(0, 0, choices, out);
+  CHECK(out.source == std::vector<contend::Rank>{0, 1, 2, 3});
+  CHECK(out.weight == Numbers{1, 1, 1000, 1000});
 }
 
 TEST_CASE("two random parts draw apart from each other") {

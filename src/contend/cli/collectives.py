@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from contend.cli.common import load
-from contend.cli.option import BytesPerSecond
+from contend.cli.option import BytesPerSecond, option
 from contend.cli.options import (
     BYTES,
     PLACEMENT,
@@ -24,13 +24,22 @@ from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
 from contend.congestion import collectives as count
 from contend.errors import UsageError
 from contend.report import Document, collectives_document
-from contend.units import parse_sizes
+from contend.units import parse_rate, parse_sizes
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 RateOption = Annotated[
     BytesPerSecond | None,
     RATE(": every link, in place of its own rate.", default="the fabric's"),
+]
+NvlinkOption = Annotated[
+    BytesPerSecond | None,
+    option(
+        "--nvlink",
+        takes="RATE",
+        means="Bandwidth at which a GPU sends to others of its server: 450GB/s.",
+        by=parse_rate,
+    )(default="without bound"),
 ]
 # Columns of times that a table has room for.
 _MOST_SIZES = 12
@@ -49,12 +58,14 @@ def collectives(
     spread: SpreadOption = False,
     rate: RateOption = None,
     equal_rates: EqualRatesOption = False,
+    nvlink: NvlinkOption = None,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
 ) -> Document:
     """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
 
-    Nothing needs to be measured: latency and overhead are left out.
+    Nothing needs to be measured: latency and overhead are left out. Where servers have several
+    adapters, all-reduces and all-to-alls of GPUs are predicted too.
 
     Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
     """
@@ -70,6 +81,7 @@ def collectives(
         spread=spread,
         rate=rate,
         equal_rates=equal_rates,
+        nvlink=nvlink,
         seed=seed,
         threads=threads,
         progress=True,

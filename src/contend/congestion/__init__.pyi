@@ -14,6 +14,8 @@ from .fabric_summary import FabricSummary as FabricSummary
 from .fabric_summary import show as show
 from .failures import FailureCost as FailureCost
 from .failures import FailureJudge as FailureJudge
+from .gpu_collectives import GpuCollective as GpuCollective
+from .gpu_collectives import GpuCollectives as GpuCollectives
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
 from .job_messages import JobMessages as JobMessages

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from contend.congestion.counting import simulate
 from contend.congestion.drawing import PlacementSource, arrange
+from contend.congestion.gpu_collectives import GpuCollectives, gpu_collectives
 from contend.congestion.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.placement import HostChoice
+from contend.placement import HostChoice, by_server
 from contend.shown import Progress, Shown, shown_progress
-from contend.units import rate_of
+from contend.units import parse_rate, rate_of, valued
 
 # Of what is drawn: random placements, hashed routes.
 _PRECISION = 0.01
@@ -76,6 +78,8 @@ class Collectives(Shown, told="collectives_document"):
         hosts: on how many hosts.
         worst_shift: the distance at which a shift takes longest.
         operations: the all-to-all at once first.
+        gpu: the same where ranks are GPUs, each beside an adapter; None where hosts do not share
+            servers.
     """
 
     fabric: Fabric
@@ -84,6 +88,7 @@ class Collectives(Shown, told="collectives_document"):
     hosts: int
     worst_shift: int
     operations: tuple[Collective, ...]
+    gpu: GpuCollectives | None = None
 
 
 def collectives(
@@ -96,11 +101,15 @@ def collectives(
     spread: bool = False,
     rate: float | str | None = None,
     equal_rates: bool = False,
+    nvlink: float | str | None = None,
     seed: int = 1,
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> Collectives:
     """Bandwidths of all-to-alls, shifts, a ring and binomial trees, and how long they take.
+
+    Where servers have several adapters, also the bus bandwidths of all-reduces and all-to-alls as
+    libraries for GPUs carry them out, between those hosts.
 
     All that counts is what links carry: there is no latency, no overhead, and messages of a round
     start together. An all-to-all at once cannot be faster than its fullest channel; the rounds of
@@ -115,6 +124,8 @@ def collectives(
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         rate: bytes per second of every link, or words such as ``4xNDR``; None for the fabric's own.
         equal_rates: count all links alike, whatever they carry.
+        nvlink: bytes per second that a GPU sends to others of its server, or words such as
+            ``450GB/s``; None: without bound.
         seed: of all random choices.
         threads: to count on.
         progress: True shows a bar; a function is told how many patterns are done, of how many.
@@ -127,22 +138,21 @@ def collectives(
     taking_part = np.flatnonzero(on_hosts)
     if len(taking_part) < 2:
         raise UsageError("expected ranks on two hosts or more, got one host")
+    inside = valued(nvlink, parse_rate)
+    count = partial(
+        simulate,
+        precision=_PRECISION,
+        seed=seed,
+        threads=threads,
+        spread=spread,
+        rate=rate,
+        equal_rates=equal_rates,
+    )
     found: dict[str, Simulation] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
             tell(len(found), len(_PATTERNS))
-            found[name] = simulate(
-                fabric,
-                name,
-                placement=placed,
-                ranks=pattern.ranks,
-                precision=_PRECISION,
-                seed=seed,
-                threads=threads,
-                spread=spread,
-                rate=rate,
-                equal_rates=equal_rates,
-            )
+            found[name] = count(fabric, name, placement=placed, ranks=pattern.ranks)
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
     worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
@@ -150,6 +160,12 @@ def collectives(
     if port is None and by_round is not None:
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
         port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
+    taking_turns = placed.host_of_rank[: pattern.ranks]
+    first = np.sort(np.unique(taking_turns, return_index=True)[1])
+    seats = by_server(fabric, taking_turns[first])
+    gpu = None
+    if min(seats.shape) > 1:
+        gpu = gpu_collectives(fabric, seats, nvlink=inside, count=count)
     sharing = int(on_hosts.max())
     all_others = float(sharing * (pattern.ranks - sharing))
 
@@ -172,6 +188,7 @@ def collectives(
             of("broadcast by a binomial tree", "tree", 1.0),
             of("reduction by a binomial tree", "tree:reduce", 1.0),
         ),
+        gpu=gpu,
     )
 
 

@@ -16,6 +16,8 @@ from contend.units import counted
 # Leaves room for 2^23 samples; what it rounds away is below one part in 2^40 a message.
 _LARGEST_TOTAL = 2**40
 _MOST_BYTES = 2**53
+# Far above any machine: more is a typing error, and would be memory asked for.
+MOST_RANKS = 1 << 28
 
 Messages = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]
 """Sources, targets and bytes of messages, each of shape [messages]."""
@@ -25,8 +27,9 @@ Messages = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]
 class Pattern:
     """Rounds of simultaneous messages between ranks 0 .. ranks - 1.
 
-    ``first & second`` is both at once, the second on further ranks; ``first.then(second)`` is the
-    rounds of the one and then those of the other.
+    ``first & second`` is both at once, the second on further ranks; ``8 * pattern`` is eight of it
+    at once, each on every eighth rank; ``first.then(second)`` is the rounds of the one and then
+    those of the other.
 
     Attributes:
         name: the specification it was made from, such as ``bisect`` or ``shift:3``.
@@ -161,6 +164,20 @@ class Pattern:
         if self.core.weighted or other.core.weighted:
             raise UsageError(f"pattern {name}: expected patterns without bytes, got one with them")
         return Pattern(name, _core.make_parts(self.core, other.core))
+
+    def __rmul__(self, copies: int) -> Pattern:
+        """So many at once, copy k on ranks k, k + copies, ...; all draw the same messages.
+
+        Where ranks are numbered server by server (placement ``servers``), each is on a rail.
+
+        Raises:
+            UsageError: there is none of them, or more ranks than numbers.
+        """
+        name = f"{copies} * {self.name}"
+        if not 1 <= copies <= MOST_RANKS // self.ranks:
+            most = f"1 to {MOST_RANKS // self.ranks:,} copies of {counted(self.ranks, 'rank')}"
+            raise UsageError(f"pattern {name}: expected {most}")
+        return Pattern(name, _core.make_copies(copies, self.core), self.scale)
 
     def then(self, other: Pattern) -> Pattern:
         """The rounds of this one, then the rounds of the other, on the same ranks.

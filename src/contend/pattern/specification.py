@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import InputError, UsageError
 from contend.files import read_bounded
-from contend.pattern.pattern import Messages, Pattern, from_columns, messages_of_matrix
+from contend.pattern.pattern import (
+    MOST_RANKS,
+    Messages,
+    Pattern,
+    from_columns,
+    messages_of_matrix,
+)
 from contend.units import nearest
 
 
@@ -38,6 +44,7 @@ FORMS = (
     Form("hot-spot:P%[,K]", "P% of the ranks send to one of K (1) random hot spots"),
     Form("hot-spot:K", "all ranks from K on send to the first K ranks in turn"),
     Form("alltoall", "every pair at once"),
+    Form("alltoall:K", "the same, but for pairs within blocks of K ranks"),
     Form("shift:K", "rank i sends to i + K"),
     Form("shifts", "all shifts, one per round: the pairwise exchange"),
     Form("dissemination", "rank i sends to i + 1, 2, 4, ..."),
@@ -45,6 +52,7 @@ FORMS = (
     Form("tree", "binomial tree from rank 0"),
     Form("tree:reduce", "the same back to rank 0"),
     Form("double-tree", "two binary trees at once; a rank is an inner node of at most one"),
+    Form("double-tree:allreduce", "the same up and down at once, as an all-reduce fills them"),
     Form("pipeline", "rank i sends to i + 1"),
     Form("ring", "the same, and the last to the first"),
     Form("scatter", "rank 0 sends to all others at once"),
@@ -60,16 +68,13 @@ FORMS = (
     Form("bit-complement", "rank i sends to p - 1 - i"),
     Form("tornado", "rank i sends almost halfway round"),
     Form("file:PATH", "rounds of source, target[, bytes] from a .csv, or a matrix from a .npy"),
+    Form("K * A", "K copies of A at once, copy k on ranks k, k + K, ...: pattern A on K rails"),
     Form("A & B", "pattern A on the first half of the ranks, B on the others (A@30% & B)"),
 )
-
-# Far above any machine: more is a typing error, and would be memory asked for.
-_MOST_RANKS = 1 << 28
 
 _PLAIN: dict[str, Callable[[int], _core.Pattern]] = {
     "permutation": _core.make_permutation,
     "uniform": _core.make_uniform,
-    "alltoall": _core.make_all_to_all,
     "shifts": _core.make_all_shifts,
     "dissemination": _core.make_dissemination,
     "recursive-doubling": _core.make_recursive_doubling,
@@ -84,7 +89,8 @@ _PLAIN: dict[str, Callable[[int], _core.Pattern]] = {
     "bit-complement": _core.make_bit_complement,
     "tornado": _core.make_tornado,
 }
-_FAMILIES = ("bisect", "shift", "neighbour", "localised", "hot-spot", "halo", "file")
+_COPIES = re.compile(r"(\d{1,9})\s*\*\s*(.*)")
+_FAMILIES = ("alltoall", "bisect", "shift", "neighbour", "localised", "hot-spot", "halo", "file")
 
 
 def parse(spec: str, ranks: int) -> Pattern:
@@ -98,6 +104,8 @@ def parse(spec: str, ranks: int) -> Pattern:
     spec = spec.strip()
     if "&" in spec and not spec.startswith("file:"):
         return _parts(spec, ranks)
+    if (several := _COPIES.fullmatch(spec)) is not None:
+        return _copies(spec, int(several[1]), several[2], ranks)
     family, _, rest = spec.partition(":")
     try:
         return _make(spec, family, rest, ranks)
@@ -111,17 +119,21 @@ def _refusal(spec: str, why: str) -> UsageError:
 
 
 def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
-    if not 1 <= ranks <= _MOST_RANKS:
-        raise UsageError(f"between 1 and {_MOST_RANKS:,} ranks, got {ranks}")
+    if not 1 <= ranks <= MOST_RANKS:
+        raise UsageError(f"between 1 and {MOST_RANKS:,} ranks, got {ranks}")
     if spec == "tree:reduce":
         return Pattern(spec, _backwards(_core.make_tree(ranks)))
+    if spec == "double-tree:allreduce":
+        return Pattern(spec, _both_ways(_core.make_double_tree(ranks)))
     if family in _PLAIN:
         if rest:
             raise UsageError(f"no parameter after {family}, got {rest}")
-        # Every rank's link carries a message to each of the others.
-        scale = max(ranks - 1.0, 1.0) if family == "alltoall" else 1.0
-        return Pattern(spec, _PLAIN[family](ranks), scale)
+        return Pattern(spec, _PLAIN[family](ranks))
     match family:
+        case "alltoall":
+            block = _whole(rest, "alltoall:K with a whole number K") if rest else 1
+            # Every rank's link carries a message to each of the others.
+            return Pattern(spec, _core.make_all_to_all(ranks, block), max(ranks - block, 1.0))
         case "bisect":
             if rest not in ("", "one-way", "two-way"):
                 raise UsageError(f"bisect, bisect:one-way or bisect:two-way, got {rest}")
@@ -154,6 +166,14 @@ def _backwards(pattern: _core.Pattern) -> _core.Pattern:
     begin = np.cumsum([0, *(len(source) for source, _, _ in rounds)])
     source, target = (np.concatenate([messages[end] for messages in rounds]) for end in (1, 0))
     return from_columns(pattern.ranks, begin, source, target, None)
+
+
+def _both_ways(pattern: _core.Pattern) -> _core.Pattern:
+    """The messages of all rounds, and as many from their targets to their sources, at once."""
+    rounds = [pattern.messages(number, 0, 0) for number in range(pattern.rounds)]
+    down, up = (np.concatenate([messages[end] for messages in rounds]) for end in (0, 1))
+    source, target = np.append(down, up), np.append(up, down)
+    return from_columns(pattern.ranks, np.array([0, len(source)]), source, target, None)
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:
@@ -228,6 +248,13 @@ def _parts(spec: str, ranks: int) -> Pattern:
     first = parse(first_text, first_ranks)
     second = parse(texts[1], ranks - first_ranks)
     return replace(first & second, name=spec)
+
+
+def _copies(spec: str, copies: int, each: str, ranks: int) -> Pattern:
+    """``8 * ring``: as many patterns at once, each on every eighth rank."""
+    if copies < 1 or ranks % copies:
+        raise _refusal(spec, f"expected K * A with a K that divides {ranks} ranks, got {copies}")
+    return replace(copies * parse(each, ranks // copies), name=spec)
 
 
 _COLUMNS = ("round", "source", "target", "bytes")

@@ -9,6 +9,7 @@ from .job_list import parse_jobs as parse_jobs
 from .job_list import read_jobs as read_jobs
 from .names import HostNames as HostNames
 from .order import by_name as by_name
+from .order import by_server as by_server
 from .placement import HostChoice as HostChoice
 from .placement import Placement as Placement
 from .placement import choose_hosts as choose_hosts

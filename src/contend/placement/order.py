@@ -7,7 +7,7 @@ neighbours are few switches apart; hosts of a leaf come by port.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, rails_of, servers_of
 from contend.units import counted
 
 _DIGITS = re.compile(r"(\d+)")
@@ -78,6 +78,31 @@ def round_robin(fabric: Fabric) -> NDArray[np.uint32]:
         taken[leaf] = lap + 1
         keys.append((lap, turn, host))
     return np.array([key[-1] for key in sorted(keys)], dtype=np.uint32)
+
+
+def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
+    """Hosts server by server, a server's by rail: as libraries number the ranks of GPUs.
+
+    Only servers with the usual number of adapters take part, the one that most hosts share a
+    server by, so that all of them have as many.
+
+    Args:
+        fabric: whose hosts.
+        hosts: those to choose from, each once; servers come in the order of their first.
+
+    Returns:
+        shape [servers, adapters of each].
+    """
+    server = servers_of(fabric)
+    rail = rails_of(fabric, server)
+    of_server: dict[int, list[int]] = {}
+    for host in hosts.tolist():
+        of_server.setdefault(int(server[host]), []).append(host)
+    sharing = Counter(len(of_server[int(server[host])]) for host in hosts.tolist())
+    usual = max(sharing, key=lambda size: (sharing[size], size), default=0)
+    groups = [own for own in of_server.values() if len(own) == usual]
+    ordered = [sorted(own, key=rail.__getitem__) for own in groups]
+    return np.array(ordered, dtype=np.uint32).reshape(-1, usual)
 
 
 ORDERS = {

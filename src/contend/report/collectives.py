@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 
-from contend.congestion import Collective, Collectives
+from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
+from contend.congestion.gpu_collectives import NVLINK
+from contend.errors import printable_line
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.style import COLOURS, QUIET, bandwidth_axis, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_rate, format_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,11 +45,33 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
             by_shifts_s = by_shifts.seconds(sizes[-1]) or 0.0
             line += f", and {format_seconds(by_shifts_s)} shift by shift"
     if worst.share < mean.share - _ALIKE:
-        return (
-            f"{line}; shifts get {percent(mean.share)} on average, the worst, by "
+        line += (
+            f"; shifts get {percent(mean.share)} on average, the worst, by "
             f"{found.worst_shift:,}, {percent(worst.share)}."
         )
-    return f"{line}; every shift gets {percent(mean.share)}."
+    else:
+        line += f"; every shift gets {percent(mean.share)}."
+    return line if found.gpu is None else f"{_gpu_finding(found.gpu)} {line}"
+
+
+def _gpu_finding(gpu: GpuCollectives) -> str:
+    """What rings and the faster all-to-all get, and what holds them back."""
+    rings = gpu.collectives[0]
+    exchange = min(gpu.collectives[-2:], key=lambda way: way.seconds(1) or 1 / way.share)
+    between = f"{counted(gpu.servers, 'server')} with {gpu.rails} adapters each"
+    return (
+        f"GPUs in {between} get {_bus(rings)} for an {rings.name}{_limited(rings)}, and "
+        f"{_bus(exchange)} for an {exchange.name}{_limited(exchange)}."
+    )
+
+
+def _bus(way: GpuCollective) -> str:
+    share = f"{percent(way.share)} of what their ports allow"
+    return share if way.bus_Bps is None else f"{rate_words(way.bus_Bps)} of bus bandwidth ({share})"
+
+
+def _limited(way: GpuCollective) -> str:
+    return f", limited by {NVLINK}" if way.limit == NVLINK else ""
 
 
 def _rate(operation: Collective) -> str:
@@ -72,15 +96,43 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
     rounds = "every round waits for its slowest message; bytes are those of a message"
     unknown = "" if known else "; the rates of links are not known"
+    gpus = [] if found.gpu is None else [_gpu_table(found.gpu, sizes)]
     return [
+        *gpus,
         ResultTable(
             title=f"What a host gets on {found.fabric.name}{_engine(found)}",
             columns=("", *numeric),
             rows=tuple(rows),
             numeric=frozenset(numeric),
             note=f"{placed}; links alone, without latency; {rounds}{unknown}",
-        )
+        ),
     ]
+
+
+def _gpu_table(gpu: GpuCollectives, sizes: Sequence[int]) -> ResultTable:
+    times = tuple(f"time, {format_bytes(size)}" for size in sizes)
+    numeric = ("of what ports allow", "bus bandwidth", *times)
+    rows = [
+        (
+            way.name,
+            percent(way.share),
+            rate_words(way.bus_Bps),
+            *(_time(way, size) for size in sizes),
+            printable_line(way.limit),
+        )
+        for way in gpu.collectives
+    ]
+    inside = "" if gpu.nvlink_Bps is None else f", {format_rate(gpu.nvlink_Bps)} inside a server"
+    return ResultTable(
+        title=f"As libraries for GPUs carry collectives out, on {counted(gpu.servers, 'server')}",
+        columns=("", *numeric, "limited by"),
+        rows=tuple(rows),
+        numeric=frozenset(numeric),
+        note=(
+            f"a GPU beside each of the {gpu.rails} adapters of a server{inside}; bus bandwidth and "
+            "bytes as nccl-tests count them; links alone, without latency"
+        ),
+    )
 
 
 def _engine(found: Collectives) -> str:
@@ -88,25 +140,31 @@ def _engine(found: Collectives) -> str:
     return f", routes by {engine}" if engine not in ("", found.fabric.name) else ""
 
 
-def _time(operation: Collective, size: int) -> str:
+def _time(operation: Collective | GpuCollective, size: int) -> str:
     seconds = operation.seconds(size)
     return UNKNOWN if seconds is None else format_seconds(seconds)
 
 
 def collectives_figure(found: Collectives, sizes: Sequence[int]) -> Figure:
-    """What a host gets in each operation as a share of its port; rate and time beside the bar."""
-    rows = np.arange(len(found.operations))
+    """What a host or a GPU gets in each as a share of its port; rate and time beside the bar."""
+    gpus = () if found.gpu is None else found.gpu.collectives
+    bars = [(way.name, way.share, _beside(way, way.bus_Bps, sizes[-1])) for way in gpus]
+    bars += [
+        (operation.name, operation.share, _beside(operation, operation.rate_Bps, sizes[-1]))
+        for operation in found.operations
+    ]
+    # A gap between both kinds.
+    rows = np.arange(len(bars)) + np.where(np.arange(len(bars)) < len(gpus), 0, bool(gpus) * 0.7)
     with styled():
         figure = new_figure(height=1.2 + 0.24 * len(rows), width=4.6)
         axes = figure.subplots()
-        shares = [operation.share for operation in found.operations]
-        axes.barh(rows, shares, height=0.62, color=COLOURS[0])
-        for row, operation in zip(rows, found.operations, strict=True):
-            words = _beside(operation, sizes[-1])
-            inside = operation.share > 0.5
+        colours = [COLOURS[1]] * len(gpus) + [COLOURS[0]] * len(found.operations)
+        axes.barh(rows, [share for _, share, _ in bars], height=0.62, color=colours)
+        for row, (_, share, words) in zip(rows, bars, strict=True):
+            inside = share > 0.5
             axes.annotate(
                 words,
-                (operation.share, row),
+                (share, row),
                 xytext=(-3 if inside else 3, 0),
                 textcoords="offset points",
                 ha="right" if inside else "left",
@@ -114,20 +172,20 @@ def collectives_figure(found: Collectives, sizes: Sequence[int]) -> Figure:
                 fontsize=6.5,
                 color="white" if inside else QUIET,
             )
-        axes.set_yticks(rows, [operation.name for operation in found.operations])
+        axes.set_yticks(rows, [name for name, _, _ in bars])
         axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        bandwidth_axis(axes, "what a host gets, as a share of its port")
-        axes.set_xlim(0, max(1.0, *shares))
+        axes.set_ylim(rows[-1] + 0.6, -0.6)
+        bandwidth_axis(axes, "as a share of what ports allow")
+        axes.set_xlim(0, max(1.0, *(share for _, share, _ in bars)))
         title(figure, _finding(found))
     return figure
 
 
-def _beside(operation: Collective, size: int) -> str:
+def _beside(operation: Collective | GpuCollective, rate: float | None, size: int) -> str:
     seconds = operation.seconds(size)
     if seconds is None:
         return percent(operation.share)
-    return f"{rate_words(operation.rate_Bps)}, {format_seconds(seconds)} for {format_bytes(size)}"
+    return f"{rate_words(rate)}, {format_seconds(seconds)} for {format_bytes(size)}"
 
 
 def _finding(found: Collectives) -> str:
@@ -159,9 +217,22 @@ def collectives_document(found: Collectives, sizes: Sequence[int] = (1 << 20,)) 
             engine="" if routes is None else routes.engine,
             verdict=verdict,
             operations=operations,
+            gpu=None if found.gpu is None else _gpu_record(found.gpu, sizes),
         ),
         pictures={"bandwidth": lambda: collectives_figure(found, sizes)},
     )
+
+
+def _gpu_record(gpu: GpuCollectives, sizes: Sequence[int]) -> GpuCollectivesJson:
+    collectives = [
+        filled(
+            GpuCollectiveJson,
+            way,
+            times=[CollectiveTimeJson(bytes=size, seconds=way.seconds(size)) for size in sizes],
+        )
+        for way in gpu.collectives
+    ]
+    return filled(GpuCollectivesJson, gpu, collectives=collectives)
 
 
 class CollectiveTimeJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,6 +258,34 @@ class CollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
     times: Annotated[list[CollectiveTimeJson], "by the size of a message."]
 
 
+class GpuCollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A collective and the way it takes."""
+
+    name: Annotated[str, "what it is, in words."]
+    pattern: Annotated[str, "what crosses the network, with ranks numbered server by server."]
+    share: Annotated[float, "of what the ports of adapters alone would allow."]
+    bus_Bps: Annotated[
+        float | None,
+        "bus bandwidth in bytes per second of a rank, as nccl-tests define it; null where the rate "
+        "of links is not known. The next likewise.",
+    ]
+    algorithm_Bps: Annotated[float | None, "bytes over seconds."]
+    limit: Annotated[str, "a channel, the ports of adapters, or NVLink."]
+    times: Annotated[list[CollectiveTimeJson], "by the size, as nccl-tests count it."]
+
+
+class GpuCollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What GPUs get in collectives."""
+
+    servers: Annotated[int, "that take part: those with the usual number of adapters."]
+    rails: Annotated[int, "adapters of each."]
+    nvlink_Bps: Annotated[
+        float | None,
+        "bytes per second that a GPU sends within its server; null: without bound.",
+    ]
+    collectives: Annotated[list[GpuCollectiveJson], "the rings first."]
+
+
 class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     """Bandwidths of operations of all ranks, at the rates of links."""
 
@@ -200,3 +299,7 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str, "one-sentence verdict."]
     worst_shift: Annotated[int, "the distance at which a shift takes longest."]
     operations: Annotated[list[CollectiveJson], "the all-to-all at once first."]
+    gpu: Annotated[
+        GpuCollectivesJson | None,
+        "what GPUs beside the adapters get; null where hosts do not share servers.",
+    ] = None

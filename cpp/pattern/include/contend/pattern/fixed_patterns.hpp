@@ -41,8 +41,9 @@ std::unique_ptr<Pattern> make_scatter(Rank ranks);
 std::unique_ptr<Pattern> make_gather(Rank ranks);
 /// Ranks 0 .. receivers - 1 receive, the others send to them in turn.
 std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers);
-/// Every pair at once; one piece of the round per sending rank.
-std::unique_ptr<Pattern> make_all_to_all(Rank ranks);
+/// Every pair at once, but for pairs within blocks of adjacent ranks; a piece of the round per
+/// sending rank.
+std::unique_ptr<Pattern> make_all_to_all(Rank ranks, Rank block = 1);
 /// Every rank sends to its k nearest in rank order, at +1, -1, +2, -2, ... mod p.
 std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours);
 
@@ -71,5 +72,9 @@ std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> roun
 /// part has weights, which would mean nothing beside the messages of the other.
 std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
                                     std::shared_ptr<const Pattern> second);
+/// So many copies of a pattern at once, copy k on the ranks k, k + copies, k + 2 copies, ...: where
+/// ranks are numbered server by server, one on every rail. All draw alike, as the adapters of a
+/// server send to those of the same other server. copies * pattern->ranks() must fit a Rank.
+std::unique_ptr<Pattern> make_copies(Rank copies, std::shared_ptr<const Pattern> pattern);
 
 }  // namespace contend

@@ -1,0 +1,186 @@
+"""Bus bandwidths of collectives as libraries for GPUs carry them out, on servers of several rails.
+
+Every server has as many GPUs as adapters, and GPU r sends by adapter r. Ranks are numbered server
+by server, so that ``8 * ring`` is a step of eight rings, one on each rail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion.counting import simulate
+from contend.congestion.simulation import Simulation
+from contend.fabric import Fabric
+from contend.placement import Placement
+from contend.units import rate_of
+
+PORTS = "ports of adapters"
+"""What holds a collective back where no channel between switches and no link in a server does."""
+NVLINK = "NVLink"
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class GpuCollective:
+    """A collective and the way it takes.
+
+    Attributes:
+        name: what it is, in words.
+        pattern: what crosses the network, with ranks numbered server by server.
+        share: of what the ports of adapters alone would allow.
+        bus_Bps: bus bandwidth in bytes per second of a rank, as nccl-tests define it; None where no
+            rate is known.
+        bus_factor: bus bandwidth over algorithm bandwidth, which is bytes over seconds: 2(n - 1)/n
+            for an all-reduce, (n - 1)/n for the others.
+        limit: what holds it back: the name of a channel, `PORTS` or `NVLINK`.
+    """
+
+    name: str
+    pattern: str
+    share: float
+    bus_Bps: float | None
+    bus_factor: float
+    limit: str
+
+    @property
+    def algorithm_Bps(self) -> float | None:
+        """Bytes over seconds; None where no rate is known."""
+        return None if self.bus_Bps is None else self.bus_Bps / self.bus_factor
+
+    def seconds(self, size: float) -> float | None:
+        """How long it takes with so many bytes, as nccl-tests count them; None likewise."""
+        return None if self.bus_Bps is None else self.bus_factor * size / self.bus_Bps
+
+
+@dataclass(frozen=True, eq=False)
+class GpuCollectives:
+    """What GPUs get in collectives.
+
+    Attributes:
+        servers: that take part: those with the usual number of adapters.
+        rails: adapters of each.
+        nvlink_Bps: bytes per second that a GPU sends to others of its server; None: without bound.
+        collectives: the rings first.
+    """
+
+    servers: int
+    rails: int
+    nvlink_Bps: float | None
+    collectives: tuple[GpuCollective, ...]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a collective of `size` bytes uses the network and the links inside servers.
+
+    Attributes:
+        name: of the collective.
+        pattern: of its messages between servers.
+        bus_factor: see `GpuCollective`.
+        message: bytes of each of those messages, as a share of the size.
+        inside: bytes that a GPU sends within its server, as a share of the size.
+        in_turn: whether it does so before and after, not meanwhile.
+    """
+
+    name: str
+    pattern: str
+    bus_factor: float
+    message: float
+    inside: float
+    in_turn: bool = False
+
+
+def _ways(servers: int, rails: int) -> list[_Way]:
+    """The ways that libraries choose among.
+
+    Sources: NVIDIA, nccl-tests, doc/PERFORMANCE.md, for bus bandwidth; NCCL's documentation for
+    rings and trees over rails and for PXN, which gathers messages on the GPU of the target's rail.
+    """
+    n = servers * rails
+    once, rest = (n - 1) / n, (rails - 1) / rails
+    rings = f"{rails} * ring"
+    ways = [
+        _Way("all-reduce by rings", rings, 2 * once, 2 * once / rails, 2 * once * rest),
+        _Way("all-gather or reduce-scatter by rings", rings, once, once / rails, once * rest),
+        _Way(
+            "all-reduce within servers, then by rings",
+            rings,
+            2 * once,
+            2 * (servers - 1) / servers / rails,
+            2 * rest,
+            in_turn=True,
+        ),
+        _Way("all-to-all without PXN", f"alltoall:{rails}", once, 1 / n, (rails - 1) / n),
+        _Way(
+            "all-to-all with PXN, within rails",
+            f"{rails} * alltoall",
+            once,
+            1 / servers,
+            (rails - 1) / rails,
+        ),
+    ]
+    if servers > 2:
+        # Each tree carries half of what its rail does, up and down.
+        trees = f"{rails} * double-tree:allreduce"
+        ways.insert(1, _Way("all-reduce by double trees", trees, 2 * once, 0.5 / rails, 2 * rest))
+    return ways
+
+
+def gpu_collectives(
+    fabric: Fabric,
+    seats: NDArray[np.uint32],
+    *,
+    nvlink: float | None = None,
+    count: Callable[..., Simulation] = simulate,
+) -> GpuCollectives:
+    """What collectives get on servers of several rails.
+
+    All that counts is what links carry, as in `contend.collectives`; messages of all rails are sent
+    at once, and a collective ends with its slowest.
+
+    Args:
+        fabric: with routes.
+        seats: hosts of every server by rail, shape [servers, rails], at least two of each.
+        nvlink: bytes per second that a GPU sends within its server; None: without bound.
+        count: simulates a pattern, as `contend.simulate` does.
+    """
+    servers, rails = seats.shape
+    placed = Placement("servers", seats.ravel())
+    found: dict[str, Simulation] = {}
+    collectives = []
+    for way in _ways(servers, rails):
+        if way.pattern not in found:
+            found[way.pattern] = count(fabric, way.pattern, placement=placed)
+        collectives.append(_judge(way, fabric, found[way.pattern], nvlink))
+    return GpuCollectives(servers, rails, nvlink, tuple(collectives))
+
+
+def _judge(
+    way: _Way, fabric: Fabric, simulation: Simulation, nvlink: float | None
+) -> GpuCollective:
+    between, own = np.split(simulation.channel_heat, [2 * fabric.cables])
+    # Those of hosts are counted only where messages share them.
+    ports = max(1.0, float(own.max(initial=0)))
+    limit = PORTS
+    if between.max(initial=0) > ports * (1 + _ROUNDING):
+        limit = fabric.channel_name(int(between.argmax()))
+    by_round = simulation.round_max_seconds_per_byte
+    port = simulation.port_rate or rate_of(simulation.heat_unit)
+    if by_round is None or port is None:
+        congestion = float(simulation.round_max_congestion.sum())
+        return GpuCollective(way.name, way.pattern, ports / congestion, None, way.bus_factor, limit)
+    network = way.message * float(by_round.sum())
+    inside = 0.0 if nvlink is None else way.inside / nvlink
+    seconds = network + inside if way.in_turn else max(network, inside)
+    return GpuCollective(
+        way.name,
+        way.pattern,
+        share=way.message * ports / port / seconds,
+        bus_Bps=way.bus_factor / seconds,
+        bus_factor=way.bus_factor,
+        limit=NVLINK if inside > network else limit,
+    )

@@ -1,0 +1,107 @@
+"""Bus bandwidths of GPUs: by equations on two units of two servers with two rails.
+
+Each unit has a leaf a rail with an adapter of both servers, and one cable from each leaf to the
+only spine. Eight GPUs; all links carry 25 GB/s.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import contend
+from contend.congestion import Collectives, GpuCollective
+from contend.congestion.gpu_collectives import NVLINK, PORTS
+from contend.fabric import Fabric
+
+HDR = 25e9
+
+
+@pytest.fixture
+def units() -> Fabric:
+    return contend.load("rails:2,2,2,1", route="minhop")
+
+
+def by_name(found: Collectives) -> dict[str, GpuCollective]:
+    assert found.gpu is not None
+    assert (found.gpu.servers, found.gpu.rails) == (4, 2)
+    return {one.name: one for one in found.gpu.collectives}
+
+
+def test_rings_cross_each_cable_once(units: Fabric) -> None:
+    """A ring of a rail goes 1 -> 2 -> 3 -> 4 -> 1; only 2 -> 3 and 4 -> 1 leave their leaf.
+
+    Each of two rings carries half of 2 x 7/8 of the bytes, so that the bus gets both ports. With
+    parts within servers reduced first, the rings carry half of 2 x 3/4.
+    """
+    found = by_name(contend.collectives(units))
+    rings = found["all-reduce by rings"]
+    assert rings.share == pytest.approx(1)
+    assert rings.limit == PORTS
+    assert rings.bus_Bps == pytest.approx(2 * HDR)
+    assert rings.algorithm_Bps == pytest.approx(2 * HDR / (2 * 7 / 8))
+    assert rings.seconds(1e9) == pytest.approx(1e9 * 7 / 8 / HDR)
+    gather = found["all-gather or reduce-scatter by rings"]
+    assert gather.bus_Bps == rings.bus_Bps
+    assert gather.seconds(1e9) == pytest.approx(1e9 * 7 / 8 / 2 / HDR)
+    within = found["all-reduce within servers, then by rings"]
+    assert within.seconds(1e9) == pytest.approx(1e9 * 3 / 4 / HDR)
+
+
+def test_rails_of_their_own_take_less_of_the_spine(units: Fabric) -> None:
+    """Without PXN 5 of the 6 messages of a GPU leave its leaf, so that a cable carries 10.
+
+    With it a GPU sends one message to each of three servers, of two blocks; two leave the leaf.
+    """
+    found = by_name(contend.collectives(units))
+    without, within = found["all-to-all without PXN"], found["all-to-all with PXN, within rails"]
+    assert without.share == pytest.approx(6 / 10)
+    assert without.seconds(8e9) == pytest.approx(1e9 * 10 / HDR)
+    assert without.bus_Bps == pytest.approx(7 / 10 * HDR)
+    assert within.share == pytest.approx(3 / 4)
+    assert within.seconds(8e9) == pytest.approx(2e9 * 4 / HDR)
+    assert within.bus_Bps == pytest.approx(7 / 8 * HDR)
+    assert "spine" in within.limit
+
+
+def test_double_trees_as_all_edges_carry_half_both_ways() -> None:
+    """Six servers of one unit: an inner server has three edges in one tree and one in the other.
+
+    Its adapter sends four halves of what its rail carries: 4 x 1/2 x 1/2 of the bytes.
+    """
+    found = contend.collectives(contend.load("rails:1,6,2,1", route="minhop"))
+    assert found.gpu is not None
+    trees = next(one for one in found.gpu.collectives if "trees" in one.name)
+    assert trees.share == pytest.approx(1)
+    assert trees.seconds(1e9) == pytest.approx(1e9 / HDR)
+    assert trees.bus_Bps == pytest.approx(2 * 11 / 12 * HDR)
+
+
+def test_nvlink_of_half_the_rate_limits_rings(units: Fabric) -> None:
+    """A GPU passes each ring but the one that leaves by its adapter on: 2 x 7/8 x 1/2 bytes."""
+    found = by_name(contend.collectives(units, nvlink=HDR / 2))
+    rings = found["all-reduce by rings"]
+    assert rings.limit == NVLINK
+    assert rings.share == pytest.approx(1 / 2)
+    assert rings.seconds(1e9) == pytest.approx(1e9 * 7 / 8 / (HDR / 2))
+    # First within the server, then between, then within again.
+    within = found["all-reduce within servers, then by rings"]
+    assert within.seconds(1e9) == pytest.approx(1e9 * (3 / 4 / HDR + 1 / (HDR / 2)))
+
+
+def test_without_rates_shares_alone_are_known(units: Fabric) -> None:
+    found = by_name(contend.collectives(units.replace(rates=("", ""))))
+    rings = found["all-reduce by rings"]
+    assert rings.share == pytest.approx(1)
+    assert (rings.bus_Bps, rings.algorithm_Bps, rings.seconds(1)) == (None, None, None)
+    assert found["all-to-all without PXN"].share == pytest.approx(6 / 10)
+
+
+def test_hosts_that_share_no_server_are_no_gpus() -> None:
+    assert contend.collectives(contend.load("xgft:2;2,2;1,1", route="minhop")).gpu is None
+
+
+def test_servers_with_fewer_adapters_do_not_take_part(units: Fabric) -> None:
+    hosts = [name for name in units.host_name if name != "server 4 rail 2"]
+    found = contend.collectives(units, hosts=hosts)
+    assert found.gpu is not None
+    assert (found.gpu.servers, found.gpu.rails) == (3, 2)
