@@ -25,9 +25,10 @@ from contend.report import Document, explanation_document
 WhatArgument = Annotated[
     str,
     typer.Argument(
-        metavar="RUN|PROFILE|STUDY",
-        help="A run folder, a folder that holds some, a profile, one of contend's studies or a "
-        "plan's file. For studies and plans, contend explains the published figures.",
+        metavar="RUN|PROFILE|NCCL-TESTS|STUDY",
+        help="A run folder, a folder that holds some, a profile, the output of nccl-tests (text or "
+        "JSON) or a folder of such, one of contend's studies or a plan's file. For studies and "
+        "plans, contend explains the published figures.",
     ),
 ]
 FabricOption = Annotated[

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from contend.emulation import emulated_fabric, was_emulated
 from contend.errors import UsageError
-from contend.explanation.advice import Remedy, remedies
+from contend.explanation.advice import Remedy, by_saving, remedies
 from contend.explanation.comparison import compare
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, judge
 from contend.explanation.measured import Source
+from contend.explanation.nccl_evidence import NcclSource
+from contend.explanation.nccl_tests import NcclTest, read_nccl_tests
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource
 from contend.explanation.published import published_evidence
@@ -20,7 +22,7 @@ from contend.loading import load
 from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import ProfileFindings, ProgramProfile, is_profile, load_profile
-from contend.runs import Run, find_runs
+from contend.runs import Run, find_runs, has_runs
 from contend.shown import Shown
 from contend.studies import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size, valued
@@ -60,8 +62,9 @@ def explain(
     """Says which limits a measurement hit, or that none can be proven; see `Limit`.
 
     Args:
-        what: a run, a folder of runs, a profile or its folder, the name of one of contend's
-            studies, or a file of a plan: of these two the published figures are explained.
+        what: a run, a folder of runs, a profile or its folder, the output of nccl-tests or a
+            folder of such, the name of one of contend's studies, or a file of a plan: of these two
+            the published figures are explained.
         fabric: that it ran on, with its routes; None for what the run knows of an emulated one.
         routes: a file of its forwarding tables.
         route: an engine that computes them.
@@ -78,6 +81,7 @@ def explain(
     profile = _profile_of(what)
     if calibration is not None and profile is None:
         raise UsageError("a calibration explains profiles only: leave it out")
+    tests = _tests_of(what) if profile is None else []
     if not isinstance(what, Run | ProgramProfile):
         path = Path(what)
         if not path.is_dir() and (path.suffix == ".toml" or str(what) in shipped_plans()):
@@ -95,6 +99,10 @@ def explain(
         costs = None if calibration is None else load_calibration(Path(calibration))
         return _explain_profile(profile, given, rate, costs)
     assert not isinstance(what, ProgramProfile)
+    if tests:
+        if memory is not None:
+            raise UsageError("nccl-tests say nothing of memory: leave it out")
+        return _explain_tests(str(what), tests, given, rate)
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:
         if run.record.probe not in STANDARD:
@@ -109,6 +117,31 @@ def explain(
         remarks.append("The rate of the hosts' ports is not known: give it with --wire.")
     name = what.name if isinstance(what, Run) else Path(what).resolve().name
     return _explained(name, evidence, tuple(sources), tuple(dict.fromkeys(remarks)))
+
+
+def _tests_of(what: Run | ProgramProfile | Path | str) -> list[NcclTest]:
+    """The tests of GPUs in a file, or in the files of a folder that holds no runs."""
+    if isinstance(what, Run | ProgramProfile) or str(what) in shipped_plans():
+        return []
+    path = Path(what)
+    if path.is_dir():
+        if has_runs(path):
+            return []
+        files = sorted(file for file in path.iterdir() if file.is_file())
+    else:
+        files = [path] if path.is_file() and path.suffix != ".toml" else []
+    return [test for file in files for test in read_nccl_tests(file) or ()]
+
+
+def _explain_tests(
+    name: str, tests: list[NcclTest], fabric: Fabric | None, wire: float | None
+) -> Explanation:
+    remarks: list[str] = []
+    source = NcclSource(name, tests, fabric, wire, remarks)
+    verdicts = tuple(judge(cell) for cell in compare(list(source.evidence())))
+    advised = by_saving(source.remedies(verdicts))
+    # Tests of the same servers repeat what is to be told of them.
+    return Explanation(Path(name).name, verdicts, advised, tuple(dict.fromkeys(remarks)))
 
 
 def _profile_of(what: Run | ProgramProfile | Path | str) -> ProgramProfile | None:

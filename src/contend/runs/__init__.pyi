@@ -28,6 +28,7 @@ from .run import Pair as Pair
 from .run import Run as Run
 from .run import compare as compare
 from .run import find_runs as find_runs
+from .run import has_runs as has_runs
 from .run import run_names as run_names
 from .samples import SCHEMA as SCHEMA
 from .statistics import FEWEST as FEWEST

@@ -144,13 +144,22 @@ def find_runs(path: Path) -> list[Path]:
     Raises:
         UsageError: there is none.
     """
-    if (path / _RECORD).is_file():
-        return [path]
-    within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
-    folders = sorted(record.parent for records in within for record in records)
+    folders = _run_folders(path)
     if not folders:
         raise UsageError(f"{path}: no run is here (expected a folder with {_RECORD})")
     return folders
+
+
+def has_runs(path: Path) -> bool:
+    """Whether `find_runs` finds any."""
+    return bool(_run_folders(path))
+
+
+def _run_folders(path: Path) -> list[Path]:
+    if (path / _RECORD).is_file():
+        return [path]
+    within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
+    return sorted(record.parent for records in within for record in records)
 
 
 def _raw_files(folder: Path) -> tuple[dict[int, RawSamples], list[Warned]]:
