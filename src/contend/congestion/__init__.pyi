@@ -14,9 +14,9 @@ from .fabric_summary import FabricSummary as FabricSummary
 from .fabric_summary import show as show
 from .failures import FailureCost as FailureCost
 from .failures import FailureJudge as FailureJudge
-from .gpu_collectives import GpuCollective as GpuCollective
-from .gpu_collectives import GpuCollectives as GpuCollectives
-from .gpu_collectives import gpu_collectives as gpu_collectives
+from .gpus import GpuCollective as GpuCollective
+from .gpus import GpuCollectives as GpuCollectives
+from .gpus import gpu_collectives as gpu_collectives
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
 from .job_messages import JobMessages as JobMessages

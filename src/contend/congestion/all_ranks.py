@@ -9,7 +9,7 @@ import numpy as np
 
 from contend.congestion.counting import simulate
 from contend.congestion.drawing import PlacementSource, arrange
-from contend.congestion.gpu_collectives import GpuCollectives, gpu_collectives
+from contend.congestion.gpus import GpuCollectives, gpu_collectives
 from contend.congestion.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
-from contend.congestion.gpu_collectives import PORTS
+from contend.congestion.gpus import PORTS
 from contend.errors import ContendError
 from contend.explanation.advice import Remedy
 from contend.explanation.cures import ENGINES

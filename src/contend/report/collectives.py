@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
-from contend.congestion.gpu_collectives import NVLINK
+from contend.congestion.gpus import NVLINK
 from contend.errors import printable_line
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled

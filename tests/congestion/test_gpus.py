@@ -10,7 +10,7 @@ import pytest
 
 import contend
 from contend.congestion import Collectives, GpuCollective
-from contend.congestion.gpu_collectives import NVLINK, PORTS
+from contend.congestion.gpus import NVLINK, PORTS
 from contend.fabric import Fabric
 
 HDR = 25e9
