@@ -29,14 +29,14 @@ def test_json_has_exact_integers(capsys: pytest.CaptureFixture[str]) -> None:
     """m n 8 = 6,115,295,232 bytes: 5.7 GiB, 729 MiB on each of 8 processes."""
     assert run([*PREDICT, "-m", "512", "--hosts", "1", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["node_memory_bytes"] == 24 << 30
+    assert result["host_memory_bytes"] == 24 << 30
     (case,) = result["predictions"]
     assert case["global"] == {"length": 1_492_992, "bytes": 6_115_295_232}
     assert case["local"] == {"length": 186_624, "bytes": 729 << 20}
     assert case["block"] == {"length": 23_328, "bytes": 93_312 << 10}
-    assert case["node_arrays_bytes"] == 2 * 6_115_295_232
+    assert case["host_arrays_bytes"] == 2 * 6_115_295_232
     assert (case["divides"], case["fit"]) == (True, "fits")
-    assert case["published"] == [{"source": "paper", "status": "ok", "seconds": 1.14}]
+    assert case["published"] == [{"source": "paper", "status": "done", "seconds": 1.14}]
 
 
 def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None
     ]
     assert run([*PREDICT, *arguments, str(2**63 - 1), "--json", str(target)]) == 0
     (case,) = json.loads(target.read_text())["predictions"]
-    assert case["node_arrays_bytes"] == 2**63 - 16
+    assert case["host_arrays_bytes"] == 2**63 - 16
     assert (
         run(
             [
@@ -81,14 +81,14 @@ def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None
 def test_an_error_of_the_poster_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*PREDICT, "-m", "810N", "--hosts", "36", "--json", "-"]) == 0
     (case,) = json.loads(capsys.readouterr().out)["predictions"]
-    assert case["published"] == [{"source": "poster", "status": "err", "seconds": None}]
+    assert case["published"] == [{"source": "poster", "status": "failed", "seconds": None}]
     assert case["fit"] == "near"
 
 
 def test_lengths_may_be_repeated_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*PREDICT, "-m", "800N,810N", "-m", "5", "--hosts", "2", "--json", "-"]) == 0
     cases = json.loads(capsys.readouterr().out)["predictions"]
-    assert [(case["vector_length"], case["doubles"]) for case in cases] == [
+    assert [(case["length"], case["length_in_doubles"]) for case in cases] == [
         ("800N", 1600),
         ("810N", 1620),
         ("5", 5),
@@ -98,8 +98,8 @@ def test_lengths_may_be_repeated_and_listed(capsys: pytest.CaptureFixture[str]) 
 def test_near_the_memory_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*PREDICT, "-m", "512,810N"]) == 0
     assert capsys.readouterr().out.startswith(
-        "5 of 10 runs come near a node's 24 GiB: up to 19,349,176,320 bytes of "
-        "arrays (18.02 GiB) for m = 810 on 1 node.\n"
+        "5 of 10 runs come near a host's 24 GiB: up to 19,349,176,320 bytes of "
+        "arrays (18.02 GiB) for m = 810 on 1 host.\n"
     )
 
 
@@ -109,8 +109,8 @@ def test_more_than_the_memory_is_status_1_after_the_table(
     assert run([*PREDICT, "-m", "1024", "--hosts", "1,36", "--memory", "16 GB"]) == 1
     output = capsys.readouterr()
     assert output.err == (
-        "contend: 1 of 2 runs needs more than a node's 14.9 GiB: up to 24,461,180,928 bytes of "
-        "arrays (22.78 GiB) for m = 1,024 on 1 node\n"
+        "contend: 1 of 2 runs needs more than a host's 14.9 GiB: up to 24,461,180,928 bytes of "
+        "arrays (22.78 GiB) for m = 1,024 on 1 host\n"
     )
     assert ["fits", "no", "yes"] in [line.split() for line in output.out.splitlines()]
 
@@ -162,8 +162,8 @@ def test_other_plans_predict_what_they_measure(
     )
     assert run(["study", str(plan), "--predict", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert (result["study"], result["node_memory_bytes"]) == ("own", 8 << 30)
-    assert [(case["processes_per_node"], case["doubles"]) for case in result["predictions"]] == [
+    assert (result["study"], result["host_memory_bytes"]) == ("own", 8 << 30)
+    assert [(case["ranks_per_host"], case["length_in_doubles"]) for case in result["predictions"]] == [
         (1, 8),
         (1, 16),
         (4, 8),

@@ -62,7 +62,7 @@ def test_every_printed_cell(length: str, printed: str) -> None:
     (table,) = tables_of(length)
     assert [table.columns[1:], *(row[1:] for row in table.rows[:8])] == lines
     assert [row[0] for row in table.rows[:8]] == [
-        "Processes p",
+        "Ranks p",
         f"m = {length}",
         "Length n",
         "Global memory",
@@ -88,7 +88,7 @@ def test_fit_and_published_times_stand_below() -> None:
     """At 36 nodes 800N took 6.73 s and 810N failed, both near the 24 GiB of a node."""
     (ran,) = tables_of("800N")
     (failed,) = tables_of("810N")
-    assert row_of(ran, "Both, on a node") == ("17.8 GiB",) * 5
+    assert row_of(ran, "Both, on a host") == ("17.8 GiB",) * 5
     assert row_of(ran, "of 24 GiB") == ("74.2 %",) * 5
     assert row_of(ran, "fits") == row_of(failed, "fits") == ("near",) * 5
     assert row_of(ran, "Time, poster")[4] == "6.73 s"
@@ -102,7 +102,7 @@ def test_too_much_does_not_fit() -> None:
     """2 · 8 · 2048 · 1,492,992 bytes are 45.6 GiB."""
     (table,) = tables_of("2048", nodes=(1, 3))
     assert row_of(table, "fits") == ("no", "yes")
-    assert row_of(table, "Both, on a node")[0] == "45.56 GiB"
+    assert row_of(table, "Both, on a host")[0] == "45.56 GiB"
     assert "near" not in table.note
 
 

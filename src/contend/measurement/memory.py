@@ -52,9 +52,9 @@ def alltoall_memory(options: Mapping[str, str]) -> Memory:
 
 def sort_memory(options: Mapping[str, str]) -> Memory:
     """The arrays before and after; see `MemoryPrediction`."""
-    numbers = max(_whole_numbers(options, "vectors"))
+    vectors = max(_whole_numbers(options, "vectors"))
     bytes_of_vector = BYTES_OF_DOUBLE * max(_whole_numbers(options, "length"))
-    return lambda ranks, here: ARRAYS * here * -(-numbers // ranks) * bytes_of_vector
+    return lambda ranks, here: ARRAYS * here * -(-vectors // ranks) * bytes_of_vector
 
 
 def pingpong_memory(options: Mapping[str, str]) -> Memory:
@@ -160,15 +160,15 @@ def compare_memory(memory: Memory, shape: Shape, place: Place) -> MemoryComparis
 
 @dataclass(frozen=True)
 class VectorLength:
-    """Doubles in an m-vector as a function of the nodes: ``512``, or ``512N`` that grows with them.
+    """Doubles in an m-vector as a function of the hosts: ``512``, or ``512N`` that grows with them.
 
     Attributes:
         factor: doubles, at least 1.
-        per_node: whether they are multiplied by the number of nodes.
+        per_host: whether they are multiplied by the number of hosts.
     """
 
     factor: int
-    per_node: bool
+    per_host: bool
 
     @staticmethod
     def parse(text: str) -> VectorLength:
@@ -182,12 +182,12 @@ class VectorLength:
             raise UsageError(f"expected a vector length m such as 512 or 512N, got {text!r}")
         return VectorLength(int(match[1]), match[2] == "N")
 
-    def at(self, nodes: int) -> int:
-        """Doubles in an m-vector on so many nodes."""
-        return self.factor * nodes if self.per_node else self.factor
+    def at(self, hosts: int) -> int:
+        """Doubles in an m-vector on so many hosts."""
+        return self.factor * hosts if self.per_host else self.factor
 
     def __str__(self) -> str:
-        return f"{self.factor}N" if self.per_node else str(self.factor)
+        return f"{self.factor}N" if self.per_host else str(self.factor)
 
 
 @dataclass(frozen=True)
@@ -202,16 +202,16 @@ class MemoryPrediction:
     Communications, HPC 2015, table 1.
 
     Attributes:
-        numbers: n, the m-vectors that are sorted.
-        nodes: N.
-        processes_per_node: processes on every node.
-        doubles: m, doubles in each vector.
+        vectors: n, the m-vectors that are sorted.
+        hosts: N.
+        ranks_per_host: processes on every host.
+        length: m, doubles in each vector.
     """
 
-    numbers: int
-    nodes: int
-    processes_per_node: int
-    doubles: int
+    vectors: int
+    hosts: int
+    ranks_per_host: int
+    length: int
 
     def __post_init__(self) -> None:
         """Refuses what no MPI program could run.
@@ -220,38 +220,38 @@ class MemoryPrediction:
             UsageError: when something is below 1, or beyond MPI's processes or 64-bit bytes.
         """
         for name, value in (
-            ("numbers", self.numbers),
-            ("nodes", self.nodes),
-            ("processes per node", self.processes_per_node),
-            ("doubles in a vector", self.doubles),
+            ("vectors", self.vectors),
+            ("hosts", self.hosts),
+            ("ranks per host", self.ranks_per_host),
+            ("doubles in a vector", self.length),
         ):
             if value < 1:
                 raise UsageError(f"{name}: expected at least 1, got {value}")
-        if self.processes > _MOST_PROCESSES:
+        if self.ranks > _MOST_PROCESSES:
             raise UsageError(
-                f"expected at most {_MOST_PROCESSES:,} processes, got {self.processes:,} "
-                f"({self.processes_per_node:,} on every node)"
+                f"expected at most {_MOST_PROCESSES:,} processes, got {self.ranks:,} "
+                f"({self.ranks_per_host:,} on every host)"
             )
-        if self.nodes * self.node_bytes > _MOST_BYTES:
+        if self.hosts * self.host_bytes > _MOST_BYTES:
             raise UsageError(
-                f"expected arrays of less than 8 EiB, got {self.numbers:,} vectors of "
-                f"{self.doubles:,} doubles over {self.processes:,} processes"
+                f"expected arrays of less than 8 EiB, got {self.vectors:,} vectors of "
+                f"{self.length:,} doubles over {self.ranks:,} processes"
             )
 
     @property
-    def processes(self) -> int:
-        """p, over all nodes."""
-        return self.nodes * self.processes_per_node
+    def ranks(self) -> int:
+        """p, over all hosts."""
+        return self.hosts * self.ranks_per_host
 
     @property
     def local_length(self) -> Fraction:
         """l_n = n/p, m-vectors in a local array."""
-        return Fraction(self.numbers, self.processes)
+        return Fraction(self.vectors, self.ranks)
 
     @property
     def block_length(self) -> Fraction:
         """l_n/p = n/p², m-vectors that a process sends to each."""
-        return Fraction(self.numbers, self.processes**2)
+        return Fraction(self.vectors, self.ranks**2)
 
     @property
     def divides(self) -> bool:
@@ -261,12 +261,12 @@ class MemoryPrediction:
     @property
     def vector_bytes(self) -> int:
         """Bytes of an m-vector."""
-        return BYTES_OF_DOUBLE * self.doubles
+        return BYTES_OF_DOUBLE * self.length
 
     @property
     def global_bytes(self) -> int:
         """Bytes of one array over all processes."""
-        return self.numbers * self.vector_bytes
+        return self.vectors * self.vector_bytes
 
     @property
     def local_bytes(self) -> Fraction:
@@ -279,11 +279,11 @@ class MemoryPrediction:
         return self.block_length * self.vector_bytes
 
     @property
-    def node_bytes(self) -> int:
-        """Bytes of all arrays of a node, unsorted and sorted, each local length rounded up."""
-        longest = -(-self.numbers // self.processes)
-        return ARRAYS * self.processes_per_node * longest * self.vector_bytes
+    def host_bytes(self) -> int:
+        """Bytes of all arrays of a host, unsorted and sorted, each local length rounded up."""
+        longest = -(-self.vectors // self.ranks)
+        return ARRAYS * self.ranks_per_host * longest * self.vector_bytes
 
-    def fit(self, node_memory: int) -> Fit:
-        """Compares the arrays of a node with its memory in bytes; see `NEAR`."""
-        return Fit.of(self.node_bytes, node_memory)
+    def fit(self, host_memory: int) -> Fit:
+        """Compares the arrays of a host with its memory in bytes; see `NEAR`."""
+        return Fit.of(self.host_bytes, host_memory)

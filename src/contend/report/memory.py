@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated
 
 import msgspec
 
@@ -29,25 +28,25 @@ _Row = tuple[str, ...]
 def memory_document(
     study: str,
     studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
-    node_memory: int,
+    host_memory: int,
 ) -> Document:
     """What sorts need, beside what was published for the same runs.
 
     Args:
         study: name of the plan.
-        studied: lengths of vectors, each on several numbers of nodes.
-        node_memory: bytes.
+        studied: lengths of vectors, each on several numbers of hosts.
+        host_memory: bytes.
     """
     tables = [
         table
         for length, predictions in studied
-        for table in memory_tables(length, predictions, node_memory)
+        for table in memory_tables(length, predictions, host_memory)
     ]
     every = [prediction for _, predictions in studied for prediction in predictions]
-    over = _of_fit(Fit.EXCEEDS, every, node_memory)
-    near = _of_fit(Fit.NEAR, every, node_memory)
-    fits = f"All arrays of {counted(len(every), 'run')} fit a node's {format_bytes(node_memory)}"
-    record = memory_json(study, studied, node_memory)
+    over = _of_fit(Fit.EXCEEDS, every, host_memory)
+    near = _of_fit(Fit.NEAR, every, host_memory)
+    fits = f"All arrays of {counted(len(every), 'run')} fit a host's {format_bytes(host_memory)}"
+    record = memory_json(study, studied, host_memory)
     verdict = f"{'; '.join(filter(None, (over, near))) or fits}."
     return Document(
         verdict=verdict,
@@ -58,36 +57,36 @@ def memory_document(
 
 
 def _of_fit(fit: Fit, predictions: Sequence[MemoryPrediction], memory: int) -> str:
-    """Which runs come near the memory of a node, or need more; "" where none does."""
+    """Which runs come near the memory of a host, or need more; "" where none does."""
     cases = [case for case in predictions if case.fit(memory) is fit]
     if not cases:
         return ""
     ending = "s" if len(cases) == 1 else ""
     verb, how = (f"need{ending}", "more than") if fit is Fit.EXCEEDS else (f"come{ending}", "near")
-    largest = max(cases, key=lambda case: case.node_bytes)
+    largest = max(cases, key=lambda case: case.host_bytes)
     return (
-        f"{len(cases)} of {counted(len(predictions), 'run')} {verb} {how} a node's "
-        f"{format_bytes(memory)}: up to {largest.node_bytes:,} bytes of arrays "
-        f"({format_bytes(largest.node_bytes)}) for m = {largest.doubles:,} on "
-        f"{counted(largest.nodes, 'node')}"
+        f"{len(cases)} of {counted(len(predictions), 'run')} {verb} {how} a host's "
+        f"{format_bytes(memory)}: up to {largest.host_bytes:,} bytes of arrays "
+        f"({format_bytes(largest.host_bytes)}) for m = {largest.length:,} on "
+        f"{counted(largest.hosts, 'host')}"
     )
 
 
 def memory_tables(
-    length: VectorLength, predictions: Sequence[MemoryPrediction], node_memory: int
+    length: VectorLength, predictions: Sequence[MemoryPrediction], host_memory: int
 ) -> tuple[ResultTable, ...]:
-    """One vector length on several numbers of nodes, a column each; a new table every six.
+    """One vector length on several numbers of hosts, a column each; a new table every six.
 
     Args:
         length: which vector length the predictions are for.
-        predictions: one for each number of nodes, all different.
-        node_memory: bytes.
+        predictions: one for each number of hosts, all different.
+        host_memory: bytes.
     """
     parts = [
         predictions[start : start + _MOST_COLUMNS]
         for start in range(0, len(predictions), _MOST_COLUMNS)
     ]
-    return tuple(_table(length, part, node_memory) for part in parts)
+    return tuple(_table(length, part, host_memory) for part in parts)
 
 
 def whole_units(count: Fraction, unit: str) -> str:
@@ -103,22 +102,22 @@ def whole_units(count: Fraction, unit: str) -> str:
 
 
 def _table(
-    length: VectorLength, predictions: Sequence[MemoryPrediction], node_memory: int
+    length: VectorLength, predictions: Sequence[MemoryPrediction], host_memory: int
 ) -> ResultTable:
-    constant = "local" if length.per_node else "global"
-    heads = tuple(f"{prediction.nodes:,}" for prediction in predictions)
+    constant = "local" if length.per_host else "global"
+    heads = tuple(f"{prediction.hosts:,}" for prediction in predictions)
     known = tuple(_published(length, predictions))
     notes = [_BINARY]
     if not all(prediction.divides for prediction in predictions):
         notes.append(_UNEVEN)
-    if any(prediction.fit(node_memory) is Fit.NEAR for prediction in predictions):
+    if any(prediction.fit(host_memory) is Fit.NEAR for prediction in predictions):
         notes.append(_NEAR)
     if any("ERR" in row for row in known):
         notes.append(_ERR)
     return ResultTable(
         title=f"Constant {constant} memory for m = {length}: predicted memory usage for one array",
-        columns=("Nodes N", *heads),
-        rows=(*_arrays(length, predictions), *_fit(predictions, node_memory), *known),
+        columns=("Hosts N", *heads),
+        rows=(*_arrays(length, predictions), *_fit(predictions, host_memory), *known),
         numeric=frozenset(heads),
         note=" ".join(notes),
     )
@@ -126,9 +125,9 @@ def _table(
 
 def _arrays(length: VectorLength, predictions: Sequence[MemoryPrediction]) -> Iterator[_Row]:
     """The rows that the paper has, in its order."""
-    yield "Processes p", *(f"{p.processes:,}" for p in predictions)
-    yield f"m = {length}", *(f"{p.doubles:,}" for p in predictions)
-    yield "Length n", *(f"{p.numbers:,}" for p in predictions)
+    yield "Ranks p", *(f"{p.ranks:,}" for p in predictions)
+    yield f"m = {length}", *(f"{p.length:,}" for p in predictions)
+    yield "Length n", *(f"{p.vectors:,}" for p in predictions)
     yield "Global memory", *(whole_units(Fraction(p.global_bytes), "GB") for p in predictions)
     yield "Length l_n = n/p", *(_length(p.local_length) for p in predictions)
     yield "Local memory", *(whole_units(p.local_bytes, "MB") for p in predictions)
@@ -136,11 +135,11 @@ def _arrays(length: VectorLength, predictions: Sequence[MemoryPrediction]) -> It
     yield "Block memory", *(whole_units(p.block_bytes, "kB") for p in predictions)
 
 
-def _fit(predictions: Sequence[MemoryPrediction], node_memory: int) -> Iterator[_Row]:
-    yield "Both, on a node", *(format_bytes(p.node_bytes) for p in predictions)
-    of = f"of {format_bytes(node_memory)}"
-    yield of, *(percent(p.node_bytes / node_memory) for p in predictions)
-    yield "fits", *(p.fit(node_memory).value for p in predictions)
+def _fit(predictions: Sequence[MemoryPrediction], host_memory: int) -> Iterator[_Row]:
+    yield "Both, on a host", *(format_bytes(p.host_bytes) for p in predictions)
+    of = f"of {format_bytes(host_memory)}"
+    yield of, *(percent(p.host_bytes / host_memory) for p in predictions)
+    yield "fits", *(p.fit(host_memory).value for p in predictions)
 
 
 def _published(length: VectorLength, predictions: Sequence[MemoryPrediction]) -> Iterator[_Row]:
@@ -164,64 +163,95 @@ def _seconds(seconds: float | None) -> str:
 
 
 class ArrayJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An array; a mean where blocks differ in length."""
+    """An array; a mean where blocks differ in length.
 
-    length: Annotated[int | float, "number of doubles or of vectors, as the paper counts them."]
-    bytes: Annotated[int | float, "memory that it takes."]
+    Attributes:
+        length: number of doubles or of vectors, as the paper counts them.
+        bytes: memory that it takes.
+    """
+
+    length: int | float
+    bytes: int | float
 
 
 class PublishedTimeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A time that others published for the same run."""
+    """A time that others published for the same run.
 
-    source: Annotated[str, "who published it."]
-    status: Annotated[str, "``ok``, or ``err`` where the source has an error."]
-    seconds: Annotated[float | None, "null for an error."]
+    Attributes:
+        source: who published it.
+        status: ``done``, or ``failed`` where the source has an error.
+        seconds: null for an error.
+    """
+
+    source: str
+    status: str
+    seconds: float | None
 
 
 class PredictionJson(msgspec.Struct, frozen=True, kw_only=True, rename={"global_": "global"}):
-    """The memory of one sort."""
+    """The memory of one sort.
 
-    vector_length: Annotated[str, "as it was asked for, such as ``512N``."]
-    nodes: Annotated[int, "number of nodes."]
-    processes_per_node: Annotated[int, "processes on every node."]
-    processes: Annotated[int, "processes in all."]
-    doubles: Annotated[int, "doubles in a vector."]
-    divides: Annotated[bool, "whether p² divides n, so that all blocks have the same length."]
-    global_: Annotated[ArrayJson, "all vectors."]
-    local: Annotated[ArrayJson, "the vectors of one process."]
-    block: Annotated[ArrayJson, "what one process sends to another."]
-    node_arrays_bytes: Annotated[int, "both arrays of all processes of a node."]
-    fit: Annotated[str, "``fits``, ``near`` or ``exceeds``, against the memory of a node."]
-    published: Annotated[list[PublishedTimeJson], "times that others published for the same run."]
+    Attributes:
+        length: of a vector as it was asked for, such as ``512N``.
+        hosts: number of hosts.
+        ranks_per_host: ranks on every host.
+        ranks: ranks in all.
+        length_in_doubles: of a vector, on that many hosts.
+        divides: whether p² divides n, so that all blocks have the same length.
+        global_: all vectors.
+        local: the vectors of one rank.
+        block: what one rank sends to another.
+        host_arrays_bytes: both arrays of all ranks of a host.
+        fit: ``fits``, ``near`` or ``exceeds``, against the memory of a host.
+        published: times that others published for the same run.
+    """
+
+    length: str
+    hosts: int
+    ranks_per_host: int
+    ranks: int
+    length_in_doubles: int
+    divides: bool
+    global_: ArrayJson
+    local: ArrayJson
+    block: ArrayJson
+    host_arrays_bytes: int
+    fit: str
+    published: list[PublishedTimeJson]
 
 
 class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
     """Predicted memory of a study of sorts.
 
     Numbers are exact integers, but for means where `divides` is false: those are floating-point.
+
+    Attributes:
+        verdict: whether a host has that much, in words.
+        study: name of the plan.
+        host_memory_bytes: memory of a host.
+        near_from_share: from this fraction of it on, arrays are near the memory of a host.
+        predictions: one for each vector length and number of hosts.
     """
 
-    verdict: Annotated[str, "whether a node has that much, in words."] = ""
-    study: Annotated[str, "name of the plan."]
-    node_memory_bytes: Annotated[int, "memory of a node."]
-    near_from_share: Annotated[
-        float, "from this fraction of it on, arrays are near the memory of a node."
-    ]
-    predictions: Annotated[list[PredictionJson], "one for each vector length and number of nodes."]
+    verdict: str = ""
+    study: str
+    host_memory_bytes: int
+    near_from_share: float
+    predictions: list[PredictionJson]
 
 
 def memory_json(
     study: str,
     studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
-    node_memory: int,
+    host_memory: int,
 ) -> MemoryJson:
     """The result of ``contend study PLAN --predict --json``."""
     return MemoryJson(
         study=study,
-        node_memory_bytes=node_memory,
+        host_memory_bytes=host_memory,
         near_from_share=float(NEAR),
         predictions=[
-            _prediction(length, prediction, node_memory)
+            _prediction(length, prediction, host_memory)
             for length, predictions in studied
             for prediction in predictions
         ],
@@ -229,22 +259,22 @@ def memory_json(
 
 
 def _prediction(
-    length: VectorLength, prediction: MemoryPrediction, node_memory: int
+    length: VectorLength, prediction: MemoryPrediction, host_memory: int
 ) -> PredictionJson:
     return PredictionJson(
-        vector_length=str(length),
-        nodes=prediction.nodes,
-        processes_per_node=prediction.processes_per_node,
-        processes=prediction.processes,
-        doubles=prediction.doubles,
+        length=str(length),
+        hosts=prediction.hosts,
+        ranks_per_host=prediction.ranks_per_host,
+        ranks=prediction.ranks,
+        length_in_doubles=prediction.length,
         divides=prediction.divides,
-        global_=ArrayJson(length=prediction.numbers, bytes=prediction.global_bytes),
+        global_=ArrayJson(length=prediction.vectors, bytes=prediction.global_bytes),
         local=_array(prediction.local_length, prediction.local_bytes),
         block=_array(prediction.block_length, prediction.block_bytes),
-        node_arrays_bytes=prediction.node_bytes,
-        fit=prediction.fit(node_memory).name.lower(),
+        host_arrays_bytes=prediction.host_bytes,
+        fit=prediction.fit(host_memory).name.lower(),
         published=[
-            PublishedTimeJson(source=source, status="ok" if seconds else "err", seconds=seconds)
+            PublishedTimeJson(source=source, status="done" if seconds else "failed", seconds=seconds)
             for source, seconds in published(length, prediction).items()
         ],
     )

@@ -13,6 +13,10 @@ from contend.measurement import BYTES_OF_DOUBLE, VectorLength
 from contend.studies.plan import Count, Length, Rate, Size, Text
 from contend.units import counted
 
+_OF_ALL_NUMBERS = (
+    *("measure", "said", "conditions", "ranks", "ranks_per_host"),
+    *("vectors", "length", "algorithm", "bytes", "spread_s"),
+)
 _Seconds = Annotated[float, Meta(gt=0, lt=1e12)] | Literal["ERR"]
 
 
@@ -212,22 +216,14 @@ class Published(Struct, frozen=True, forbid_unknown_fields=True):
         if len(hosts) != len(seconds):
             wanted = f"seconds for each of its {len(hosts)} numbers of hosts"
             raise UsageError(f"expected {wanted}, got {len(seconds)}")
+        same = {name: getattr(self, name) for name in _OF_ALL_NUMBERS}
         for count, time in zip(hosts, seconds, strict=True):
             yield Known(
+                **same,
                 source=" ".join(filter(None, (self.source, self.library))),
-                measure=self.measure,
-                said=self.said,
-                conditions=self.conditions,
                 hosts=count,
-                ranks=self.ranks,
-                ranks_per_host=self.ranks_per_host,
-                vectors=self.vectors,
-                length=self.length,
-                algorithm=self.algorithm,
-                bytes=self.bytes,
                 seconds=None if time == "ERR" else time,
                 failed=time == "ERR",
-                spread_s=self.spread_s,
                 rate_Bps=self.rate,
                 wire_Bps=self.wire,
             )

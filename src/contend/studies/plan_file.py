@@ -94,9 +94,9 @@ def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, f
         known.source: known.seconds
         for known in _mistry2015().known()
         if known.length == length
-        and known.hosts == prediction.nodes
-        and known.vectors == prediction.numbers
-        and known.ranks_per_host == prediction.processes_per_node
+        and known.hosts == prediction.hosts
+        and known.vectors == prediction.vectors
+        and known.ranks_per_host == prediction.ranks_per_host
     }
 
 

@@ -91,7 +91,7 @@ def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[TimeGroup]:
     for result in results:
         cell = result.cell
         if cell.length is not None and cell.vectors is not None:
-            key = (cell.length.per_node, cell.vectors, cell.ranks_per_host)
+            key = (cell.length.per_host, cell.vectors, cell.ranks_per_host)
             members.setdefault(key, []).append(result)
     return [_group(plan, key, members[key]) for key in sorted(members)]
 
@@ -101,7 +101,7 @@ def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Res
     alike = [
         known
         for known in plan.known()
-        if known.length is not None and known.length.per_node == key[0]
+        if known.length is not None and known.length.per_host == key[0]
     ]
     same = [
         known
