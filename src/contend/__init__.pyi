@@ -27,6 +27,8 @@ from .cure import jobs as jobs
 from .cure import place as place
 from .cure import route as route
 from .cure import tune as tune
+from .emulation import Emulation as Emulation
+from .emulation import emulate as emulate
 from .errors import ContendError as ContendError
 from .errors import InputError as InputError
 from .errors import MissingError as MissingError
@@ -50,3 +52,8 @@ from .prediction import predict as predict
 from .routes import ForwardingTables as ForwardingTables
 from .routes import check as check
 from .runs import Run as Run
+from .studies import MeasuredStudy as MeasuredStudy
+from .studies import PredictedMemory as PredictedMemory
+from .studies import SimulatedStudy as SimulatedStudy
+from .studies import VerifiedStudy as VerifiedStudy
+from .studies import study as study

@@ -154,7 +154,7 @@ def _finished_plan() -> SimulatedPlan:
 
 def study(path: Path) -> None:
     folder = path.parents[2]
-    for outcome in run_simulations(_finished_plan(), folder, beside=KEPT):
+    for outcome in run_simulations(_finished_plan(), folder, beside=KEPT).outcomes:
         if outcome.record.status == "done":
             outcome.simulation()
 

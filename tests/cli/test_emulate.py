@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import contend
 from contend.cli.app import run
 from contend.mpi import launch_environment
 from probe_programs import Mpi
@@ -58,6 +59,18 @@ def test_json_has_hosts_settings_and_every_channel(tmp_path: Path) -> None:
     assert [(channels[at]["bytes"], channels[at]["packets"]) for at in (0, 4)] == [(142, 1)] * 2
     assert result["verdict"].startswith("The fullest channel, ")
     assert "The fullest channel, " in (tmp_path / "it.svg").read_text()
+
+
+@pytest.mark.usefixtures("permitted")
+def test_python_has_what_the_command_has() -> None:
+    ended = _emulate("crossbar:2", "--unchecked", "--rate", "20Mbit", "--json", "-", "--", "false")
+    fabric = contend.load("crossbar:2", route="minhop")
+    emulation = contend.emulate(fabric, "false", rate="20Mbit", unchecked=True)
+    assert emulation.status == ended.returncode == 1
+    told, same = (json.loads(text) for text in (ended.stdout, emulation.document().json()))
+    for record in (told, same):
+        del record["traffic"]["elapsed_s"], record["engine"]
+    assert same == told
 
 
 @pytest.mark.usefixtures("permitted")

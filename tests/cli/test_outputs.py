@@ -61,6 +61,12 @@ def test_a_notebook_shows_what_the_terminal_does() -> None:
     assert found.figure("network").axes
 
 
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies keep their results in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def _without_clocks(record: object) -> object:
     """A record without what the clock, or the command's own file, has to do with."""
     timed = ("seconds", "elapsed_s", "drawing_s", "counting_s", "patterns_per_s")
@@ -89,8 +95,17 @@ def _without_clocks(record: object) -> object:
         ),
         ("route fig1 --route minhop", lambda f: contend.route(f)),
         ("place ring fig1 --route minhop", lambda f: contend.place("ring", f)),
+        (
+            "study hoefler2008 --only fig1 --samples 20",
+            lambda f: contend.study("hoefler2008", only="fig1", samples=20),
+        ),
+        (
+            "study mistry2015 --predict -m 512,64N --hosts 1,4",
+            lambda f: contend.study("mistry2015", predict=True, length=(512, "64N"), hosts="1,4"),
+        ),
     ],
 )
+@pytest.mark.usefixtures("elsewhere")
 def test_a_function_means_what_the_command_of_its_name_does(
     command: str,
     call: Callable[[contend.Fabric], Shown],

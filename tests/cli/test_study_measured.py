@@ -35,10 +35,11 @@ def test_a_study_measures_refuses_and_reports(mpi: str, capsys: pytest.CaptureFi
     assert output.err.endswith("contend: 2 of 6 cells failed; mistry2015 says why\n")
 
     result = json.loads(Path("out.json").read_text())
-    points = {(point["doubles"], point["nodes"]): point for point in result["points"]}
+    points = {(point["length"], point["hosts"]): point for point in result["points"]}
     for place in (("8", 1), ("8", 2), ("8N", 1), ("8N", 2)):
         assert points[place]["status"] == "done"
-        assert points[place]["seats"].endswith("on one host")
+        cell = result["cells"][points[place]["cell"]]
+        assert cell["seats"].endswith("on one host")
         low, high = points[place]["ci95_s"]
         assert 0 < low <= points[place]["median_s"] <= high
     refused = points["1000000000N", 2]

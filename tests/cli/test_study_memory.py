@@ -163,7 +163,9 @@ def test_other_plans_predict_what_they_measure(
     assert run(["study", str(plan), "--predict", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["study"], result["host_memory_bytes"]) == ("own", 8 << 30)
-    assert [(case["ranks_per_host"], case["length_in_doubles"]) for case in result["predictions"]] == [
+    assert [
+        (case["ranks_per_host"], case["length_in_doubles"]) for case in result["predictions"]
+    ] == [
         (1, 8),
         (1, 16),
         (4, 8),

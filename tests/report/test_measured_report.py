@@ -30,9 +30,9 @@ from contend.runs import (
 )
 from contend.studies import (
     Answer,
-    EndedStudy,
     GridCell,
     MeasuredPlan,
+    MeasuredStudy,
     Result,
     RunPoints,
     find_plan,
@@ -83,7 +83,7 @@ def result(
         summary=None if times is None else summary(cell, point, times),
         failures=(MEMORY if times is None else None,),
         library=library,
-        seats="2 nodes of 8 ranks",
+        seats="2 hosts of 8 ranks",
     )
 
 
@@ -100,15 +100,18 @@ def found_in_one_run(results: list[Result], barriers: float = 0.0) -> list[Resul
 
 
 def ended(
-    results: list[Result], left: tuple[str, ...] = (), warnings: tuple[str, ...] = ()
-) -> EndedStudy:
+    plan: MeasuredPlan,
+    results: list[Result],
+    left: tuple[str, ...] = (),
+    warnings: tuple[str, ...] = (),
+) -> MeasuredStudy:
     """A study of one launch a cell."""
     answers = []
     for cell in dict.fromkeys(each.cell for each in results):
         run = Run(Path("run"), RunRecord(cell.probe), pl.DataFrame(schema=SCHEMA))
         own = tuple(each for each in results if each.cell == cell)
         answers.append(Answer(cell, RunPoints(run), (0,), own, warnings=warnings))
-    return EndedStudy(tuple(answers), left)
+    return MeasuredStudy(plan, tuple(answers), left)
 
 
 def spread(median: float) -> np.ndarray:
@@ -140,10 +143,10 @@ def titled(tables: tuple[ResultTable, ...], start: str) -> ResultTable:
 
 
 def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> None:
-    tables = measured_tables(mistry, ended(tara(mistry)))
+    tables = measured_tables(ended(mistry, tara(mistry)))
     table = titled(tables, "Constant local memory: wall clock of the exchange in s")
     rows = {(row[0], row[1]): row[2:] for row in rows_of(table)}
-    assert rows["", "processes p"] == ("8", "24", "72", "144", "288")
+    assert rows["", "ranks p"] == ("8", "24", "72", "144", "288")
     assert rows["512N", "MPI 1"][1:3] == ("3.28 ±5 %", "4.18 ±5 %")
     assert rows["512N", "paper"] == ("1.14", "1.64", "2.09", "2.28", "2.30")
     assert rows["512N", "poster"] == ("0.60", "1.64", "2.09", "2.28", "2.30")
@@ -153,7 +156,7 @@ def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> 
 
 def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> None:
     """1.41, 1.35, 1.38 and 1.35 times what a port of 3.5 GB/s takes for what leaves a node."""
-    table = titled(measured_tables(mistry, ended(tara(mistry))), "Constant local memory: wall")
+    table = titled(measured_tables(ended(mistry, tara(mistry))), "Constant local memory: wall")
     rows = rows_of(table)
     place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "paper"))
     assert rows[place + 1][2:] == ("", "1.41 ×", "1.35 ×", "1.38 ×", "1.35 ×")
@@ -161,7 +164,7 @@ def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> No
 
 def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPlan) -> None:
     plan = mistry.changed(wire="3.5GB/s")
-    table = titled(measured_tables(plan, ended(tara(plan))), "Constant local memory: wall")
+    table = titled(measured_tables(ended(plan, tara(plan))), "Constant local memory: wall")
     rows = rows_of(table)
     place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "MPI 1"))
     # Twice the paper's seconds are twice its factors, 2.82 for 1.408.
@@ -173,17 +176,17 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
 ) -> None:
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
     results = [result(cell, spread(1e-3)) for cell in plan.cells()]
-    tables = measured_tables(plan, ended(results))
+    tables = measured_tables(ended(plan, results))
     ours = titled(tables, "Constant local memory: wall clock of the exchange in ms")
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
     theirs = titled(tables, "Constant local memory: published wall clock in s")
     assert ("512N", "poster", "0.60", "1.64", "2.09", "2.28", "2.30") in rows_of(theirs)
-    assert "n = 1,492,992, 8 ranks per node" in theirs.note
+    assert "n = 1,492,992, 8 ranks per host" in theirs.note
 
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
     left = tuple(cell.label for cell in mistry.cells())[:2]
-    tables = measured_tables(mistry, ended(tara(mistry), left, ("hot",)))
+    tables = measured_tables(ended(mistry, tara(mistry), left, ("hot",)))
     failures = rows_of(titled(tables, "What failed (ERR)"))
     assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.reason) in failures
     assert len(failures) == 4
@@ -222,7 +225,7 @@ def kutzner() -> MeasuredPlan:
 
 def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
     results = sweep(kutzner, "MPI 1") + sweep(kutzner, "MPI 2")
-    tables = measured_tables(kutzner, ended(results))
+    tables = measured_tables(ended(kutzner, results))
     rows = rows_of(titled(tables, "Table 1"))
     assert rows == [
         ("1", "MPI 1", "4.61 MB/s", "21 MB/s"),
@@ -238,46 +241,46 @@ def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
 
 
 def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> None:
-    tables = measured_tables(kutzner, ended(sweep(kutzner)))
+    tables = measured_tables(ended(kutzner, sweep(kutzner)))
     rows = rows_of(titled(tables, "Collapses"))
     # 2 numbers of ranks, 1 and 2 ranks a node; from 32 KiB on everywhere.
     assert [row[1:3] for row in rows] == [("library", "32 KiB to 2 MiB")] * 4
     assert all(row[6].startswith("shift: ") for row in rows)
     healthy = kutzner.changed(algorithm=("shift",))
-    assert "None" in titled(measured_tables(healthy, ended(sweep(healthy))), "Collapses").note
+    assert "None" in titled(measured_tables(ended(healthy, sweep(healthy))), "Collapses").note
 
 
 def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> None:
     """A run that names none, as one of ping-pongs, is not judged again by the study."""
     results = sweep(kutzner)
-    marked = [row for table in measured_tables(kutzner, ended(results)) for row in rows_of(table)]
+    marked = [row for table in measured_tables(ended(kutzner, results)) for row in rows_of(table)]
     assert any(cell.endswith("*") for row in marked for cell in row)
     unjudged = [
         replace(result, findings=replace(result.findings, contests=(), collapses=()))
         for result in results
         if result.findings is not None
     ]
-    tables = measured_tables(kutzner, ended(unjudged))
+    tables = measured_tables(ended(kutzner, unjudged))
     assert not any(cell.endswith("*") for t in tables for row in rows_of(t) for cell in row)
     assert "None" in titled(tables, "Collapses").note
 
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
-    table = titled(measured_tables(kutzner, ended(sweep(kutzner))), "Time in barriers")
+    table = titled(measured_tables(ended(kutzner, sweep(kutzner))), "Time in barriers")
     assert table.columns == ("bytes", "shift-barrier")
     assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
 
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
     """1 Gbit/s is 125 MB/s for a rank alone on its node; for two of 32, 31/60 of it: 64.6."""
-    notes = [t.note for t in measured_tables(kutzner, ended(sweep(kutzner))) if "sweep" in t.title]
-    assert "The nodes' ports are full at 125 MB/s." in notes[0]
-    assert "The nodes' ports are full at 64.6 MB/s." in notes[3]
+    notes = [t.note for t in measured_tables(ended(kutzner, sweep(kutzner))) if "sweep" in t.title]
+    assert "The hosts' ports are full at 125 MB/s." in notes[0]
+    assert "The hosts' ports are full at 64.6 MB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
-    rows = rows_of(titled(measured_tables(kutzner, ended(sweep(kutzner))), "Also published"))
+    rows = rows_of(titled(measured_tables(ended(kutzner, sweep(kutzner))), "Also published"))
     ring = next(row for row in rows if row[2] == "ring")
     assert ring[:5] == ("2005", "32 ranks, 128 KiB", "ring", "flow control on", "0.069 ± 0.028 s")
     # Beside it what was measured for one and two ranks a node: 31 · 128 KiB at 60 MiB/s.
@@ -290,11 +293,11 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
-    made = measured_json(kutzner, ended(sweep(kutzner)), "", "run")
+    made = measured_json(ended(kutzner, sweep(kutzner)))
     point = next(
         p
         for p in as_read(made)["points"]
-        if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
+        if (p["ranks"], p["ranks_per_host"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )
     assert point["n"] == 26
@@ -308,7 +311,7 @@ def test_figures_are_named_and_drawn(
 ) -> None:
     results = tara(mistry)
     names = [name for name, _ in measured_figures(mistry, results)]
-    assert names == ["constant-global-memory-8-a-node", "constant-local-memory-8-a-node"]
+    assert names == ["constant-global-memory-8-per-host", "constant-local-memory-8-per-host"]
     figures = dict(measured_figures(kutzner, sweep(kutzner)))
     assert list(figures) == [
         "sweep-4-ranks",

@@ -23,6 +23,7 @@ from contend.studies import (
     SimulatedCell,
     SimulatedOutcome,
     SimulatedPlan,
+    SimulatedStudy,
     record_of,
     write_cell,
 )
@@ -121,7 +122,7 @@ def test_no_difference_is_plus_nothing(plan: SimulatedPlan, make_outcome: MakeOu
 
 def test_json_has_a_cell_for_each(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     cells = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no")]
-    result = as_read(study_json(plan, cells, "folder"))
+    result = as_read(study_json(SimulatedStudy(plan, tuple(cells))))
     done, err = result["cells"]
     assert done["averages"]["of_mean_congestion"]["mean"] == pytest.approx(3 / 8)
     assert done["references"][0] == {
@@ -217,7 +218,7 @@ def test_applications_beside_what_their_source_printed(
     table = next(t for t in study_tables(plan, outcomes) if t.title.startswith("Run time"))
     # The paper's 40 %: 1 - 0.2 * 0.6 = 88 %. Ours, 1 / mean π of 3/8: 1 - 0.2 * 5/8 = 87.5 %.
     assert table.rows == (("POP", "ranger", "88.00", "87.00", "+1.00", "87.50", "ftree"),)
-    written = as_read(study_json(plan, outcomes, "run"))["applications"]
+    written = as_read(study_json(SimulatedStudy(plan, tuple(outcomes))))["applications"]
     assert written[0]["recomputed"] == pytest.approx(0.88)
     assert written[0]["simulated"] == pytest.approx(0.875)
 

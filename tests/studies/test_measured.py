@@ -14,10 +14,9 @@ from contend.errors import InputError
 from contend.session import Attempt, Cell, Observer, Step
 from contend.studies import (
     Answer,
-    EndedStudy,
     MeasuredPlan,
+    MeasuredStudy,
     Result,
-    Site,
     read_plan,
     run_measurements,
 )
@@ -53,14 +52,13 @@ class Listener(Observer):
         self.steps.append(step)
 
 
-def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> EndedStudy:
-    site = Site(place or FakeHosts(), options.pop("on", ""))
+def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> MeasuredStudy:
     libraries = dict.fromkeys(("", "a", "b"), LIBRARY)
     folder = Path(options.pop("out", "run"))
-    return run_measurements(plan, folder, site, libraries=libraries, **options)
+    return run_measurements(plan, folder, place or FakeHosts(), libraries=libraries, **options)
 
 
-def answer_of(ended: EndedStudy, measure: str, *, each: int = 2) -> Answer:
+def answer_of(ended: MeasuredStudy, measure: str, *, each: int = 2) -> Answer:
     return next(
         answer
         for answer in ended.answers
@@ -68,7 +66,7 @@ def answer_of(ended: EndedStudy, measure: str, *, each: int = 2) -> Answer:
     )
 
 
-def has_failed(ended: EndedStudy) -> bool:
+def has_failed(ended: MeasuredStudy) -> bool:
     return any(answer.failed for answer in ended.answers)
 
 
@@ -76,7 +74,7 @@ def sweep(plan: MeasuredPlan, **changes: Any) -> MeasuredPlan:
     return plan.changed(only=("sweep",), ranks_per_host=(1,), **changes)
 
 
-def failure_of(ended: EndedStudy) -> tuple[tuple[str, str], list[Result]]:
+def failure_of(ended: MeasuredStudy) -> tuple[tuple[str, str], list[Result]]:
     """Cause and reason of the only failure of the only cell, and its points."""
     (answer,) = ended.answers
     (failure,) = answer.failures(0).items()
@@ -247,7 +245,7 @@ def test_hosts_of_a_cluster_are_compared_by_themselves(plan: MeasuredPlan) -> No
     place = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)], free=10_000)
     ended = go(plan.changed(only=("sort",)), place)
     assert not has_failed(ended)
-    assert ended.results[0].seats == "1 node of 2 ranks"
+    assert ended.results[0].seats == "1 host of 2 ranks"
     assert not ended.results[0].one_host
 
 

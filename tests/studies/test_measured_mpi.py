@@ -16,10 +16,9 @@ from contend.runs import read_samples
 from contend.session import Observer, Step
 from contend.studies import (
     Answer,
-    EndedStudy,
     MeasuredPlan,
+    MeasuredStudy,
     Result,
-    Site,
     read_plan,
     run_measurements,
 )
@@ -59,9 +58,11 @@ class Progressed(Observer):
         self._action(step)
 
 
-def go(plan: MeasuredPlan, library: Library, memory: int = 1 << 30, **options: Any) -> EndedStudy:
-    site = Site(RealHosts(free_memory=memory))
-    return run_measurements(plan, Path("run"), site, libraries={"": library}, **options)
+def go(
+    plan: MeasuredPlan, library: Library, memory: int = 1 << 30, **options: Any
+) -> MeasuredStudy:
+    place = RealHosts(free_memory=memory)
+    return run_measurements(plan, Path("run"), place, libraries={"": library}, **options)
 
 
 def failure_of(answer: Answer) -> tuple[tuple[str, str], list[Result]]:

@@ -27,7 +27,7 @@ def go(
 ) -> list[SimulatedOutcome]:
     folder = plan_file.parent.parent / "run"
     plan = plan or plan_of(plan_file)
-    return run_simulations(plan, folder, beside=plan_file.parent, **options)
+    return list(run_simulations(plan, folder, beside=plan_file.parent, **options).outcomes)
 
 
 class Listener(Observer):
@@ -296,5 +296,5 @@ pattern = "bisect"
 placement = "same-leaf"
 """
     )
-    outcomes = run_simulations(plan_of(plan), tmp_path / "results", beside=tmp_path)
+    outcomes = run_simulations(plan_of(plan), tmp_path / "results", beside=tmp_path).outcomes
     assert [outcome.record.rated_bisection for outcome in outcomes] == [0.5, 1.0]

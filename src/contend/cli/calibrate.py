@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from contend.cli.measure.measuring import watching
 from contend.cli.options import BudgetOption, MpiOption, RunFolderOption, SeedOption
 from contend.cli.outputs import TextOutputs
+from contend.cli.watching import watched_run
 from contend.cli.where import Where
 from contend.measurement import DEFAULT_BUDGET
 from contend.prediction import FILE
@@ -32,7 +32,7 @@ def calibrate(
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """
     folder = output or new_folder("calibrate", datetime.now(UTC).date())
-    with where.place(outputs.console) as place, watching(outputs.console) as observer:
+    with where.place(outputs.console) as place, watched_run(outputs.console) as observer:
         calibration = take_costs(
             place,
             mpi=mpi,

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+import contend.emulation
 from contend.cli.option import Bytes, Option, parsed
 from contend.cli.options import FabricArgument, HostsOption
 from contend.cli.outputs import ProgramOutputs
 from contend.cli.where import CableOptions, Started
-from contend.emulation import Network, Settings, bring_up
+from contend.emulation import Network, Settings
 from contend.errors import UsageError
-from contend.mpi import Launch, launch_folder, prepare, select
-from contend.process import run_foreground
-from contend.report import emulation_document, network_line
+from contend.report import network_line
 from contend.units import parse_size
 
 CommandArgument = Annotated[
@@ -70,26 +66,31 @@ def emulate(
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
     words = _words(command, shell, started.ranks)
-    if started.ranks is None and (started.ranks_per_host is not None or started.mpi is not None):
-        raise UsageError("--ranks-per-host and --mpi need -n")
     began = time.monotonic()
     loaded = cables.load(fabric)
-    order = cables.order(loaded, hosts)
-    with bring_up(
+
+    def tell(network: Network) -> None:
+        lines = (network_line(network, time.monotonic() - began), *network.remarks)
+        for line in lines:
+            outputs.console.print(line, markup=False, soft_wrap=True)
+
+    emulation = contend.emulation.emulate(
         loaded,
+        words,
         **cables.settings(),
-        burst=Settings().burst if burst is None else burst,
-        hosts=sorted(order) if hosts is not None else None,
-        check=not unchecked,
-        lower=not keep_rate,
-    ) as network:
-        _tell(outputs.console, network, time.monotonic() - began)
-        before = network.counters()
-        with _prepared(network, words, started, order) as ready:
-            status = run_foreground(*ready, output=outputs.of_program)
-        traffic = network.counters() - before
-        outputs.deliver(emulation_document(network, words, status, traffic))
-    raise typer.Exit(status)
+        burst=burst,
+        hosts=hosts,
+        placement=cables.placement or "linear",
+        ranks=started.ranks,
+        ranks_per_host=started.ranks_per_host,
+        mpi=started.mpi,
+        keep_rate=keep_rate,
+        unchecked=unchecked,
+        output=outputs.of_program,
+        up=tell,
+    )
+    outputs.deliver(emulation.document())
+    raise typer.Exit(emulation.status)
 
 
 def _words(command: Sequence[str] | None, shell: bool, ranks: int | None) -> list[str]:
@@ -99,28 +100,4 @@ def _words(command: Sequence[str] | None, shell: bool, ranks: int | None) -> lis
         return [os.environ.get("SHELL") or "/bin/sh"]
     if not command:
         raise UsageError("give a command after --, or --shell")
-    if not command[0]:
-        raise UsageError("the command after -- is empty")
     return list(command)
-
-
-@contextmanager
-def _prepared(
-    network: Network, words: list[str], started: Started, order: list[int]
-) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """The command line and the environment of what is to run."""
-    if started.ranks is None:
-        yield network.inside(words), network.environment()
-        return
-    if shutil.which(words[0]) is None:
-        raise UsageError(f"{words[0]}: no such program")
-    request = Launch(select(started.mpi), started.ranks, ranks_per_host=started.ranks_per_host)
-    with launch_folder() as folder:
-        _, launched, environment = prepare(network.on_hosts(request, order), folder)
-        yield [*launched, *words], environment
-
-
-def _tell(console: Console, network: Network, seconds: float) -> None:
-    console.print(network_line(network, seconds), markup=False, soft_wrap=True)
-    for remark in network.remarks:
-        console.print(remark, markup=False, soft_wrap=True)

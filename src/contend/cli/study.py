@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from contend.cli import options as shared
 from contend.cli.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
 from contend.cli.outputs import Outputs
+from contend.cli.watching import watched_study
 from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import MemoryPrediction, VectorLength
-from contend.mpi import this_machine
-from contend.report import Document, PlanEntry, memory_document, plans_document
-from contend.studies import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
-from contend.units import parse_numbers, parse_sizes
+from contend.measurement import Place, RealHosts, VectorLength
+from contend.report import Document, PlanEntry, plans_document
+from contend.studies import (
+    MeasuredPlan,
+    StudyPlan,
+    VerificationPlan,
+    changed_plan,
+    copy_plan,
+    find_plan,
+    predict_memory,
+    read_plan,
+    shipped_plans,
+)
+from contend.units import counted, format_seconds, parse_numbers, parse_sizes
 
 _MEASURED = "Studies that measure"
 _VERIFICATION = "The study verification"
@@ -259,42 +272,48 @@ def study(
     chosen.refuse_foreign({**given, **where.given()})
     if where.cables.loading != shared.WHOLE and not isinstance(chosen, MeasuredPlan):
         raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
-    if "budget" in given:
-        given["budget_s"] = given.pop("budget")
-    if given.pop("predict", False):
-        assert isinstance(chosen, MeasuredPlan)
-        return _memory(chosen, given)
-    # Imported here: what measures, simulates and draws takes longer to load than other verbs run.
-    from contend.cli.study_runs import carry_out
+    predicted = given.pop("predict", False)
+    on_plan = {} if isinstance(chosen, MeasuredPlan) else where.given()
+    changed = changed_plan(chosen, given | on_plan)
+    if predicted:
+        assert isinstance(changed, MeasuredPlan)
+        return predict_memory(changed, given).document()
+    # Here: what measures and simulates takes longer to load than other verbs run.
+    from contend.studies import carry_out
 
-    return carry_out(chosen, path, given, options, where, outputs.console)
+    console = outputs.console
+    folder = Path(changed.name) if options.output is None else options.output
+    with _place(changed, where, console) as place, watched_study(console, changed.name) as watch:
+        return carry_out(
+            changed, folder, place, beside=path.parent, retry=options.retry, observer=watch
+        ).document()
 
 
-def _memory(plan: MeasuredPlan, given: Mapping[str, Any]) -> Document:
-    """The memory that a plan's sorts need, predicted before anything runs.
+@contextmanager
+def _place(plan: StudyPlan, where: Where, console: Console) -> Iterator[Place]:
+    """Where a plan runs, which is said beside how much there is to do."""
+    if isinstance(plan, VerificationPlan):
+        fabrics, least = counted(len(plan.cases), "fabric"), format_seconds(plan.least_seconds)
+        console.print(Text(f"{fabrics}, at least {least} each"))
+    if not isinstance(plan, MeasuredPlan):
+        yield RealHosts()
+        return
+    with where.place(console, memory=plan.memory) as place:
+        if isinstance(place, RealHosts):
+            place = replace(place, described=where.on or "")
+        console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
+        cells = counted(plan.launches * sum(1 for _ in plan.cells()), "cell")
+        console.print(
+            Text(f"{cells} within {format_seconds(plan.budget_s)}, {_place_words(place)}")
+        )
+        yield place
 
-    Raises:
-        UsageError: the plan sorts nothing, or the memory of a host is not known.
-    """
-    own = plan.predict
-    plan = plan.changed(**given)
-    sorts = [measure for measure in plan.measures if measure.probe == "sort"]
-    if not sorts:
-        raise UsageError(f"{plan.name}: --predict is for plans that sort")
-    memory = own.memory if own is not None and "memory" not in given else plan.memory
-    if memory is None:
-        memory = this_machine().memory
-    if memory is None:
-        raise UsageError("--memory: expected a size such as 24GiB, got none")
-    shown = own.length if own is not None and "length" not in given else None
-    studied = []
-    for measure in sorts:
-        for each in measure.ranks_per_host:
-            hosts = measure.hosts or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
-            for length in shown or measure.length:
-                predictions = [
-                    MemoryPrediction(measure.vectors or 0, count, each, length.at(count))
-                    for count in hosts
-                ]
-                studied.append((length, predictions))
-    return memory_document(plan.name, studied, memory)
+
+def _place_words(place: Place) -> str:
+    """Where a study measures, for people."""
+    if place.alone:
+        return "on one host: N hosts are N groups of ranks there"
+    if not place.described:
+        return "on the hosts of the launcher"
+    hosts = f", {counted(len(place.slots), 'host')}" if place.slots else ""
+    return f"on {place.described}{hosts}"

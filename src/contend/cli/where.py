@@ -31,11 +31,11 @@ from contend.cli.options import (
     WHOLE,
     Loading,
 )
-from contend.emulation import EmulatedHosts, Settings, bring_up
+from contend.emulation import EmulatedHosts, Settings, bring_up, order_of
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import RealHosts, make_shapes
-from contend.placement import parse, read_host_names
+from contend.placement import read_host_names
 from contend.report import network_line
 
 if TYPE_CHECKING:
@@ -101,12 +101,7 @@ class CableOptions:
         Raises:
             UsageError: a placement that is drawn.
         """
-        placed = parse(self.placement or "linear", fabric, hosts=hosts)
-        if placed.random:
-            raise UsageError(
-                "--placement random: ranks need one placement here, such as linear or file:PATH"
-            )
-        return list(dict.fromkeys(placed.hosts.tolist()))
+        return order_of(fabric, self.placement or "linear", hosts)
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,6 @@
+from .emulating import Emulation as Emulation
+from .emulating import emulate as emulate
+from .emulating import order_of as order_of
 from .headroom import Headroom as Headroom
 from .hosts import EmulatedHosts as EmulatedHosts
 from .hosts import emulated_fabric as emulated_fabric

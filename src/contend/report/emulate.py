@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
 
 from contend.congestion import link_rates
-from contend.emulation import Headroom, Network, Settings, Traffic
+from contend.emulation import Emulation, Headroom, Network, Settings, Traffic
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
@@ -29,18 +28,10 @@ def network_line(network: Network, seconds: float) -> str:
     return f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, {network.cables}"
 
 
-def emulation_document(
-    network: Network, command: Sequence[str], status: int, traffic: Traffic
-) -> Document:
-    """What a command sent over an emulated fabric.
-
-    Args:
-        network: the network that was up.
-        command: the command that ran.
-        status: its exit status.
-        traffic: what it sent.
-    """
-    record = _record(network, command, status, traffic)
+def emulation_document(emulation: Emulation) -> Document:
+    """What a command sent over an emulated fabric."""
+    network, traffic = emulation.network, emulation.traffic
+    record = _record(emulation)
     return Document(
         verdict=record.verdict,
         tables=[traffic_table(traffic, network)],
@@ -164,9 +155,8 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     traffic: Annotated[TrafficJson, "what it sent."]
 
 
-def _record(
-    network: Network, command: Sequence[str], status: int, traffic: Traffic
-) -> EmulationJson:
+def _record(emulation: Emulation) -> EmulationJson:
+    network, traffic = emulation.network, emulation.traffic
     fabric = network.fabric
     hosts = zip(network.numbers, network.hosts, network.addresses, strict=True)
     return EmulationJson(
@@ -184,7 +174,7 @@ def _record(
             EmulatedHostJson(name=fabric.host_name[host], label=label, address=address)
             for host, label, address in hosts
         ],
-        command=list(command),
-        status=status,
+        command=list(emulation.command),
+        status=emulation.status,
         traffic=msgspec.convert(traffic.json(fabric), TrafficJson),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import msgspec
 
@@ -11,7 +12,7 @@ from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.studies import published
+from contend.studies import PredictedMemory, published
 from contend.units import counted, format_bytes, round_half_up
 
 # The paper's names, largest first; it counts in powers of 1024.
@@ -25,35 +26,31 @@ _ERR = "ERR is an error, for the poster one of memory."
 _Row = tuple[str, ...]
 
 
-def memory_document(
-    study: str,
-    studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
-    host_memory: int,
-) -> Document:
-    """What sorts need, beside what was published for the same runs.
-
-    Args:
-        study: name of the plan.
-        studied: lengths of vectors, each on several numbers of hosts.
-        host_memory: bytes.
-    """
+def memory_document(predicted: PredictedMemory) -> Document:
+    """What sorts need, beside what was published for the same runs."""
+    memory = predicted.memory
     tables = [
         table
-        for length, predictions in studied
-        for table in memory_tables(length, predictions, host_memory)
+        for length, predictions in predicted.lengths
+        for table in memory_tables(length, predictions, memory)
     ]
-    every = [prediction for _, predictions in studied for prediction in predictions]
-    over = _of_fit(Fit.EXCEEDS, every, host_memory)
-    near = _of_fit(Fit.NEAR, every, host_memory)
-    fits = f"All arrays of {counted(len(every), 'run')} fit a host's {format_bytes(host_memory)}"
-    record = memory_json(study, studied, host_memory)
+    every = [prediction for _, predictions in predicted.lengths for prediction in predictions]
+    over = _of_fit(Fit.EXCEEDS, every, memory)
+    near = _of_fit(Fit.NEAR, every, memory)
+    fits = f"All arrays of {counted(len(every), 'run')} fit a host's {format_bytes(memory)}"
     verdict = f"{'; '.join(filter(None, (over, near))) or fits}."
-    return Document(
+    record = MemoryJson(
         verdict=verdict,
-        tables=tables,
-        record=msgspec.structs.replace(record, verdict=verdict),
-        shortfall=over,
+        study=predicted.plan,
+        host_memory_bytes=memory,
+        near_from_share=float(NEAR),
+        predictions=[
+            _prediction(length, prediction, memory)
+            for length, predictions in predicted.lengths
+            for prediction in predictions
+        ],
     )
+    return Document(verdict=verdict, tables=tables, record=record, shortfall=over)
 
 
 def _of_fit(fit: Fit, predictions: Sequence[MemoryPrediction], memory: int) -> str:
@@ -163,99 +160,50 @@ def _seconds(seconds: float | None) -> str:
 
 
 class ArrayJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An array; a mean where blocks differ in length.
+    """An array; a mean where blocks differ in length."""
 
-    Attributes:
-        length: number of doubles or of vectors, as the paper counts them.
-        bytes: memory that it takes.
-    """
-
-    length: int | float
-    bytes: int | float
+    length: Annotated[int | float, "number of doubles or of vectors, as the paper counts them."]
+    bytes: Annotated[int | float, "memory that it takes."]
 
 
 class PublishedTimeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A time that others published for the same run.
+    """A time that others published for the same run."""
 
-    Attributes:
-        source: who published it.
-        status: ``done``, or ``failed`` where the source has an error.
-        seconds: null for an error.
-    """
-
-    source: str
-    status: str
-    seconds: float | None
+    source: Annotated[str, "who published it."]
+    status: Annotated[str, "``done``, or ``failed`` where the source has an error."]
+    seconds: Annotated[float | None, "null for an error."]
 
 
 class PredictionJson(msgspec.Struct, frozen=True, kw_only=True, rename={"global_": "global"}):
-    """The memory of one sort.
+    """The memory of one sort."""
 
-    Attributes:
-        length: of a vector as it was asked for, such as ``512N``.
-        hosts: number of hosts.
-        ranks_per_host: ranks on every host.
-        ranks: ranks in all.
-        length_in_doubles: of a vector, on that many hosts.
-        divides: whether p² divides n, so that all blocks have the same length.
-        global_: all vectors.
-        local: the vectors of one rank.
-        block: what one rank sends to another.
-        host_arrays_bytes: both arrays of all ranks of a host.
-        fit: ``fits``, ``near`` or ``exceeds``, against the memory of a host.
-        published: times that others published for the same run.
-    """
-
-    length: str
-    hosts: int
-    ranks_per_host: int
-    ranks: int
-    length_in_doubles: int
-    divides: bool
-    global_: ArrayJson
-    local: ArrayJson
-    block: ArrayJson
-    host_arrays_bytes: int
-    fit: str
-    published: list[PublishedTimeJson]
+    length: Annotated[str, "of a vector as it was asked for, such as ``512N``."]
+    hosts: Annotated[int, "number of hosts."]
+    ranks_per_host: Annotated[int, "ranks on every host."]
+    ranks: Annotated[int, "ranks in all."]
+    length_in_doubles: Annotated[int, "of a vector, on that many hosts."]
+    divides: Annotated[bool, "whether p² divides n, so that all blocks have the same length."]
+    global_: Annotated[ArrayJson, "all vectors."]
+    local: Annotated[ArrayJson, "the vectors of one rank."]
+    block: Annotated[ArrayJson, "what one rank sends to another."]
+    host_arrays_bytes: Annotated[int, "both arrays of all ranks of a host."]
+    fit: Annotated[str, "``fits``, ``near`` or ``exceeds``, against the memory of a host."]
+    published: Annotated[list[PublishedTimeJson], "times that others published for the same run."]
 
 
 class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
     """Predicted memory of a study of sorts.
 
     Numbers are exact integers, but for means where `divides` is false: those are floating-point.
-
-    Attributes:
-        verdict: whether a host has that much, in words.
-        study: name of the plan.
-        host_memory_bytes: memory of a host.
-        near_from_share: from this fraction of it on, arrays are near the memory of a host.
-        predictions: one for each vector length and number of hosts.
     """
 
-    verdict: str = ""
-    study: str
-    host_memory_bytes: int
-    near_from_share: float
-    predictions: list[PredictionJson]
-
-
-def memory_json(
-    study: str,
-    studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
-    host_memory: int,
-) -> MemoryJson:
-    """The result of ``contend study PLAN --predict --json``."""
-    return MemoryJson(
-        study=study,
-        host_memory_bytes=host_memory,
-        near_from_share=float(NEAR),
-        predictions=[
-            _prediction(length, prediction, host_memory)
-            for length, predictions in studied
-            for prediction in predictions
-        ],
-    )
+    verdict: Annotated[str, "whether a host has that much, in words."]
+    study: Annotated[str, "name of the plan."]
+    host_memory_bytes: Annotated[int, "memory of a host."]
+    near_from_share: Annotated[
+        float, "from this fraction of it on, arrays are near the memory of a host."
+    ]
+    predictions: Annotated[list[PredictionJson], "one for each vector length and number of hosts."]
 
 
 def _prediction(
@@ -274,7 +222,9 @@ def _prediction(
         host_arrays_bytes=prediction.host_bytes,
         fit=prediction.fit(host_memory).name.lower(),
         published=[
-            PublishedTimeJson(source=source, status="done" if seconds else "failed", seconds=seconds)
+            PublishedTimeJson(
+                source=source, status="done" if seconds else "failed", seconds=seconds
+            )
             for source, seconds in published(length, prediction).items()
         ],
     )

@@ -24,6 +24,7 @@ from contend.measurement import (
 from contend.mpi import Library
 from contend.runs import Run
 from contend.session import RECORD, Clock, Observer, Session
+from contend.shown import Shown
 from contend.studies.grid import GridCell
 from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.results import Answer, Result, RunPoints
@@ -35,59 +36,23 @@ _ALONE = (
 )
 
 
-@dataclass(frozen=True)
-class Site:
-    """The hosts that those of a plan become.
-
-    On one machine N hosts of a plan are N groups of ranks that share it: no message crosses a
-    network, and all groups together must fit its processors and its memory.
+@dataclass(frozen=True, eq=False)
+class MeasuredStudy(Shown, told="measured_document"):
+    """A study of measurements that has ended.
 
     Attributes:
-        place: where ranks run.
-        on: what it is called on the command line; "" for this machine or the launcher's hosts.
-    """
-
-    place: Place
-    on: str = ""
-
-    @property
-    def alone(self) -> bool:
-        """Whether hosts are only groups of ranks on this machine, without a network."""
-        return self.place.alone
-
-    @property
-    def described(self) -> str:
-        """Where it is, with all that decides figures there."""
-        return self.place.described or self.on
-
-    def words(self) -> str:
-        """Where it measures, for people."""
-        if self.alone:
-            return "on one host: N hosts are N groups of ranks there"
-        if not self.described:
-            return "on the hosts of the launcher"
-        hosts = f", {counted(len(self.place.slots), 'host')}" if self.place.slots else ""
-        return f"on {self.described}{hosts}"
-
-    def seats(self, cell: GridCell) -> str:
-        """Hosts and ranks of a cell for people."""
-        each = counted(cell.ranks_per_host, "rank")
-        if not self.alone:
-            return f"{counted(cell.hosts, 'node')} of {each}"
-        return f"{counted(cell.hosts, 'group')} of {each} on one host"
-
-
-@dataclass(frozen=True)
-class EndedStudy:
-    """A study that has ended.
-
-    Attributes:
+        plan: what was measured, with the rate of a port where the place knows it.
         answers: all cells of the plan that have ended, under all conditions, in the plan's order.
         left: launches that no time was left for, as people call them.
+        on: where it was measured; "" where nobody said.
+        folder: where results are kept.
     """
 
+    plan: MeasuredPlan
     answers: tuple[Answer, ...]
-    left: tuple[str, ...]
+    left: tuple[str, ...] = ()
+    on: str = ""
+    folder: Path = Path()
 
     @property
     def results(self) -> list[Result]:
@@ -98,19 +63,20 @@ class EndedStudy:
 def run_measurements(
     plan: MeasuredPlan,
     folder: Path,
-    site: Site,
+    place: Place,
     *,
     retry: bool = False,
     observer: Observer | None = None,
     libraries: Mapping[str, Library] | None = None,
     clock: Clock = time.monotonic,
-) -> EndedStudy:
+) -> MeasuredStudy:
     """Measures every cell of a plan that is not kept yet.
 
     Args:
         plan: what to measure.
         folder: where results are kept.
-        site: where.
+        place: where; on one machine N hosts of a plan are N groups of ranks that share it: no
+            message crosses a network, and all together must fit its processors and its memory.
         retry: measure cells again that failed before.
         observer: is told what goes on.
         libraries: MPI libraries that have been tried, by the names that the plan has for them.
@@ -122,10 +88,10 @@ def run_measurements(
         MissingError: the machine lacks an MPI library of the plan, or room for samples.
     """
     observer = observer or Observer()
-    cells = {cell: question(plan, cell, site.place) for cell in plan.cells()}
+    cells = {cell: question(plan, cell, place) for cell in plan.cells()}
     observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
     method = Measured(
-        site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
+        place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
     )
     # Places of the grid that are the same question on one machine are measured once.
     asked = tuple({key.key: key for key in cells.values()}.values())
@@ -149,16 +115,15 @@ def run_measurements(
         left += [cell.label + launch for cell, key in cells.items() if key == step.cell]
     kept = _runs_of(folder)
     answers = [
-        _answer(plan, cell, asked_for, run, site, method)
+        _answer(plan, cell, asked_for, run, method)
         for cell, key in cells.items()
         for asked_for, run in kept.get(replace(key, labels={}).key, [])
     ]
     # A cell that never ran does not know what its library calls itself; others do.
     runs = [(answer.cell.library, answer.points.run.record.library.title) for answer in answers]
     titles = {library: title for library, title in runs if title}
-    return EndedStudy(
-        tuple(_named(answer, titles) for answer in answers if answer.launches), tuple(left)
-    )
+    ended = tuple(_named(answer, titles) for answer in answers if answer.launches)
+    return MeasuredStudy(_with_known_wire(plan, place), ended, tuple(left), place.described, folder)
 
 
 def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
@@ -188,7 +153,7 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
     return ask(make_workload(cell.probe, options), conditions, place, cell.library)
 
 
-def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
+def _with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
     """The plan with what a host's port carries where the place knows, unless it says so itself."""
     if plan.wire is not None or place.wire is None:
         return plan
@@ -219,7 +184,6 @@ def _answer(
     cell: GridCell,
     asked: MeasuredCell,
     run: Run,
-    site: Site,
     method: Measured,
 ) -> Answer:
     """What a run says of a cell; without launches where none has ended."""
@@ -235,17 +199,25 @@ def _answer(
                 place=cell.place(name),
                 summary=None if all(failures) else points.summaries.get(name),
                 failures=failures,
-                seats=site.seats(cell),
-                one_host=site.alone,
+                seats=_seats(cell, method.place),
+                one_host=method.place.alone,
                 findings=run.findings,
             )
         )
-    warnings = [_ALONE] if site.alone and cell.ranks > 1 else []
+    warnings = [_ALONE] if method.place.alone and cell.ranks > 1 else []
     warnings += [warning.text for warning in run.record.warnings]
     needed, memory = _memory(asked, method)
     return Answer(
         cell, points, launches, tuple(results), needed, memory, tuple(dict.fromkeys(warnings))
     )
+
+
+def _seats(cell: GridCell, place: Place) -> str:
+    """Hosts and ranks of a cell for people."""
+    each = counted(cell.ranks_per_host, "rank")
+    if place.alone:
+        return f"{counted(cell.hosts, 'group')} of {each} on one host"
+    return f"{counted(cell.hosts, 'host')} of {each}"
 
 
 def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:

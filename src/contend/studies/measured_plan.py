@@ -40,7 +40,6 @@ _OF_PLANS = (
     "only", "mpi", "launches", "budget", "precision", "verify", "seed", "label", "wire", "memory",
     "predict",
 )  # fmt: skip
-_OF_PLACES = ("on", "routes", "route", "rate", "buffer", "rto_min", "placement", "launcher")
 
 
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
@@ -140,7 +139,10 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
     """
 
     kind: ClassVar[str] = "measured"
-    takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS, *_OF_PLACES))
+    takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS))
+    places: ClassVar[frozenset[str]] = frozenset(
+        ("on", "routes", "route", "rate", "buffer", "rto_min", "placement", "launcher")
+    )
 
     measures: Annotated[tuple[Measure, ...], Meta(min_length=1)] = field(name="measure")
     mpi: tuple[Name, ...] = ()

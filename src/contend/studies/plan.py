@@ -62,7 +62,10 @@ class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How its figures are made, in one word."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Options of the command line that change such a plan, by their names in Python."""
+    """Options that change such a plan, by their names in Python."""
+
+    places: ClassVar[frozenset[str]] = frozenset()
+    """Options of the command line that say where such a plan runs."""
 
     name: Name
     title: Text = ""
@@ -88,7 +91,7 @@ class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             UsageError: naming the first of them.
         """
         for option in options:
-            if option not in self.takes:
+            if option not in self.takes | self.places:
                 name = option.replace("_", "-")
                 raise UsageError(f"--{name} does not belong to the study {self.name}")
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from contend.errors import InputError, UsageError
 from contend.files import read_toml, write_whole
-from contend.measurement import MemoryPrediction, VectorLength
 from contend.studies.measured_plan import MeasuredPlan
-from contend.studies.plan import checked
+from contend.studies.plan import StudyPlan, checked
 from contend.studies.simulated_plan import SimulatedPlan
 from contend.studies.verification_plan import VerificationPlan
-from contend.units import nearest
+from contend.units import nearest, parse_numbers, parse_seconds, parse_share
 
 _SHIPPED = Path(__file__).parent / "plans"
 # The tables that only plans of one kind have.
@@ -23,6 +23,10 @@ _KINDS: dict[str, type[SimulatedPlan] | type[MeasuredPlan] | type[VerificationPl
     "pattern": SimulatedPlan,
     "fabric": SimulatedPlan,
 }
+
+# Options that may have several values: numbers, and words.
+_NUMBERS = ("hosts", "ranks", "ranks_per_host")
+_WORDS = ("only", "length", "algorithm", "bytes", "mpi")
 
 
 def shipped_plans() -> tuple[str, ...]:
@@ -62,6 +66,38 @@ def read_plan(path: Path) -> SimulatedPlan | MeasuredPlan | VerificationPlan:
     return plan
 
 
+def changed_plan(plan: StudyPlan, options: Mapping[str, Any]) -> StudyPlan:
+    """A plan with what options say otherwise, as Python or the command line has them.
+
+    Raises:
+        UsageError: an option that such a plan has not, or a value that fits nothing of it.
+        InputError: when the plan does not fit together any more.
+    """
+    plan.refuse_foreign(options)
+    given = {name: _listed(name, value) for name, value in options.items() if value is not None}
+    if isinstance(given.get("precision"), str):
+        given["precision"] = parse_share(given["precision"])
+    if "budget" in given:
+        budget = given.pop("budget")
+        given["budget_s"] = parse_seconds(budget) if isinstance(budget, str) else float(budget)
+    assert isinstance(plan, SimulatedPlan | MeasuredPlan | VerificationPlan)
+    return plan.changed(**given)
+
+
+def _listed(name: str, value: Any) -> Any:
+    """The value of an option that may have several as a tuple; of others as it is."""
+    if name not in (*_NUMBERS, *_WORDS, "label", "case"):
+        return value
+    if isinstance(value, Mapping):
+        return tuple(f"{key}={text}" for key, text in value.items())
+    if isinstance(value, str) and name in _NUMBERS:
+        return parse_numbers(value)
+    if isinstance(value, str) and name in _WORDS:
+        return tuple(word.strip() for word in value.split(","))
+    values = (value,) if isinstance(value, str | int) else tuple(value)
+    return tuple(map(str, values)) if name == "length" else values
+
+
 def copy_plan(name: str, folder: Path) -> list[Path]:
     """Copies a plan that comes with contend, and the files it names, for its user to change.
 
@@ -83,25 +119,3 @@ def copy_plan(name: str, folder: Path) -> list[Path]:
     for source, target in zip(sources, targets, strict=True):
         write_whole(target, source.read_bytes())
     return targets
-
-
-def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, float | None]:
-    """Seconds that Mistry et al. 2015 published for a sort on the cluster tara, by source.
-
-    None is an error there; a source that is missing published nothing for this run.
-    """
-    return {
-        known.source: known.seconds
-        for known in _mistry2015().known()
-        if known.length == length
-        and known.hosts == prediction.hosts
-        and known.vectors == prediction.vectors
-        and known.ranks_per_host == prediction.ranks_per_host
-    }
-
-
-@cache
-def _mistry2015() -> MeasuredPlan:
-    plan = read_plan(find_plan("mistry2015"))
-    assert isinstance(plan, MeasuredPlan)
-    return plan

@@ -19,6 +19,7 @@ from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.routes import save
 from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
+from contend.shown import Shown
 from contend.studies.simulated_cell import (
     SimulatedCell,
     SimulatedOutcome,
@@ -35,6 +36,21 @@ _FABRICS, _RUNS = "fabrics", "runs"
 _FAILURES = (ContendError, OSError, MemoryError)
 
 
+@dataclass(frozen=True, eq=False)
+class SimulatedStudy(Shown, told="study_document"):
+    """A study of simulations that has ended.
+
+    Attributes:
+        plan: what was simulated.
+        outcomes: all cells of the plan, in its order.
+        folder: where results are kept.
+    """
+
+    plan: SimulatedPlan
+    outcomes: tuple[SimulatedOutcome, ...]
+    folder: Path = Path()
+
+
 def run_simulations(
     plan: SimulatedPlan,
     folder: Path,
@@ -42,7 +58,7 @@ def run_simulations(
     beside: Path,
     retry: bool = False,
     observer: Observer | None = None,
-) -> list[SimulatedOutcome]:
+) -> SimulatedStudy:
     """Simulates every cell of a plan that is not kept yet.
 
     Args:
@@ -51,9 +67,6 @@ def run_simulations(
         beside: where files that the plan names are looked for first.
         retry: simulate cells again that failed before.
         observer: is told what goes on.
-
-    Returns:
-        All cells of the plan, in its order.
 
     Raises:
         UsageError: the folder cannot be made or written.
@@ -88,7 +101,7 @@ def run_simulations(
             outcome.record, fabric=plan_cell.fabric.name, pattern=plan_cell.pattern.name
         )
         outcomes.append(SimulatedOutcome(names, outcome.path))
-    return outcomes
+    return SimulatedStudy(plan, tuple(outcomes), folder)
 
 
 def simulated_cell(plan: SimulatedPlan, cell: PlanCell, beside: Path) -> SimulatedCell:

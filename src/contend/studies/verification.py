@@ -27,6 +27,7 @@ from contend.measurement import (
 from contend.routes import tables_of
 from contend.runs import Run
 from contend.session import Observer, Session
+from contend.shown import Shown
 from contend.studies.simulated import beside_plan, digest
 from contend.studies.verification_plan import Case, VerificationPlan
 
@@ -55,22 +56,33 @@ class Verified:
     error: ContendError | None = None
 
 
-def verify(
-    case: Case,
+@dataclass(frozen=True, eq=False)
+class VerifiedStudy(Shown, told="verification_document"):
+    """The simulation, held against a network.
+
+    Attributes:
+        plan: what was asked for.
+        fabrics: what came of each.
+    """
+
+    plan: VerificationPlan
+    fabrics: tuple[Verified, ...]
+
+
+def run_verification(
     plan: VerificationPlan,
     folder: Path,
     *,
     beside: Path,
     retry: bool = False,
     observer: Observer | None = None,
-) -> Verified:
-    """Measures a fabric's bisect patterns and puts what its routes predict beside every message.
+) -> VerifiedStudy:
+    """Measures bisect patterns on every fabric, and predicts each message by its routes.
 
     What is kept in the folder is not measured again, and needs no emulation.
 
     Args:
-        case: the fabric.
-        plan: what is sent, and over which cables.
+        plan: what is sent on which fabrics, over which cables.
         folder: of the study.
         beside: where files that the plan names are looked for first.
         retry: measure again what failed before.
@@ -80,7 +92,14 @@ def verify(
         UsageError: for what does not fit together.
         MissingError: this machine cannot emulate, or lacks an MPI library.
     """
-    observer = observer or Observer()
+    told = observer or Observer()
+    verified = (_verify(case, plan, folder, beside, retry, told) for case in plan.cases)
+    return VerifiedStudy(plan, tuple(verified))
+
+
+def _verify(
+    case: Case, plan: VerificationPlan, folder: Path, beside: Path, retry: bool, observer: Observer
+) -> Verified:
     try:
         fabric = load(
             beside_plan(beside, case.source),
@@ -90,7 +109,7 @@ def verify(
         )
         # Every message is held against a prediction of its own, which hashed routes have not.
         tables_of(fabric)
-        run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer or Observer())
+        run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer)
         pairs = beside_predictions(run, fabric, hosts)
         return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
     except (MissingError, UsageError):

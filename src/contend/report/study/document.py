@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -11,17 +12,12 @@ from msgspec.structs import replace
 
 from contend.report.document import Document
 from contend.report.pairs import agreement_tables
-from contend.report.study.json import (
-    StudyJson,
-    study_json,
-    verification_json,
-    verified_json,
-)
+from contend.report.study.json import StudyJson, VerificationJson, study_json, verified_json
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
-from contend.studies import EndedStudy, MeasuredPlan, SimulatedOutcome, SimulatedPlan, Verified
+from contend.studies import MeasuredStudy, SimulatedStudy, Verified, VerifiedStudy
 from contend.units import counted
 
 if TYPE_CHECKING:
@@ -43,25 +39,17 @@ def _comes(number: int) -> str:
     return "comes" if number == 1 else "come"
 
 
-def study_document(
-    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome], folder: str
-) -> Document:
-    """Simulated cells beside what is known of them.
-
-    Args:
-        plan: what was asked for.
-        outcomes: the cells that have ended.
-        folder: of the study.
-    """
-    record = study_json(plan, outcomes, folder)
+def study_document(study: SimulatedStudy) -> Document:
+    """Simulated cells beside what is known of them."""
+    record = study_json(study)
     failed = sum(cell.status == "failed" for cell in record.cells)
     verdict = _simulated_verdict(record)
     return Document(
         verdict=verdict,
-        tables=study_tables(plan, outcomes),
+        tables=study_tables(study.plan, study.outcomes),
         record=replace(record, verdict=verdict),
-        pictures={"study": partial(_simulated_figures, plan, outcomes)},
-        shortfall=_failed(failed, len(outcomes), folder),
+        pictures={"study": partial(_simulated_figures, study)},
+        shortfall=_failed(failed, len(study.outcomes), study.folder),
     )
 
 
@@ -82,37 +70,28 @@ def _simulated_verdict(record: StudyJson) -> str:
     return f"{verdict}."
 
 
-def _simulated_figures(
-    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]
-) -> Iterator[tuple[str, Figure]]:
+def _simulated_figures(study: SimulatedStudy) -> Iterator[tuple[str, Figure]]:
     # Here: studies are told without what draws.
     from contend.report.study.simulated_figures import study_figures
 
-    return study_figures(plan, outcomes)
+    return study_figures(study.plan, study.outcomes)
 
 
-def measured_document(plan: MeasuredPlan, ended: EndedStudy, on: str, folder: str) -> Document:
-    """Measured cells beside what others published.
-
-    Args:
-        plan: what was measured.
-        ended: what came of it.
-        on: where it was measured.
-        folder: of the study.
-    """
-    record = measured_json(plan, ended, on, folder)
+def measured_document(study: MeasuredStudy) -> Document:
+    """Measured cells beside what others published."""
+    record = measured_json(study)
     verdict = _measured_verdict(record)
-    failed = sum(answer.failed for answer in ended.answers)
-    launches = sum(len(answer.launches) for answer in ended.answers)
-    short = [_failed(failed, launches, folder)]
-    if ended.left:
-        left = counted(len(ended.left), "cell")
+    failed = sum(answer.failed for answer in study.answers)
+    launches = sum(len(answer.launches) for answer in study.answers)
+    short = [_failed(failed, launches, study.folder)]
+    if study.left:
+        left = counted(len(study.left), "cell")
         short.append(f"no time was left for {left}: give the command again")
     return Document(
         verdict=verdict,
-        tables=measured_tables(plan, ended),
+        tables=measured_tables(study),
         record=replace(record, verdict=verdict),
-        pictures={"study": partial(_measured_figures, plan, ended)},
+        pictures={"study": partial(_measured_figures, study)},
         shortfall="; ".join(filter(None, short)),
     )
 
@@ -143,26 +122,23 @@ def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _measured_figures(plan: MeasuredPlan, ended: EndedStudy) -> Iterator[tuple[str, Figure]]:
+def _measured_figures(study: MeasuredStudy) -> Iterator[tuple[str, Figure]]:
     from contend.report.study.measured_figures import measured_figures
 
-    return measured_figures(plan, ended.results)
+    return measured_figures(study.plan, study.results)
 
 
-def _failed(failed: int, of: int, folder: str) -> str:
+def _failed(failed: int, of: int, folder: Path) -> str:
     return f"{failed} of {counted(of, 'cell')} failed; {folder} says why" if failed else ""
 
 
-def verification_document(seed: int, verified: Sequence[Verified]) -> Document:
-    """Measured bandwidths of random pairs beside simulated ones, on every fabric.
-
-    Args:
-        seed: of every random choice.
-        verified: one for each fabric.
-    """
+def verification_document(study: VerifiedStudy) -> Document:
+    """Measured bandwidths of random pairs beside simulated ones, on every fabric."""
+    verified = study.fabrics
     compared = [(one, one.agreement) for one in verified if one.agreement is not None]
-    record = verification_json(
-        seed, [verified_json(one.case, agreement, one.rate) for one, agreement in compared]
+    record = VerificationJson(
+        seed=study.plan.seed,
+        results=[verified_json(one.case, agreement, one.rate) for one, agreement in compared],
     )
     verdict = _verification_verdict([agreement for _, agreement in compared])
     tables = [

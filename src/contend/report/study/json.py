@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -11,139 +12,87 @@ from contend.congestion import SampleMean
 from contend.measurement import Agreement
 from contend.report.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
-from contend.studies import (
-    Case,
-    Record,
-    SimulatedOutcome,
-    SimulatedPlan,
-)
+from contend.studies import Case, Record, SimulatedPlan, SimulatedStudy
 
 
 class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A number known from elsewhere, beside ours.
+    """A number known from elsewhere, beside ours."""
 
-    Attributes:
-        source: who published it.
-        average: which of our averages it is compared with.
-        value: the published number, as a fraction of the link speed.
-        difference: ours, multiplied by the cell's scale, minus theirs.
-    """
-
-    source: str
-    average: str
-    value: float
-    difference: float
+    source: Annotated[str, "who published it."]
+    average: Annotated[str, "which of our averages it is compared with."]
+    value: Annotated[float, "the published number, as a fraction of the link speed."]
+    difference: Annotated[float, "ours, multiplied by the cell's scale, minus theirs."]
 
 
 class StudyCellJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of a study of simulations; of one that failed there are the first five keys.
+    """A cell of a study of simulations; of one that failed there are the first five keys."""
 
-    Attributes:
-        fabric: name of the fabric.
-        engine: what computed its routes; "" is its own.
-        pattern: the traffic pattern.
-        status: ``done`` or ``failed``.
-        cause: why it failed.
-        samples: number of patterns that were drawn.
-        seed: of every random choice.
-        rated_bisection: capacity of the narrowest cut found between halves of the hosts that take
-            part, as a fraction of full bisection.
-        scale: what averages may be multiplied by to leave out the pattern's own end points.
-        averages: bandwidths by name, as fractions of the link speed.
-        references: numbers known from elsewhere.
-        elapsed_s: seconds that the simulation took.
-    """
-
-    fabric: str
-    engine: str
-    pattern: str
-    status: str
-    cause: str | UnsetType = UNSET
-    samples: int | UnsetType = UNSET
-    seed: int | UnsetType = UNSET
-    rated_bisection: float | UnsetType | None = UNSET
-    scale: float | UnsetType = UNSET
-    averages: dict[str, SampleMean] | UnsetType = UNSET
-    references: list[DifferenceJson] | UnsetType = UNSET
-    elapsed_s: float | UnsetType = UNSET
+    fabric: Annotated[str, "name of the fabric."]
+    engine: Annotated[str, "what computed its routes;  is its own."]
+    pattern: Annotated[str, "the traffic pattern."]
+    status: Annotated[str, "``done`` or ``failed``."]
+    cause: Annotated[str | UnsetType, "why it failed."] = UNSET
+    samples: Annotated[int | UnsetType, "number of patterns that were drawn."] = UNSET
+    seed: Annotated[int | UnsetType, "of every random choice."] = UNSET
+    rated_bisection: Annotated[
+        float | UnsetType | None,
+        "narrowest cut found between halves of the hosts that take part, of full bisection.",
+    ] = UNSET
+    scale: Annotated[
+        float | UnsetType,
+        "what averages may be multiplied by to leave out the pattern's own end points.",
+    ] = UNSET
+    averages: Annotated[
+        dict[str, SampleMean] | UnsetType, "bandwidths by name, as fractions of the link speed."
+    ] = UNSET
+    references: Annotated[list[DifferenceJson] | UnsetType, "numbers known from elsewhere."] = UNSET
+    elapsed_s: Annotated[float | UnsetType, "seconds that the simulation took."] = UNSET
 
 
 class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A study of simulations.
+    """A study of simulations."""
 
-    Attributes:
-        verdict: what it comes to, in words.
-        study: name of the plan.
-        run: folder of the study.
-        average: the average that the plan compares.
-        notes: what a reader must know, as the plan says it.
-        cells: one for each fabric, engine and pattern.
-        applications: what full bandwidth would leave of applications' run times; there if the plan
-            has applications.
-    """
-
-    verdict: str = ""
-    study: str
-    run: str
-    average: str
-    notes: list[str]
-    cells: list[StudyCellJson]
-    applications: list[ImpactJson] | UnsetType = UNSET
+    verdict: Annotated[str, "what it comes to, in words."] = ""
+    study: Annotated[str, "name of the plan."]
+    run: Annotated[str, "folder of the study."]
+    average: Annotated[str, "the average that the plan compares."]
+    notes: Annotated[list[str], "what a reader must know, as the plan says it."]
+    cells: Annotated[list[StudyCellJson], "one for each fabric, engine and pattern."]
+    applications: Annotated[
+        list[ImpactJson] | UnsetType,
+        "what full bandwidth would leave of run times; there if the plan has applications.",
+    ] = UNSET
 
 
 class VerifiedFabricJson(AgreementJson, frozen=True, kw_only=True):
-    """A fabric whose measured bandwidths were compared with the simulation's.
+    """A fabric whose measured bandwidths were compared with the simulation's."""
 
-    Attributes:
-        fabric: its name in the study.
-        source: what describes it.
-        engine: what computed its routes; null is its own.
-        rate_Bps: bytes per second of an emulated cable.
-    """
-
-    fabric: str
-    source: str
-    engine: str | None
-    rate_Bps: float
+    fabric: Annotated[str, "its name in the study."]
+    source: Annotated[str, "what describes it."]
+    engine: Annotated[str | None, "what computed its routes; null is its own."]
+    rate_Bps: Annotated[float, "bytes per second of an emulated cable."]
 
 
 class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The study ``verification``.
+    """The study ``verification``."""
 
-    Attributes:
-        verdict: how far measured and simulated bandwidths are apart, in words.
-        study: always ``verification``.
-        seed: of every random choice.
-        results: one for each fabric.
-    """
-
-    verdict: str = ""
-    study: str = "verification"
-    seed: int
-    results: list[VerifiedFabricJson]
+    verdict: Annotated[str, "how far measured and simulated bandwidths are apart, in words."] = ""
+    study: Annotated[str, "always ``verification``."] = "verification"
+    seed: Annotated[int, "of every random choice."]
+    results: Annotated[list[VerifiedFabricJson], "one for each fabric."]
 
 
-def study_json(plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome], run: str) -> StudyJson:
-    """The result of ``contend study --json`` for a plan of simulations.
-
-    Args:
-        plan: what was asked for.
-        outcomes: the cells that have ended.
-        run: folder of the study.
-    """
+def study_json(study: SimulatedStudy) -> StudyJson:
+    """The result of ``contend study --json`` for a plan of simulations."""
+    plan, records = study.plan, [outcome.record for outcome in study.outcomes]
     return StudyJson(
         study=plan.name,
-        run=run,
+        run=str(study.folder),
         average=plan.average,
         notes=list(plan.notes),
-        cells=[_cell(plan, outcome.record) for outcome in outcomes],
-        applications=list(impacts(plan, [outcome.record for outcome in outcomes])) or UNSET,
+        cells=[_cell(plan, record) for record in records],
+        applications=list(impacts(plan, records)) or UNSET,
     )
-
-
-def verification_json(seed: int, results: Sequence[VerifiedFabricJson]) -> VerificationJson:
-    """The result of ``contend study verification --json``."""
-    return VerificationJson(seed=seed, results=list(results))
 
 
 def verified_json(case: Case, agreement: Agreement, rate: float) -> VerifiedFabricJson:

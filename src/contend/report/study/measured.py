@@ -8,25 +8,20 @@ from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
-from contend.studies import Answer, EndedStudy, Known, MeasuredPlan, Result
+from contend.studies import Answer, Known, MeasuredPlan, MeasuredStudy, Result
 from contend.units import counted, format_bytes, rounded
 
 _MOST_NAMED = 3
 
 
-def measured_tables(plan: MeasuredPlan, ended: EndedStudy) -> tuple[ResultTable, ...]:
-    """Every table of a study, the most telling first.
-
-    Args:
-        plan: what was measured.
-        ended: what came of it.
-    """
-    results = ended.results
+def measured_tables(study: MeasuredStudy) -> tuple[ResultTable, ...]:
+    """Every table of a study, the most telling first."""
+    plan, results = study.plan, study.results
     tables = [*time_tables(plan, results), *rate_tables(plan, results)]
     tables += _published_elsewhere(plan, results)
-    tables += _failures(ended.answers)
-    tables += _left(ended.left)
-    tables += _warnings(plan, ended.answers)
+    tables += _failures(study.answers)
+    tables += _left(study.left)
+    tables += _warnings(plan, study.answers)
     return tuple(tables)
 
 
@@ -57,9 +52,9 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
 
 def _where(known: Known) -> str:
     texts = [
-        counted(known.hosts, "node") if known.hosts else "",
+        counted(known.hosts, "host") if known.hosts else "",
         counted(known.ranks, "rank") if known.ranks else "",
-        f"{known.ranks_per_host} per node" if known.ranks_per_host else "",
+        f"{known.ranks_per_host} per host" if known.ranks_per_host else "",
         f"m = {known.length}" if known.length else "",
         format_bytes(known.bytes) if known.bytes is not None else "",
     ]

@@ -26,7 +26,7 @@ def measured_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[
     """Named figures: times of sorts over hosts, rates of all-to-alls over message sizes."""
     for group in groups(plan, results):
         name = group.constant.lower().replace(" ", "-")
-        yield f"{name}-{group.ranks_per_host}-a-node", time_figure(group)
+        yield f"{name}-{group.ranks_per_host}-per-host", time_figure(group)
     yield from _rate_figures(plan, results)
 
 
@@ -122,7 +122,7 @@ def _rates(plan: MeasuredPlan, lines: Sequence[_Line], where: str) -> Figure:
 def _panel(plan: MeasuredPlan, lines: Sequence[_Line]) -> Panel:
     sweep = lines[0].sweep
     each = counted(sweep.ranks_per_host, "rank")
-    where = f"groups of {each} on one host" if sweep.one_host else f"{each} per node"
+    where = f"groups of {each} on one host" if sweep.one_host else f"{each} per host"
     # The limits of different numbers of ranks hardly differ: the lowest speaks for all.
     limits = [line.sweep.limit for line in lines if line.sweep.limit is not None]
     return Panel(
@@ -286,7 +286,7 @@ def _time_axes(panels: Sequence[Axes], group: TimeGroup) -> None:
     last.xaxis.set_minor_formatter(NullFormatter())
     last.minorticks_off()
     hosted = any(result.one_host for result in group.results)
-    where = "groups of ranks on one host" if hosted else "nodes"
+    where = "groups of ranks on one host" if hosted else "hosts"
     each = group.ranks_per_host
     last.set_xlabel(f"number N of {where}, {counted(each, 'rank')} each")
     for axes in panels:
@@ -332,7 +332,7 @@ def _words(group: TimeGroup, source: str) -> str:
     """A source, with its n and ranks where they are others than here."""
     for known in group.elsewhere:
         if known.source == source and known.vectors is not None:
-            return f"{source}, n = {known.vectors:,}, {known.ranks_per_host} a node"
+            return f"{source}, n = {known.vectors:,}, {known.ranks_per_host} per host"
     return source
 
 

@@ -2,367 +2,175 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 
 from contend.runs import median_interval
-from contend.studies import (
-    Answer,
-    EndedStudy,
-    MeasuredPlan,
-    Result,
-)
+from contend.studies import Answer, MeasuredStudy, Result
 
 
 class PublishedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What others published for the same point.
+    """What others published for the same point."""
 
-    Attributes:
-        source: who published it.
-        said: what the source calls the algorithm or the case.
-        conditions: under which it was measured.
-        status: ``done``, or ``failed`` where the source has an error.
-        seconds: the time; null for a rate.
-        rate_Bps_per_rank: bytes per second of a rank; null for a time without a size.
-    """
-
-    source: str
-    said: str
-    conditions: str
-    status: str
-    seconds: float | None
-    rate_Bps_per_rank: float | None
+    source: Annotated[str, "who published it."]
+    said: Annotated[str, "what the source calls the algorithm or the case."]
+    conditions: Annotated[str, "under which it was measured."]
+    status: Annotated[str, "``done``, or ``failed`` where the source has an error."]
+    seconds: Annotated[float | None, "the time; null for a rate."]
+    rate_Bps_per_rank: Annotated[
+        float | None, "bytes per second of a rank; null for a time without a size."
+    ]
 
 
-class PointJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A point of the grid over all its launches; null is what does not apply to it.
+class FiguresJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What samples come to, or why there are none."""
 
-    Attributes:
-        measure: name of the measurement in the plan.
-        nodes: number of nodes.
-        ranks: number of ranks.
-        ranks_per_node: ranks on every node.
-        numbers: number of vectors that were sorted.
-        doubles: length of a vector, as the plan has it.
-        algorithm: the schedule.
-        bytes: to each other rank.
-        library: the MPI library as it calls itself.
-        conditions: what programs cannot see, as it was given.
-        input: kind of input of a sort.
-        seats: where the ranks were.
-        launches: number of launches.
-        status: ``done`` or ``failed``.
-        cause: why it failed, as a word.
-        said: why it failed.
-        n: number of timed samples.
-        late: number of samples in which a rank started late.
-        median_s: median in seconds.
-        ci95_s: both ends of its 95 % interval.
-        rate_Bps_per_rank: bytes per second that a rank sends, at the median.
-        published: what others published for the same point.
-    """
-
-    measure: str
-    nodes: int | None
-    ranks: int | None
-    ranks_per_node: int | None
-    numbers: int | None
-    doubles: str | None
-    algorithm: str | None
-    bytes: int | None
-    library: str
-    conditions: str
-    input: str | None
-    seats: str
-    launches: int
-    status: str
-    cause: str | None
-    said: str
-    n: int
-    late: int
-    median_s: float | None
-    ci95_s: tuple[float, float] | None
-    rate_Bps_per_rank: float | None
-    published: list[PublishedJson]
+    status: Annotated[str, "``done`` or ``failed``."]
+    cause: Annotated[str | None, "why it failed, as a word."] = None
+    said: Annotated[str, "why it failed."] = ""
+    n: Annotated[int, "number of timed samples that count: neither warm-up nor late."] = 0
+    late: Annotated[int, "number of samples in which a rank started late."] = 0
+    median_s: Annotated[float | None, "median in seconds."] = None
+    ci95_s: Annotated[
+        tuple[float, float] | None,
+        "both ends of its 95 % interval; null where there are too few samples for one.",
+    ] = None
+    rate_Bps_per_rank: Annotated[
+        float | None, "bytes per second that a rank sends, at the median."
+    ] = None
 
 
-class CauseJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Why there is no figure.
+class LaunchJson(FiguresJson, frozen=True, kw_only=True):
+    """A point in one launch; null is what is not known or does not apply."""
 
-    Attributes:
-        cause: in one word.
-        said: in one line.
-    """
-
-    cause: str
-    said: str
+    launch: Annotated[int, "its number, from 1."]
+    p99_s: Annotated[float | None, "seconds within which 99 % of the samples are."] = None
+    max_s: Annotated[float | None, "the longest."] = None
+    verified: Annotated[bool | None, "whether the data was right."] = None
+    ended: Annotated[str, "why sampling ended."] = ""
 
 
-class LaunchPointJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A point in one launch; null is what is not known or does not apply.
+class PointJson(FiguresJson, frozen=True, kw_only=True):
+    """A point of the grid over all its launches; null is what does not apply to it."""
 
-    Attributes:
-        algorithm: the schedule.
-        bytes: to each other rank.
-        failure: why it has no figures.
-        samples: how many count: neither warm-up nor late.
-        late: samples that did not count because a rank started late.
-        median_s: median in seconds.
-        low_s: lower end of its 95 % interval.
-        high_s: upper end.
-        p99_s: seconds within which 99 % of the samples are.
-        max_s: the longest.
-        rate_Bps: bytes per second that a rank sends, at the median.
-        verified: whether the data was right.
-        ended: why sampling ended.
-        steps_s: medians of the parts of a sample by name, over all launches.
-        step_shares: medians of these parts' shares of their samples.
-    """
-
-    algorithm: str | None
-    bytes: int | None
-    failure: CauseJson | None = None
-    samples: int = 0
-    late: int = 0
-    median_s: float | None = None
-    low_s: float | None = None
-    high_s: float | None = None
-    p99_s: float | None = None
-    max_s: float | None = None
-    rate_Bps: float | None = None
-    verified: bool | None = None
-    ended: str = ""
-    steps_s: dict[str, float] = {}
-    step_shares: dict[str, float] = {}
+    cell: Annotated[int, "its number in ``cells``, from 0."]
+    measure: Annotated[str, "name of the measurement in the plan."]
+    hosts: Annotated[int | None, "number of hosts."]
+    ranks: Annotated[int | None, "number of ranks."]
+    ranks_per_host: Annotated[int | None, "ranks on every host."]
+    vectors: Annotated[int | None, "number of vectors that were sorted."]
+    length: Annotated[str | None, "of a vector, as the plan has it."]
+    algorithm: Annotated[str | None, "the schedule."]
+    bytes: Annotated[int | None, "to each other rank."]
+    library: Annotated[str, "the MPI library as it calls itself."]
+    conditions: Annotated[str, "what programs cannot see, as it was given."]
+    input: Annotated[str | None, "kind of input of a sort."]
+    steps_s: Annotated[dict[str, float], "medians of the parts of a sample by name."]
+    step_shares: Annotated[dict[str, float], "medians of these parts' shares of their samples."]
+    published: Annotated[list[PublishedJson], "what others published for the same point."]
+    launches: Annotated[list[LaunchJson], "the point in each launch that has ended."]
 
 
-class GridCellJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a launch of a cell was asked; null is what does not apply.
+class MeasuredCellJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell under its conditions: what one run answers."""
 
-    Attributes:
-        measure: name of the measurement in the plan.
-        probe: which program.
-        library: the MPI library as it was asked for.
-        nodes: number of nodes.
-        ranks_per_node: ranks on every node.
-        ranks: number of ranks.
-        launch: number of the launch, from 1.
-        conditions: what programs cannot see.
-        algorithms: schedules.
-        sizes: bytes to each other rank.
-        numbers: number of vectors that were sorted.
-        doubles: length of a vector, as the plan has it.
-        vector: doubles in a vector.
-        input: kind of input of a sort.
-    """
-
-    measure: str
-    probe: str
-    library: str
-    nodes: int
-    ranks_per_node: int
-    ranks: int
-    launch: int
-    conditions: str
-    algorithms: tuple[str, ...]
-    sizes: tuple[int, ...]
-    numbers: int | None
-    doubles: str | None
-    vector: int | None
-    input: str | None
-
-
-class TermsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """How all cells of a study are measured.
-
-    Attributes:
-        on: where.
-        precision: relative half-width of the median's interval at which a point is done.
-        repetitions: fewest and most samples of a point.
-        verify: whether every sample's data was checked.
-        seed: of every random choice.
-    """
-
-    on: str
-    precision: float
-    repetitions: tuple[int, int]
-    verify: bool
-    seed: int
-
-
-class StudyLaunchJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A launch of a cell that has ended.
-
-    Attributes:
-        cell: what was asked for.
-        terms: how.
-        seats: where its ranks were.
-        points: what came out.
-        one_host: whether its nodes were groups of ranks on one host.
-        host_bytes: what the data on a host needs at most, as it was predicted.
-        memory: bytes of a host that it was compared with; null where they are not known.
-        library: the MPI library as it calls itself.
-        warnings: what a reader must know.
-        runs: its run folder, below that of the study.
-        budget_s: seconds that the study had.
-        elapsed_s: seconds that the launch took.
-    """
-
-    cell: GridCellJson
-    terms: TermsJson
-    seats: str
-    points: list[LaunchPointJson]
-    one_host: bool
-    host_bytes: int
-    memory: int | None
-    library: str
-    warnings: tuple[str, ...]
-    runs: list[str]
-    budget_s: float
-    elapsed_s: float
+    name: Annotated[str, "the cell for people."]
+    probe: Annotated[str, "which program."]
+    mpi: Annotated[str, "the MPI library as it was asked for."]
+    length_in_doubles: Annotated[
+        int | None, "of a vector on these hosts; null for what sorts nothing."
+    ]
+    seats: Annotated[str, "where its ranks were."]
+    one_host: Annotated[bool, "whether its hosts were groups of ranks on one host."]
+    host_bytes: Annotated[int, "what the data on a host needs at most, as it was predicted."]
+    memory: Annotated[
+        int | None, "bytes of a host that it was compared with; null where they are not known."
+    ]
+    warnings: Annotated[tuple[str, ...], "what a reader must know."]
+    run: Annotated[str, "its folder, below that of the study."]
+    elapsed_s: Annotated[list[float], "seconds that each launch took."]
 
 
 class MeasuredStudyJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A study of measurements.
+    """A study of measurements."""
 
-    Attributes:
-        verdict: what it comes to, in words.
-        study: name of the plan.
-        run: folder of the study.
-        notes: what a reader must know, as the plan says it.
-        points: results over all launches.
-        cells: every launch that has ended.
-        left: cells that no time was left for.
-        warnings: what a reader must know.
-    """
-
-    verdict: str = ""
-    study: str
-    run: str
-    notes: list[str]
-    points: list[PointJson]
-    cells: list[StudyLaunchJson]
-    left: list[str]
-    warnings: list[str]
+    verdict: Annotated[str, "what it comes to, in words."] = ""
+    study: Annotated[str, "name of the plan."]
+    run: Annotated[str, "folder of the study."]
+    on: Annotated[str, "where it was measured."]
+    precision: Annotated[
+        float, "relative half-width of the median's interval at which a point is done."
+    ]
+    repetitions: Annotated[tuple[int, int], "fewest and most samples of a point."]
+    verify: Annotated[bool, "whether every sample's data was checked."]
+    seed: Annotated[int, "of every random choice."]
+    budget_s: Annotated[float, "seconds that the study had."]
+    notes: Annotated[list[str], "what a reader must know, as the plan says it."]
+    points: Annotated[list[PointJson], "results."]
+    cells: Annotated[list[MeasuredCellJson], "the runs that they are of."]
+    left: Annotated[list[str], "cells that no time was left for."]
+    warnings: Annotated[list[str], "what a reader must know."]
 
 
-def measured_json(plan: MeasuredPlan, ended: EndedStudy, on: str, run: str) -> MeasuredStudyJson:
-    """The result of ``contend study --json`` for a plan of measurements.
-
-    Args:
-        plan: what was measured.
-        ended: what came of it.
-        on: where it was measured.
-        run: folder of the study.
-    """
-    terms = TermsJson(
-        on=on,
+def measured_json(study: MeasuredStudy) -> MeasuredStudyJson:
+    """The result of ``contend study --json`` for a plan of measurements."""
+    plan = study.plan
+    return MeasuredStudyJson(
+        study=plan.name,
+        run=str(study.folder),
+        on=study.on,
         precision=plan.precision,
         repetitions=plan.repetitions,
         verify=plan.verify,
         seed=plan.seed,
-    )
-    warnings = dict.fromkeys(text for answer in ended.answers for text in answer.warnings)
-    return MeasuredStudyJson(
-        study=plan.name,
-        run=run,
+        budget_s=plan.budget_s,
         notes=list(plan.notes),
-        points=[_point(plan, result) for result in ended.results],
-        cells=[
-            _launch(plan, terms, answer, index)
-            for answer in ended.answers
-            for index in range(len(answer.launches))
+        points=[
+            _point(study, number, answer, result)
+            for number, answer in enumerate(study.answers)
+            for result in answer.results
         ],
-        left=list(ended.left),
-        warnings=list(warnings),
+        cells=[_cell(answer) for answer in study.answers],
+        left=list(study.left),
+        warnings=list(dict.fromkeys(text for a in study.answers for text in a.warnings)),
     )
 
 
-def _launch(plan: MeasuredPlan, terms: TermsJson, answer: Answer, index: int) -> StudyLaunchJson:
-    cell, run, launch = answer.cell, answer.points.run, answer.launches[index]
-    first = answer.results[0]
-    return StudyLaunchJson(
-        cell=GridCellJson(
-            measure=cell.measure,
-            probe=cell.probe,
-            library=cell.library,
-            nodes=cell.hosts,
-            ranks_per_node=cell.ranks_per_host,
-            ranks=cell.ranks,
-            launch=launch + 1,
-            conditions=cell.conditions,
-            algorithms=cell.algorithms,
-            sizes=cell.sizes,
-            numbers=cell.vectors,
-            doubles=None if cell.length is None else str(cell.length),
-            vector=cell.vector,
-            input=cell.input,
-        ),
-        terms=terms,
-        seats=first.seats,
-        points=[_launch_point(answer, result, index) for result in answer.results],
-        one_host=first.one_host,
+def _cell(answer: Answer) -> MeasuredCellJson:
+    cell = answer.cell
+    return MeasuredCellJson(
+        name=cell.label,
+        probe=cell.probe,
+        mpi=cell.library,
+        length_in_doubles=cell.vector,
+        seats=answer.results[0].seats,
+        one_host=answer.results[0].one_host,
         host_bytes=answer.host_bytes,
         memory=answer.memory,
-        library=run.record.library.title,
         warnings=answer.warnings,
         # Its folder is below that of the study, in the one of all runs.
-        runs=["/".join(run.folder.parts[-2:])],
-        budget_s=plan.budget_s,
-        elapsed_s=answer.points.elapsed_s(launch),
+        run="/".join(answer.points.run.folder.parts[-2:]),
+        elapsed_s=[answer.points.elapsed_s(launch) for launch in answer.launches],
     )
 
 
-def _launch_point(answer: Answer, result: Result, index: int) -> LaunchPointJson:
-    launch, name = answer.launches[index], (result.place.algorithm, result.place.bytes)
-    failure, summary, end = result.failures[index], result.summary, answer.points.end(name, launch)
-    told = LaunchPointJson(
-        algorithm=name[0],
-        bytes=name[1],
-        failure=None if failure is None else CauseJson(cause=failure.cause, said=failure.reason),
-        verified=None if end is None else end.verified,
-        ended="" if end is None else end.reason,
-    )
-    if failure is not None or summary is None:
-        return told
-    times, parts = summary.by_launch[launch], result.parts
-    median = median_interval(times)
-    sent = summary.sent
-    return msgspec.structs.replace(
-        told,
-        samples=len(times),
-        late=answer.points.late.get((name, launch), 0),
-        median_s=median.value,
-        low_s=median.low,
-        high_s=median.high,
-        p99_s=float(np.quantile(times, 0.99)),
-        max_s=float(times.max()),
-        rate_Bps=sent / median.value if sent and median.value > 0 else None,
-        steps_s={} if parts is None else _spaced(parts.seconds),
-        step_shares={} if parts is None else _spaced(parts.shares),
-    )
-
-
-def _spaced(values: dict[str, float]) -> dict[str, float]:
-    return {name.replace("_", " "): value for name, value in values.items()}
-
-
-def _point(plan: MeasuredPlan, result: Result) -> PointJson:
-    failure, summary, place = result.failure, result.summary, result.place
+def _point(study: MeasuredStudy, number: int, answer: Answer, result: Result) -> PointJson:
+    failure, summary, place, parts = result.failure, result.summary, result.place, result.parts
     return PointJson(
+        cell=number,
         measure=place.measure,
-        nodes=place.hosts,
+        hosts=place.hosts,
         ranks=place.ranks,
-        ranks_per_node=place.ranks_per_host,
-        numbers=place.vectors,
-        doubles=None if place.length is None else str(place.length),
+        ranks_per_host=place.ranks_per_host,
+        vectors=place.vectors,
+        length=None if place.length is None else str(place.length),
         algorithm=place.algorithm,
         bytes=place.bytes,
         library=result.library,
-        conditions=result.cell.conditions,
-        input=result.cell.input,
-        seats=result.seats,
-        launches=len(result.failures),
+        conditions=answer.cell.conditions,
+        input=answer.cell.input,
         status="failed" if result.median_s is None else "done",
         cause=None if failure is None else failure.cause,
         said="" if failure is None else failure.reason,
@@ -371,6 +179,8 @@ def _point(plan: MeasuredPlan, result: Result) -> PointJson:
         median_s=result.median_s,
         ci95_s=result.interval_s,
         rate_Bps_per_rank=result.rate,
+        steps_s={} if parts is None else _spaced(parts.seconds),
+        step_shares={} if parts is None else _spaced(parts.shares),
         published=[
             PublishedJson(
                 source=known.source,
@@ -380,7 +190,40 @@ def _point(plan: MeasuredPlan, result: Result) -> PointJson:
                 seconds=known.seconds,
                 rate_Bps_per_rank=known.rate_of(place.ranks),
             )
-            for known in plan.known()
+            for known in study.plan.known()
             if known.placed and known.beside(place)
         ],
+        launches=[_launch(answer, result, index) for index in range(len(answer.launches))],
     )
+
+
+def _launch(answer: Answer, result: Result, index: int) -> LaunchJson:
+    launch, name = answer.launches[index], (result.place.algorithm, result.place.bytes)
+    failure, summary, end = result.failures[index], result.summary, answer.points.end(name, launch)
+    told = LaunchJson(
+        launch=launch + 1,
+        status="done" if failure is None else "failed",
+        cause=None if failure is None else failure.cause,
+        said="" if failure is None else failure.reason,
+        verified=None if end is None else end.verified,
+        ended="" if end is None else end.reason,
+    )
+    if failure is not None or summary is None:
+        return told
+    times = summary.by_launch[launch]
+    median = median_interval(times)
+    low, high = median.low, median.high
+    return msgspec.structs.replace(
+        told,
+        n=len(times),
+        late=answer.points.late.get((name, launch), 0),
+        median_s=median.value,
+        ci95_s=None if low is None or high is None else (low, high),
+        rate_Bps_per_rank=summary.sent / median.value if summary.sent and median.value else None,
+        p99_s=float(np.quantile(times, 0.99)),
+        max_s=float(times.max()),
+    )
+
+
+def _spaced(values: dict[str, float]) -> dict[str, float]:
+    return {name.replace("_", " "): value for name, value in values.items()}

@@ -100,7 +100,7 @@ class Sweep:
 def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
     """Results that have message sizes, by place and series in the order of the study.
 
-    What a port carries is what the plan says or, where nodes are hosts, the highest rate of the
+    What a port carries is what the plan says or, where there is a network, the highest rate of the
     study's own ping-pong under the same library and conditions.
     """
     groups: dict[tuple[str, int, int, int, str], list[Result]] = {}
@@ -160,9 +160,9 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
     if fastest:
         notes.append("* marks the fastest and those it is not proven to beat (rank test, 5 %).")
     if sweep.limit is not None:
-        notes.append(f"The nodes' ports are full at {rate_words(sweep.limit)}.")
+        notes.append(f"The hosts' ports are full at {rate_words(sweep.limit)}.")
     return ResultTable(
-        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_host} per node",
+        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_host} per host",
         columns=("bytes", *algorithms),
         rows=rows,
         numeric=frozenset(("bytes", *algorithms)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
 
@@ -200,23 +201,18 @@ def _others_known(plan: SimulatedPlan, records: Sequence[Record]) -> list[Result
 
 
 class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Run time of a recorded application with full bandwidth, as a fraction of today's.
+    """Run time of a recorded application with full bandwidth, as a fraction of today's."""
 
-    Attributes:
-        application: name of the application.
-        fabric: name of the fabric.
-        recomputed: from the source's own bandwidths; null where it does not have all.
-        printed: what the source prints.
-        simulated: from the bandwidths of this study; null where a cell is missing.
-        routing: the routing that gave them, the one that costs the application least.
-    """
-
-    application: str
-    fabric: str
-    recomputed: float | None
-    printed: float
-    simulated: float | None
-    routing: str
+    application: Annotated[str, "name of the application."]
+    fabric: Annotated[str, "name of the fabric."]
+    recomputed: Annotated[
+        float | None, "from the source's own bandwidths; null where it does not have all."
+    ]
+    printed: Annotated[float, "what the source prints."]
+    simulated: Annotated[
+        float | None, "from the bandwidths of this study; null where a cell is missing."
+    ]
+    routing: Annotated[str, "the routing that gave them, the one that costs the application least."]
 
 
 def impacts(plan: SimulatedPlan, records: Sequence[Record]) -> Iterator[ImpactJson]:

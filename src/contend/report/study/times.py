@@ -20,7 +20,7 @@ class TimeGroup:
     """Results that belong into one table or figure.
 
     Attributes:
-        grows: whether the vectors grow with the nodes, and local memory is constant.
+        grows: whether the vectors grow with the hosts, and local memory is constant.
         vectors: that are sorted.
         ranks_per_host: ranks on every host.
         results: of all lengths, series and hosts.
@@ -153,7 +153,7 @@ def _table(plan: MeasuredPlan, group: TimeGroup) -> ResultTable:
     heads = tuple(f"N = {count}" for count in hosts)
     ranks = {result.cell.hosts: result.cell.ranks for result in group.results}
     unit = _Unit("s", 1.0) if group.known else _unit_for(_medians(group))
-    rows = [("", "processes p", *(f"{ranks[count]:,}" for count in hosts))]
+    rows = [("", "ranks p", *(f"{ranks[count]:,}" for count in hosts))]
     for length in group.lengths:
         for series in group.series:
             cells = group.of(length, series)
@@ -230,12 +230,12 @@ def _bounds(
 
 def _note(rows: Sequence[tuple[str, ...]], group: TimeGroup) -> str:
     each = counted(group.ranks_per_host, "rank")
-    sentences = [f"n = {group.vectors:,}, {each} per node; ± is half the median's 95 % interval."]
+    sentences = [f"n = {group.vectors:,}, {each} per host; ± is half the median's 95 % interval."]
     if any(result.one_host for result in group.results):
         sentences.append(f"N is the number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
         sentences.append(
-            "The wire's time is what the bytes that leave a node take at its port's rate."
+            "The wire's time is what the bytes that leave a host take at its port's rate."
         )
     return " ".join(sentences)
 
@@ -276,7 +276,7 @@ def _elsewhere(group: TimeGroup) -> Iterator[ResultTable]:
         heads = tuple(f"N = {count}" for count in hosts)
         conditions = [
             "" if vectors is None else f"n = {vectors:,}",
-            "" if each is None else f"{counted(each, 'rank')} per node",
+            "" if each is None else f"{counted(each, 'rank')} per host",
         ]
         yield ResultTable(
             title=f"{group.constant}: published wall clock in s",
