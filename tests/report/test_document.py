@@ -86,6 +86,8 @@ def test_rows_are_those_of_the_records_list() -> None:
     assert document(rows=lambda: "own\n").csv() == "own\n"
     single = Document(record={"mean": 0.5, "by": {"x": 1}}).csv()
     assert single == "mean,by.x\n0.5,1\n"
+    numbered = Document(record={"by": {1: "one", 2: "two"}}).csv()
+    assert numbered == "by.1,by.2\none,two\n"
 
 
 def test_json_is_the_record() -> None:

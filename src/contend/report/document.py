@@ -89,7 +89,7 @@ class Document:
         """Rows for a spreadsheet, heads first."""
         if self.rows is not None:
             return self.rows()
-        members = to_builtins(self.record)
+        members = to_builtins(self.record, str_keys=True)
         lists = [value for value in members.values() if _is_list_of_objects(value)]
         rows = [_flat(member) for member in (lists[0] if lists else [members])]
         text = io.StringIO()
