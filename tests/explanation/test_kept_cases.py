@@ -43,6 +43,11 @@ def test_what_was_constructed_is_said(name: str, cell: str, limits: tuple[Limit,
     assert verdict(name, cell).limits == limits
 
 
+def test_of_ranks_that_are_last_equally_often_the_same_is_named() -> None:
+    told = {str(contend.explain(KEPT / "time-outs").verdicts) for _ in range(4)}
+    assert len(told) == 1
+
+
 def test_the_emulated_fabric_is_made_again_from_its_name() -> None:
     bound = verdict("fabric").evidence.bound(Limit.FABRIC)
     assert bound is not None

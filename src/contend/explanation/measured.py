@@ -258,7 +258,8 @@ class Source:
         """One row a timed sample: how far apart its ranks entered, and who was last."""
         timed = self.run.samples.filter(~pl.col("warmup"))
         start = pl.col("start_s")
-        return timed.group_by("launch", "cell", "repetition").agg(
+        # In order: of ranks that are last equally often, the same one is named every time.
+        return timed.group_by("launch", "cell", "repetition", maintain_order=True).agg(
             (start.max() - start.min()).alias("spread_s"),
             (pl.col("end_s").max() - start.min()).alias("result_s"),
             pl.col("rank").sort_by("start_s").last().alias("last"),
