@@ -112,7 +112,7 @@ def meanings(struct: type) -> dict[str, str]:
     for base in reversed(struct.__mro__):
         _, _, listed = (base.__doc__ or "").partition("Attributes:\n")
         for name, text in re.findall(r"^ {8}(\w+): (.*?)(?=^ {8}\w+:|\Z)", listed, re.S | re.M):
-            found[name] = " ".join(text.split())
+            found[name] = " ".join(text.replace("None", "null").split())
     return found
 
 

@@ -23,9 +23,9 @@ class FabricSize:
 
     Attributes:
         name: what it is called.
-        hosts: number of hosts.
+        hosts: number of end ports that carry traffic.
         switches: number of switches.
-        channels: number of channels, those of hosts included.
+        channels: number of directions of cables, those of hosts included.
     """
 
     name: str

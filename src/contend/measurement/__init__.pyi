@@ -7,6 +7,7 @@ from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
 from .commands import ready_command as ready_command
+from .draws import ByPart as ByPart
 from .draws import Distribution as Distribution
 from .draws import DrawnAgreement as DrawnAgreement
 from .draws import drawn_agreement as drawn_agreement
@@ -33,6 +34,8 @@ from .models import MODELS as MODELS
 from .models import RATE_OVER_LOAD as RATE_OVER_LOAD
 from .models import TOLERANCE as TOLERANCE
 from .models import Agreement as Agreement
+from .models import ByCongestion as ByCongestion
+from .models import Model as Model
 from .models import agreement as agreement
 from .models import predictions as predictions
 from .models import usable as usable

@@ -31,8 +31,8 @@ class ByPart:
 
     Attributes:
         divisor: k; to a message belongs the one of which γ/k is nearest, by ratio.
-        measured: part of the messages.
-        simulated: part of the messages over all draws.
+        measured: fraction of the messages.
+        simulated: fraction of the messages over all simulations.
         low: in one of 40 simulations the part is less.
         high: in one of 40 it is more.
     """

@@ -31,17 +31,18 @@ RATE_OVER_LOAD = "rate over load"
 
 @dataclass(frozen=True)
 class ByCongestion:
-    """Pairs of one congestion.
+    """Messages of one congestion.
 
     Attributes:
-        congestion: pi.
-        pairs: how many messages.
-        median: bandwidth in parts of γ.
+        congestion: π.
+        pairs: number of messages.
+        median: of their bandwidths, as a fraction of γ.
         low: a quarter of the messages got less.
-        high: a quarter got more.
-        within: part of them within `TOLERANCE` of 1/pi, or of rate over load.
-        of_share: median of what they got as a part of that.
-        of_fair_share: likewise as a part of the max-min fair share.
+        high: a quarter of the messages got more.
+        within: fraction of them within 10 % of 1/π, or where links differ in rate, of rate over
+            load.
+        of_share: median of what they got as a fraction of that.
+        of_fair_share: the same of the max-min fair share.
     """
 
     congestion: int
@@ -56,14 +57,14 @@ class ByCongestion:
 
 @dataclass(frozen=True)
 class Model:
-    """One way to predict bandwidths, held against all messages.
+    """A way to predict bandwidths, compared with all messages.
 
     Attributes:
-        name: see `MODELS`.
-        within: part of the messages within `TOLERANCE` of it.
-        error: median of how far the messages are from it, as a factor minus 1.
-        error_apart: the same of the messages to which models give different parts; None without.
-        effective: mean bandwidth that it gives the messages, in parts of γ.
+        name: ``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``.
+        within: fraction of the messages within 10 % of it.
+        error: median deviation of messages from it, as a factor minus 1.
+        error_apart: the same of the messages for which the models differ; None where they never do.
+        effective: mean bandwidth that it predicts, as a fraction of γ.
     """
 
     name: str

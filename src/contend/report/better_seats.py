@@ -103,21 +103,13 @@ def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -
             phases=sent.traffic.phases,
             hosts_available=better.hosts,
             hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
-            before=filled(SeatFiguresJson, better.figures_before),
-            after=filled(SeatFiguresJson, better.figures),
+            before=better.figures_before,
+            after=better.figures,
             remarks=sent.remarks,
             file=file,
         ),
         closing=(f"written to {file} as {form}",) if file else (),
     )
-
-
-class SeatFiguresJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What seats are worth."""
-
-    busy: Annotated[float, "sum over phases of what the most loaded channel has to do, in `unit`."]
-    mean_congestion: Annotated[float, "mean over bytes of a message's pi within its phase."]
-    hop_bytes: Annotated[float, "sum over messages of bytes times channels crossed."]
 
 
 class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,8 +123,8 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     hosts_available: Annotated[int, "how many hosts could be taken."]
     hosts: Annotated[list[str], "name of every rank's host."]
     unit: Annotated[str, "of `busy`: ``s``, or ``bytes`` where rates are not known."]
-    before: Annotated[SeatFiguresJson, "the order that was given."]
-    after: Annotated[SeatFiguresJson, "these seats."]
+    before: Annotated[SeatFigures, "the order that was given."]
+    after: Annotated[SeatFigures, "these seats."]
     moved: Annotated[int, "ranks that sit elsewhere than in the given order."]
     remarks: Annotated[list[str], "what a reader must know."]
     seconds: Annotated[float, "that the search took."]

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import UNSET, Struct, convert, to_builtins
 from msgspec.json import encode
 from rich.text import Text
 
@@ -159,17 +160,20 @@ class Document:
         return [printable(line) for line in self.verdict.splitlines()]
 
 
-def filled(struct: type[Value], result: object, **others: Any) -> Value:
-    """A struct of JSON with the members of a result that have its names.
+def filled(struct: type[Value], *results: object, **others: Any) -> Value:
+    """A struct of JSON with the members of results that have its names.
 
     Args:
         struct: what to fill.
-        result: has an attribute for every field that is neither given nor optional.
-        others: fields that it has not.
+        results: have an attribute for every field that is neither given nor optional; of several
+            with one name that of the first counts.
+        others: fields that they have not; those that are unset stay so.
     """
-    names = (name for name in struct.__struct_fields__ if name not in others)
-    members = {name: getattr(result, name) for name in names if hasattr(result, name)}
-    return convert(members | others, struct, from_attributes=True)
+    members = {name: value for name, value in others.items() if value is not UNSET}
+    for name in struct.__struct_fields__:
+        if name not in others and (having := [one for one in results if hasattr(one, name)]):
+            members[name] = getattr(having[0], name)
+    return convert(SimpleNamespace(**members), struct, from_attributes=True)
 
 
 def _is_list_of_objects(value: object) -> bool:

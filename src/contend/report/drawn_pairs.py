@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from contend.measurement import Distribution, DrawnAgreement
+from contend.measurement import ByPart, Distribution, DrawnAgreement
 from contend.report.table import ResultTable
 from contend.report.words import link_words, percent, percent_range
 from contend.units import counted, format_rate
@@ -95,20 +95,10 @@ def _by_part(title: str, distribution: Distribution, simulations: int) -> Result
     )
 
 
-class PartJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages that get about γ/k."""
-
-    divisor: Annotated[int, "k."]
-    measured: Annotated[float, "fraction of the messages."]
-    simulated: Annotated[float, "fraction of the messages over all simulations."]
-    low: Annotated[float, "one of 40 simulations has less."]
-    high: Annotated[float, "one of 40 has more."]
-
-
 class DistributionJson(msgspec.Struct, frozen=True, kw_only=True):
     """What messages get, measured and simulated."""
 
-    by_part: Annotated[list[PartJson], "messages by what they get."]
+    by_part: Annotated[list[ByPart], "messages by what they get."]
     distance: Annotated[
         float,
         "largest difference of the fractions that get about γ/k or more, measured and simulated.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from contend.congestion import link_rates
 from contend.emulation import Emulation, Headroom, Network, Settings, Traffic
+from contend.fabric import FabricSize
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
@@ -101,15 +102,6 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
     )
 
 
-class EmulatedFabricJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What was emulated."""
-
-    name: Annotated[str, "of the fabric."]
-    hosts: Annotated[int, "number of hosts that were up."]
-    switches: Annotated[int, "number of switches that were up."]
-    channels: Annotated[int, "number of channels."]
-
-
 class EmulatedHostJson(msgspec.Struct, frozen=True, kw_only=True):
     """A host that was up."""
 
@@ -143,7 +135,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     """A command's run on an emulated fabric; rates are bytes per second."""
 
     verdict: Annotated[str, "how full the fabric was, in words."]
-    fabric: Annotated[EmulatedFabricJson, "what was emulated."]
+    fabric: Annotated[FabricSize, "what was emulated."]
     engine: Annotated[str, "what computed the routes."]
     settings: Annotated[
         Settings, "every cable's rate, buffer and burst, and the hosts' shortest time-out."
@@ -161,7 +153,7 @@ def _record(emulation: Emulation) -> EmulationJson:
     hosts = zip(network.numbers, network.hosts, network.addresses, strict=True)
     return EmulationJson(
         verdict=traffic_verdict(traffic, network),
-        fabric=EmulatedFabricJson(
+        fabric=FabricSize(
             name=fabric.name,
             hosts=len(network.hosts),
             switches=network.switches,

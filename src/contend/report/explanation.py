@@ -74,26 +74,13 @@ class VerdictJson(msgspec.Struct, frozen=True):
     failure: Annotated[str, 'why there is no figure; "" where there is one, or nobody said.']
 
 
-class RemedyJson(msgspec.Struct, frozen=True):
-    """What helps against a limit."""
-
-    limit: Annotated[str, "which."]
-    advice: Annotated[str, "a sentence."]
-    command: Annotated[str, 'that does or tries it; "" where there is none.']
-    saves_s: Annotated[
-        float | None,
-        "seconds that it is predicted to save, of a program's run or of one measured "
-        "operation; null where nobody knows.",
-    ]
-
-
 class ExplanationJson(msgspec.Struct, frozen=True):
     """Which limit was hit."""
 
     name: Annotated[str, "of the run, the study or the profile."]
     verdict: Annotated[str, "one sentence."]
     cells: Annotated[tuple[VerdictJson, ...], "every cell."]
-    remedies: Annotated[tuple[RemedyJson, ...], "of every limit that was hit."]
+    remedies: Annotated[tuple[Remedy, ...], "of every limit that was hit."]
     remarks: Annotated[tuple[str, ...], "what could not be known."]
 
 

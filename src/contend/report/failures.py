@@ -10,7 +10,7 @@ import numpy as np
 
 from contend.cure import FabricFailure, Failures
 from contend.fabric import FabricSize, size_of
-from contend.report.document import Document
+from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, QUIET, new_figure, styled, title
@@ -255,29 +255,26 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def failures_json(found: Failures) -> FailuresJson:
     """The result of ``contend fabric failures --json``."""
-    return FailuresJson(
+    return filled(
+        FailuresJson,
+        found,
         fabric=size_of(found.fabric),
         verdict=failures_verdict(found),
         hosts=found.whole.ranks,
         bandwidth=found.whole.effective_bandwidth,
         rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
         samples=found.whole.samples,
-        engine=found.engine,
         alone=[_failure_json(one) for one in found.alone],
         pairs=[_failure_json(one) for one in found.pairs],
     )
 
 
 def _failure_json(one: FabricFailure) -> FailureJson:
-    return FailureJson(
+    return filled(
+        FailureJson,
+        one,
         parts=one.name,
         kinds=[kind for kind, _ in one.parts],
-        hosts=one.hosts,
-        changed=one.changed,
-        bandwidth=one.bandwidth,
-        change=one.change,
-        margin=one.margin,
-        rerouted=one.rerouted,
         rerouted_change=None if one.rerouted is None else one.rerouted_change,
         rerouted_margin=None if one.rerouted is None else one.rerouted_margin,
     )

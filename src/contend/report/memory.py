@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 
 from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
-from contend.report.document import Document
+from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.studies import PredictedMemory, published
@@ -209,13 +209,11 @@ class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
 def _prediction(
     length: VectorLength, prediction: MemoryPrediction, host_memory: int
 ) -> PredictionJson:
-    return PredictionJson(
+    return filled(
+        PredictionJson,
+        prediction,
         length=str(length),
-        hosts=prediction.hosts,
-        ranks_per_host=prediction.ranks_per_host,
-        ranks=prediction.ranks,
         length_in_doubles=prediction.length,
-        divides=prediction.divides,
         global_=ArrayJson(length=prediction.vectors, bytes=prediction.global_bytes),
         local=_array(prediction.local_length, prediction.local_bytes),
         block=_array(prediction.block_length, prediction.block_bytes),

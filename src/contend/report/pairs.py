@@ -10,7 +10,16 @@ import numpy as np
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, DrawnAgreement, usable
+from contend.measurement import (
+    RATE_OVER_LOAD,
+    TOLERANCE,
+    Agreement,
+    ByCongestion,
+    DrawnAgreement,
+    Model,
+    usable,
+)
+from contend.report.document import filled
 from contend.report.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
@@ -256,37 +265,6 @@ def _and_beyond(note: str, used: pl.DataFrame) -> str:
     return f"{note.removesuffix('.')}. {messages}. {BEYOND_WIRE_NOTE}"
 
 
-class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages of one congestion."""
-
-    congestion: Annotated[int, "π."]
-    pairs: Annotated[int, "number of messages."]
-    median: Annotated[float, "of their bandwidths, as a fraction of γ."]
-    low: Annotated[float, "a quarter of the messages got less."]
-    high: Annotated[float, "a quarter of the messages got more."]
-    within: Annotated[
-        float,
-        "fraction of them within 10 % of 1/π, or where links differ in rate, of rate over load.",
-    ]
-    of_share: Annotated[float, "median of what they got as a fraction of that."]
-    of_fair_share: Annotated[float, "the same of the max-min fair share."]
-
-
-class ModelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to predict bandwidths, compared with all messages."""
-
-    name: Annotated[
-        str, "``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``."
-    ]
-    within: Annotated[float, "fraction of the messages within 10 % of it."]
-    error: Annotated[float, "median deviation of messages from it, as a factor minus 1."]
-    error_apart: Annotated[
-        float | None,
-        "the same of the messages for which the models differ; null where they never do.",
-    ]
-    effective: Annotated[float, "mean bandwidth that it predicts, as a fraction of γ."]
-
-
 class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
     """Measured bandwidths against predicted ones."""
 
@@ -307,8 +285,8 @@ class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, float],
         "both ends of its 95 % interval over patterns; null for a single pattern.",
     ]
-    by_congestion: Annotated[list[GroupJson], "messages by π."]
-    models: Annotated[list[ModelJson], "what each model predicts."]
+    by_congestion: Annotated[list[ByCongestion], "messages by π."]
+    models: Annotated[list[Model], "what each model predicts."]
     nearest: Annotated[str, "name of the model with the least error."]
 
 
@@ -332,21 +310,12 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def agreement_json(agreement: Agreement) -> AgreementJson:
     """An agreement of measured and predicted bandwidths."""
-    return AgreementJson(**agreement_keys(agreement))
+    return filled(AgreementJson, agreement, nearest=agreement.nearest.name)
 
 
 def agreement_keys(agreement: Agreement) -> dict[str, Any]:
     """What `AgreementJson` is made of, for structs that extend it."""
-    names = msgspec.structs.fields(AgreementJson)
-    keys = {field.name: getattr(agreement, field.name) for field in names}
-    return {
-        **keys,
-        "by_congestion": msgspec.convert(
-            agreement.by_congestion, list[GroupJson], from_attributes=True
-        ),
-        "models": msgspec.convert(agreement.models, list[ModelJson], from_attributes=True),
-        "nearest": agreement.nearest.name,
-    }
+    return msgspec.structs.asdict(agreement_json(agreement))
 
 
 def pair_json(

@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 
 from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
-from contend.report.document import Document
-from contend.report.run.findings import EstimateJson, estimate_json
+from contend.report.document import Document, filled
+from contend.report.run.findings import EstimateJson
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, factor_words, size_words
 from contend.runs import CellSummary
@@ -128,17 +128,12 @@ def tuning_json(lessons: Lessons) -> TuningJson:
         mpi=lessons.rules.mpi,
         folder="" if lessons.folder is None else str(lessons.folder),
         cells=[
-            LessonJson(
-                ranks=lesson.ranks,
-                ranks_per_host=lesson.ranks_per_host,
-                bytes=lesson.bytes,
-                schedule=lesson.schedule,
+            filled(
+                LessonJson,
+                lesson,
                 library_s=typical(lesson.library).value,
                 best=lesson.best.schedule,
                 best_s=typical(lesson.best).value,
-                gain=estimate_json(lesson.gain),
-                proof=lesson.proof.value,
-                p=lesson.p,
             )
             for lesson in lessons.lessons
         ],

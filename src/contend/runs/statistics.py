@@ -59,6 +59,11 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
+    def covered(self) -> float | None:
+        """Least probability with which the interval holds the number; None without one."""
+        return None if self.interval is None else self.coverage
+
+    @property
     def ci95(self) -> tuple[float, float] | None:
         """Both ends where they cover 95 % or more."""
         return self.interval if self.coverage >= CONFIDENCE else None

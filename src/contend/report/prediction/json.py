@@ -40,12 +40,7 @@ class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, piling: Piling, fabric: Fabric) -> PilingJson:
         """What may wait in front of a channel of a fabric."""
-        return cls(
-            channel=fabric.channel_name(piling.channel),
-            messages=piling.messages,
-            bytes=piling.bytes,
-            buffer=piling.buffer,
-        )
+        return filled(cls, piling, channel=fabric.channel_name(piling.channel))
 
 
 class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -219,15 +214,15 @@ def program_document(
     return Document(
         verdict=said,
         tables=program_tables(profile, recorded, cases),
-        record=PredictedProgramJson(
+        record=filled(
+            PredictedProgramJson,
+            profile.record,
             profile=str(profile.folder),
-            command=list(profile.record.command),
-            ranks=profile.size,
             recorded_s=recorded.seconds,
             kept_s=recorded.kept,
             modelled_s=recorded.modelled,
             look_every_s=recorded.corrections[0].look_every_s,
-            remarks=list(recorded.program.remarks),
+            remarks=recorded.program.remarks,
             verdict=said,
             cases=[_case(case) for case in cases],
         ),

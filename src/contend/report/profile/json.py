@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from contend.profiling import ALL_SIZES, Awaited, ProgramProfile, UnderWay, circles
+from contend.report.document import filled
 from contend.report.profile.tables import communicator_words
 from contend.runs import Host, Warned
 
@@ -178,27 +179,12 @@ def profiles_json(profiles: Sequence[ProgramProfile]) -> ProfileJson | ProfilesJ
 def _profile_json(profile: ProgramProfile) -> ProfileJson:
     record, findings = profile.record, profile.findings
     places = profile.sites["place"]
-    return ProfileJson(
+    return filled(
+        ProfileJson,
+        record,
+        findings,
         profile=str(profile.folder),
-        verdict=findings.verdict,
-        command=list(record.command),
-        origin=record.origin,
-        status=record.status,
-        created=record.created,
-        library=record.library,
-        labels=record.labels,
-        place=record.place,
-        ranks=record.ranks,
-        hosts=list(record.hosts),
         run_s=findings.mean_run_s,
-        begin_s=findings.begin_s,
-        end_s=findings.end_s,
-        mpi_share=findings.mpi_share,
-        waiting_s=findings.waiting_s,
-        transfer_s=findings.transfer_s,
-        balance_s=findings.balance_s,
-        uncertainty_s=record.uncertainty_s,
-        record_bytes=record.record_bytes,
         routines=_rows(findings.routines.to_dicts(), RoutineJson),
         places=_rows(findings.places.head(_MOST_ROWS).to_dicts(), CalledPlaceJson),
         waits=_rows(findings.waits.head(_MOST_ROWS).to_dicts(), WaitJson),
@@ -233,8 +219,6 @@ def _profile_json(profile: ProgramProfile) -> ProfileJson:
             StuckJson,
         ),
         circles=circles(record.stuck),
-        under_way=list(record.under_way),
-        missing=list(record.missing),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from contend.report.document import filled
 from contend.report.table import ResultTable
 from contend.report.words import (
     UNKNOWN,
@@ -24,7 +25,6 @@ from contend.runs import (
     Collapse,
     Condition,
     Contest,
-    Estimate,
     Kind,
     typical_time,
 )
@@ -201,9 +201,9 @@ class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, float] | None,
         "both ends of the interval that there is; null where there is none.",
     ]
-    coverage: Annotated[
+    covered: Annotated[
         float | None, "how probable it is that the interval holds the true value; null without one."
-    ]
+    ] = msgspec.field(name="coverage")
 
 
 class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,19 +268,15 @@ class CollapseJson(ConditionJson, frozen=True, kw_only=True):
 
 def winner_json(contest: Contest) -> WinnerJson:
     """A contest and its rivals."""
-    return WinnerJson(
+    return filled(
+        WinnerJson,
+        contest,
         **condition_keys(contest.condition),
-        bytes=contest.bytes,
         schedule=contest.winner.schedule,
         median_s=contest.winner.median.value,
-        test_on=contest.basis.value,
+        test_on=contest.basis,
         rivals=[
-            RivalJson(
-                schedule=rival.cell.schedule,
-                times_slower=estimate_json(rival.factor),
-                p=rival.p,
-                beaten=rival.beaten,
-            )
+            filled(RivalJson, rival, schedule=rival.cell.schedule, times_slower=rival.factor)
             for rival in contest.rivals
         ],
     )
@@ -288,23 +284,19 @@ def winner_json(contest: Contest) -> WinnerJson:
 
 def collapse_json(collapse: Collapse) -> CollapseJson:
     """A collapse and what avoids it."""
-    avoided = None
-    if collapse.avoided_by is not None and collapse.gain is not None:
-        avoided = AvoidedJson(
-            schedule=collapse.avoided_by.schedule, times_faster=estimate_json(collapse.gain)
-        )
-    return CollapseJson(
+    worst, better = collapse.worst, collapse.avoided_by
+    return filled(
+        CollapseJson,
+        collapse,
         **condition_keys(collapse.condition),
-        schedule=collapse.worst.schedule,
-        kind=collapse.kind.value,
+        schedule=worst.schedule,
         bytes=[cell.record.bytes for cell in collapse.cells],
-        worst_bytes=collapse.worst.record.bytes,
-        factor=estimate_json(collapse.factor),
-        against=ReferenceJson(
-            schedule=collapse.reference.schedule, bytes=collapse.reference.record.bytes
-        ),
-        bimodal=collapse.worst.modes is not None,
-        avoided_by=avoided,
+        worst_bytes=worst.record.bytes,
+        against=filled(ReferenceJson, collapse.reference, collapse.reference.record),
+        bimodal=worst.modes is not None,
+        avoided_by=None
+        if better is None
+        else filled(AvoidedJson, better, times_faster=collapse.gain),
     )
 
 
@@ -312,18 +304,3 @@ def condition_keys(condition: Condition) -> dict[str, Any]:
     """The keys of a condition, for structs that extend `ConditionJson`."""
     labels = dict(condition.labels)
     return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
-
-
-def estimate_json(estimate: Estimate) -> EstimateJson:
-    """A number with its interval."""
-    return EstimateJson(
-        value=estimate.value,
-        ci95=estimate.ci95,
-        interval=estimate.interval,
-        coverage=coverage_of(estimate),
-    )
-
-
-def coverage_of(estimate: Estimate) -> float | None:
-    """How probable it is that an interval holds the true value; None without one."""
-    return None if estimate.interval is None else estimate.coverage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from contend.congestion import HotSpot
 from contend.fabric import Fabric
 from contend.measurement import are_beyond_wire, victim_operations
+from contend.report.document import filled
 from contend.report.pairs import PairsJson
 from contend.report.run.comparison import compared
 from contend.report.run.findings import (
@@ -21,8 +22,6 @@ from contend.report.run.findings import (
     WinnerJson,
     collapse_json,
     condition_keys,
-    coverage_of,
-    estimate_json,
     winner_json,
 )
 from contend.report.run.verdict import run_verdict
@@ -30,7 +29,6 @@ from contend.runs import (
     COMPARED,
     CellRecord,
     CellSummary,
-    Modes,
     Run,
     Warned,
 )
@@ -220,31 +218,24 @@ def measure_json(
     summaries = {cell.record.cell: cell for cell in run.summaries}
     judged = record.probe in COMPARED
     beyond = _beyond_wire(run)
-    return MeasurementJson(
+    return filled(
+        MeasurementJson,
+        record,
         verdict=run_verdict(run) if verdict is None else verdict,
-        probe=record.probe,
-        mpi=msgspec.convert(record.library, LibraryJson, from_attributes=True),
+        mpi=record.library,
         ranks=_one_or_all([cell.ranks for cell in record.cells]),
         hosts=_one_or_all([cell.hosts for cell in record.cells]),
         host_names=_host_names(run),
-        labels=record.labels,
         cells=[
             _measured(summaries[cell.cell], beyond_wire=cell.cell in beyond)
             if cell.cell in summaries
             else _without(run, cell)
             for cell in record.cells
         ],
-        winners=[winner_json(contest) for contest in run.findings.contests] if judged else UNSET,
-        collapses=[collapse_json(collapse) for collapse in run.findings.collapses]
-        if judged
-        else UNSET,
-        harness=HarnessJson(
-            timer_s=run.findings.timer_s,
-            clock_residual_s=run.findings.clock_residual_s,
-            launches=len(record.launches),
-            budget_s=record.budget_s,
-        ),
-        warnings=list(run.findings.remarks),
+        winners=list(map(winner_json, run.findings.contests)) if judged else UNSET,
+        collapses=list(map(collapse_json, run.findings.collapses)) if judged else UNSET,
+        harness=filled(HarnessJson, run.findings, record, launches=len(record.launches)),
+        warnings=run.findings.remarks,
         run=str(run.folder),
         pairs=pairs,
         hotspot=hotspot,
@@ -280,12 +271,13 @@ def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
             base=other.base,
             other=other.name,
             cells=[
-                ComparedCellJson(
+                filled(
+                    ComparedCellJson,
+                    pair,
                     **condition_keys(pair.base.condition),
                     schedule=pair.base.schedule,
                     bytes=pair.base.record.bytes,
-                    ratio=estimate_json(pair.factor),
-                    differs=pair.differs,
+                    ratio=pair.factor,
                 )
                 for pair in other.pairs
             ],
@@ -296,50 +288,36 @@ def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
 
 def _measured(cell: CellSummary, *, beyond_wire: bool) -> CellJson:
     rate = cell.rate
-    return CellJson(
-        **_labels(cell.record),
-        schedule=cell.schedule,
-        n=cell.n,
+    return filled(
+        CellJson,
+        cell.record,
+        cell,
         used=len(cell.used),
-        late=cell.late,
         launches=len(cell.launches),
         median_s=cell.median.value,
         ci95_s=cell.median.ci95,
         interval_s=cell.median.interval,
-        coverage=coverage_of(cell.median),
-        p99_s=cell.p99_s,
-        max_s=cell.max_s,
-        mean_s=cell.mean_s,
+        coverage=cell.median.covered,
         rate_Bps_per_rank=0.0 if cell.sent == 0 else None if rate is None else rate.value,
         mean_rate_Bps_per_rank=cell.mean_rate,
-        two_kinds=_modes(cell.modes),
-        two_kinds_of_launches=_modes(cell.apart),
+        two_kinds=cell.modes,
+        two_kinds_of_launches=cell.apart,
         beyond_wire=beyond_wire,
-        verified=cell.verified,
-        ended=list(cell.reasons),
-        said=list(cell.said),
+        ended=cell.reasons,
     )
-
-
-def _modes(modes: Modes | None) -> ModesJson | None:
-    return None if modes is None else msgspec.convert(modes, ModesJson, from_attributes=True)
 
 
 def _without(run: Run, cell: CellRecord) -> CellJson:
     """A cell without samples: skipped, or failed before the first."""
     ends = run.record.ends_of(cell.cell)
-    return CellJson(
-        **_labels(cell),
+    return filled(
+        CellJson,
+        cell,
         schedule=cell.algorithm,
         verified=False if any(end.verified is False for end in ends) else None,
         ended=[end.reason for end in ends],
         said=list(dict.fromkeys(end.said for end in ends if end.said)),
     )
-
-
-def _labels(cell: CellRecord) -> dict[str, Any]:
-    names = ("algorithm", "bytes", "ranks", "hosts", "labels")
-    return {name: getattr(cell, name) for name in names}
 
 
 def _one_or_all(values: list[int]) -> int | list[int] | None:

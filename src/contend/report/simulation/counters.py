@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from contend.congestion import BesideCounters, hottest
+from contend.report.document import filled
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_bytes, rounded
@@ -214,18 +215,11 @@ class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def counters_json(beside: BesideCounters) -> CountersJson:
     """What ``contend simulate --counters --json`` has of them."""
-    carried = beside.carried
-    return CountersJson(
+    return filled(
+        CountersJson,
+        beside,
+        beside.carried,
         verdict=counters_verdict(beside),
-        rank_correlation=beside.rank_correlation,
-        seconds=carried.seconds,
-        ports=carried.ports,
-        unknown=carried.unknown,
-        cleared=carried.cleared,
-        full=carried.full,
-        units=carried.units,
-        compared=carried.compared,
-        fourfold=carried.fourfold,
         channels=[_channel_json(beside, row) for row in range(len(beside.channels))],
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from contend.congestion import Average, BesideCounters, Simulation, hottest
-from contend.fabric import Bisection, Fabric
+from contend.fabric import Bisection, Fabric, FabricSize
 from contend.report.document import filled
 from contend.report.simulation.counters import CountersJson, counters_json
 from contend.report.simulation.tables import congestion_shares, simulation_verdict
@@ -16,15 +16,6 @@ from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
 _HOTTEST = 10
-
-
-class FabricJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The fabric."""
-
-    name: Annotated[str, "what it is called."]
-    hosts: Annotated[int, "number of end ports that carry traffic."]
-    switches: Annotated[int, "number of switches."]
-    channels: Annotated[int, "number of directions of cables, those of hosts included."]
 
 
 class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +94,7 @@ class ChannelJson(msgspec.Struct, frozen=True, kw_only=True):
 class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     """A simulation; only the last four keys depend on how fast the machine is."""
 
-    fabric: Annotated[FabricJson, "what it ran on."]
+    fabric: Annotated[FabricSize, "what it ran on."]
     verdict: Annotated[str, "what messages get, in a sentence."]
     engine: Annotated[
         str, 'what computed the routes; "" where they were read and their file does not say.'
@@ -185,7 +176,9 @@ def simulation_json(
         SimulationJson,
         simulation,
         verdict=simulation_verdict(simulation),
-        fabric=filled(FabricJson, simulation, name=simulation.fabric_name),
+        fabric=FabricSize(
+            simulation.fabric_name, simulation.hosts, simulation.switches, simulation.channels
+        ),
         patterns_exist=simulation.outcomes,
         links=[
             LinksJson(rate=label, rate_Bps=rate_of(label), links=links)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import ChannelUsers, Simulation
+from contend.report.document import filled
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, rounded
@@ -193,21 +194,15 @@ def users_json(simulation: Simulation) -> list[ChannelUsersJson]:
 def _channel_json(channel: ChannelUsers) -> ChannelUsersJson:
     leaf_from, host_from, leaf_to, host_to = (
         [
-            UserJson(
-                name=user.name,
-                messages_per_round=user.messages,
-                share=user.share,
-                routes_share=user.routes,
-            )
+            filled(UserJson, user, messages_per_round=user.messages, routes_share=user.routes)
             for user in users
         ]
         for _, users in kinds(channel)
     )
-    return ChannelUsersJson(
-        channel=channel.channel,
-        name=channel.name,
+    return filled(
+        ChannelUsersJson,
+        channel,
         messages_per_round=channel.load,
-        heat=channel.heat,
         routes=channel.routes_across,
         routes_in_all=channel.routes,
         from_leaves=leaf_from,
