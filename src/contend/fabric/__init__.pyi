@@ -60,6 +60,10 @@ from .named import machine_name as machine_name
 from .parts import Part as Part
 from .parts import PartSize as PartSize
 from .parts import parts_of as parts_of
+from .rails import Rail as Rail
+from .rails import Rails as Rails
+from .rails import find_rails as find_rails
+from .rails import rails_of as rails_of
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import Plane as Plane
 from .rated_bisection import bisection as bisection
@@ -69,7 +73,6 @@ from .rest import part_of as part_of
 from .rest import with_hosts as with_hosts
 from .rest import without as without
 from .rest import without_numbers as without_numbers
-from .servers import rails_of as rails_of
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
 from .soundness import MOST_DETAILS as MOST_DETAILS

@@ -12,6 +12,7 @@ from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
 from contend.fabric.parts import PartSize, parts_of
+from contend.fabric.rails import Rail, rails
 from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of
 from contend.units import rate_of
@@ -59,6 +60,7 @@ class Structure:
         switch_links: the same for cables between switches.
         servers: number of servers.
         hosts_per_server: number of servers by their number of hosts (rails).
+        rails: of the servers that most hosts belong to; none where those have one host.
         parallel_cables: number of joined pairs of switches by the cables between them.
         left_out: what the topology file holds that carries no traffic here.
     """
@@ -76,6 +78,7 @@ class Structure:
     switch_links: dict[str, int]
     servers: int
     hosts_per_server: dict[int, int]
+    rails: tuple[Rail, ...]
     parallel_cables: dict[int, int]
     left_out: tuple[str, ...]
 
@@ -109,6 +112,7 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
         switch_links=_by_rate(fabric, fabric.cable_rate[across]),
         servers=len(per_server),
         hosts_per_server=_histogram(per_server),
+        rails=rails(fabric),
         parallel_cables=_histogram(cables_per_pair(fabric)[2]),
         left_out=tuple(
             finding.message

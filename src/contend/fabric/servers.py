@@ -70,68 +70,7 @@ def _of_one_name(hosts: list[int], named: dict[int, str]) -> bool:
     return len({named[host] for host in hosts if host in named}) < 2
 
 
-def rails_of(fabric: Fabric, server: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """The rail of every host, from 0, shape [hosts]: the place of its adapter in its server.
-
-    Places are told apart by the adapters' names and ports, or where descriptions have none by the
-    order of GUIDs. A server that lacks some adapters of a more common kind of servers keeps that
-    kind's places: without ``mlx5_2`` its ``mlx5_3`` is still on the fourth rail.
-
-    Args:
-        fabric: the fabric.
-        server: number of the server of every host, where `servers_of` has told it.
-    """
-    return rails_and_kinds(fabric, servers_of(fabric) if server is None else server)[0]
-
-
-def rails_and_kinds(
-    fabric: Fabric, server: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rail of every host, and the kind of its server: those with adapters of the same names."""
-    order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server)).tolist()
-    adapters: dict[int, list[tuple[_Place, int]]] = {}
-    times: Counter[tuple[int, _Place]] = Counter()
-    for host in order:
-        own = adapters.setdefault(int(server[host]), [])
-        word = _split(fabric.host_name[host])[1]
-        # Places without a name count on by GUID.
-        place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
-        again = times[int(server[host]), place]
-        times[int(server[host]), place] += 1
-        own.append(((*place, ("", again)) if again else place, host))
-    kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
-    number = {kind: position for position, kind in enumerate(kinds)}
-    kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}
-    rail = np.zeros(fabric.hosts, dtype=np.int64)
-    kind = np.zeros(fabric.hosts, dtype=np.int64)
-    for own in adapters.values():
-        chosen = kind_of[frozenset(place for place, _ in own)]
-        places = {place: position for position, place in enumerate(sorted(chosen))}
-        for place, host in own:
-            rail[host], kind[host] = places[place], number[chosen]
-    return rail, kind
-
-
-_Place = tuple[tuple[str, int], ...]
-# Kinds of servers that each is compared with, the most common.
-_MOST_KINDS = 64
-_DIGITS = re.compile(r"(\d+)")
-
-
-def _natural(word: str, port: int) -> _Place:
-    """Sorts ``mlx5_9`` before ``mlx5_10``."""
-    parts = [*_DIGITS.split(word.lower()), "0"]
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    return (*((text, int(digits[:18])) for text, digits in pairs), ("", port))
-
-
-def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> frozenset[_Place]:
-    """The most common kind of servers that has all these adapters."""
-    having = [other for other, _ in kinds.most_common(_MOST_KINDS) if kind <= other]
-    return max([kind, *having], key=lambda other: (kinds[other], len(other)))
-
-
-def _split(description: str) -> tuple[str, str]:
+def split_adapter(description: str) -> tuple[str, str]:
     """What stands before the adapter's name in a description, and that name; "" for none."""
     words = description.split()
     if words and _ADAPTER.fullmatch(words[-1]):
@@ -210,7 +149,7 @@ def _by_name(fabric: Fabric) -> dict[str, list[int]]:
     adapters: dict[tuple[str, str], set[int]] = {}
     members: dict[str, list[int]] = {}
     for host, name in enumerate(fabric.host_name):
-        server, adapter = _split(name)
+        server, adapter = split_adapter(name)
         if server and adapter:
             adapters.setdefault((server, adapter), set()).add(int(fabric.host_guid[host]))
             members.setdefault(server, []).append(host)

@@ -14,7 +14,8 @@ from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.incomplete import MissingCables, missing_cables
 from contend.fabric.link_speeds import slow_links
-from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
+from contend.fabric.misnamed import misnamed_switches
+from contend.fabric.rails import hosts_on_other_rails, incomplete_servers
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted, rate_of
 
@@ -350,17 +351,22 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str
 
 
 def _check_rails(fabric: Fabric) -> Check:
-    found = hosts_on_other_rails(fabric)
-    if not found:
-        return Check("rails", Status.OK, "no adapter is cabled to a leaf of another rail")
-    return Check(
-        "rails",
-        Status.WARNING,
-        f"{counted(len(found), 'server')} {'has' if len(found) == 1 else 'have'} adapters on "
-        "leaves of other rails",
-        tuple(found[:MOST_DETAILS]),
-        "swap the cables: until then traffic within these rails crosses the spines",
-    )
+    astray, incomplete = hosts_on_other_rails(fabric), incomplete_servers(fabric)
+    if not astray and not incomplete:
+        return Check(
+            "rails", Status.OK, "no adapter is missing or cabled to a leaf of another rail"
+        )
+    found, remedy = [], []
+    if astray:
+        have = "has" if len(astray) == 1 else "have"
+        found.append(f"{counted(len(astray), 'server')} {have} adapters on leaves of other rails")
+        remedy.append("swap the cables: until then traffic within these rails crosses the spines")
+    if incomplete:
+        lack = "lacks" if len(incomplete) == 1 else "lack"
+        found.append(f"{counted(len(incomplete), 'server')} {lack} adapters that others have")
+        remedy.append("look for the missing adapters: collectives of GPUs go at the slowest rail")
+    details = (*astray, *incomplete)[:MOST_DETAILS]
+    return Check("rails", Status.WARNING, "; ".join(found), details, "; ".join(remedy))
 
 
 def _check_names(fabric: Fabric) -> Check:

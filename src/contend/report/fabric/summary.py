@@ -70,6 +70,8 @@ def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
     structure = summary.structure
     parts = [_parts(structure, summary.bisection)] if structure.parts > 1 else []
     tables = [_overview(summary), *parts, _levels(structure), _leaves(structure)]
+    if structure.rails:
+        tables.append(_rails(structure))
     if summary.routes is not None:
         tables.append(_balance(summary.routes))
     return tuple(tables)
@@ -79,7 +81,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
     structure = summary.structure
     rows = [
         ("hosts", f"{summary.fabric.hosts:,}", _counted(structure.host_links)),
-        ("servers", f"{structure.servers:,}", _rails(structure.hosts_per_server)),
+        ("servers", f"{structure.servers:,}", _servers(structure.hosts_per_server)),
         ("switches", f"{summary.fabric.switches:,}", _kinds_of_switches(summary)),
         ("cables", f"{structure.cables:,}", _between_switches(structure)),
         ("switch pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
@@ -232,6 +234,27 @@ def _leaves(structure: Structure) -> ResultTable:
     )
 
 
+def _rails(structure: Structure) -> ResultTable:
+    rows = tuple(
+        (
+            str(rail.number),
+            rail.adapters or "by GUID",
+            f"{rail.hosts:,}",
+            f"{rail.leaves:,}",
+            f"{rail.astray:,}" if rail.astray else "-",
+        )
+        for rail in structure.rails
+    )
+    columns = ("rail", "adapter", "hosts", "on leaves", "on another rail's leaf")
+    return ResultTable(
+        title=f"Rails of servers with {counted(len(rows), 'adapter')}",
+        columns=columns,
+        rows=rows,
+        numeric=frozenset((columns[0], *columns[2:])),
+        note="the kind of servers that most hosts belong to",
+    )
+
+
 def _some_names(names: list[str]) -> str:
     more = ", ..." if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
@@ -272,11 +295,11 @@ def _between_switches(structure: Structure) -> str:
     return f"between switches: {links}" if links else "between switches"
 
 
-def _rails(per_server: dict[int, int]) -> str:
+def _servers(per_server: dict[int, int]) -> str:
     if set(per_server) == {1}:
         return "one host each"
     return ", ".join(
-        f"{servers:,} with {counted(hosts, 'host')}" for hosts, servers in per_server.items()
+        f"{servers:,} with {counted(hosts, 'adapter')}" for hosts, servers in per_server.items()
     )
 
 

@@ -1,13 +1,14 @@
-"""Switches named like another row, and servers on each other's rails."""
+"""Rails of servers, adapters on others' rails, and switches named like another row."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from contend.fabric import Check, Fabric, Status, check_soundness
+from contend.fabric import Check, Fabric, Status, check_soundness, without
 from contend.fabric.generate.catalogue import make
-from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
+from contend.fabric.misnamed import misnamed_switches
+from contend.fabric.rails import Rail, hosts_on_other_rails, incomplete_servers, rails
 from small_fabrics import fat_tree
 
 
@@ -104,6 +105,34 @@ def test_a_server_that_lacks_an_adapter_is_on_its_rails() -> None:
     names = list(railed([]).host_name)
     names[8] = "login mlx5_0"  # Server 0 has no second adapter.
     assert hosts_on_other_rails(railed([]).replace(host_name=tuple(names))) == []
+
+
+def test_a_server_without_one_of_four_adapters() -> None:
+    """Without n5's second; a login node with one of four is another kind of server."""
+    whole = railed([])
+    assert incomplete_servers(whole) == []
+    gone = without(whole, ['host "n5 mlx5_1"']).fabric
+    sentence = 'server n5: adapter "mlx5_1" of rail 2 is missing'
+    assert incomplete_servers(gone) == [sentence]
+    found = named(gone, "rails")
+    assert (found.status, found.summary) == (
+        Status.WARNING,
+        "1 server lacks adapters that others have",
+    )
+    assert found.details == (sentence,)
+    login = without(whole, [f'host "n5 mlx5_{rail}"' for rail in (1, 2, 3)]).fabric
+    assert incomplete_servers(login) == []
+
+
+def test_rails_with_their_leaves() -> None:
+    """A leaf a rail; server 3's second and third adapters swapped leaves."""
+    assert rails(railed([(11, 19)])) == (
+        Rail(1, "mlx5_0", 8, 1, 0),
+        Rail(2, "mlx5_1", 8, 2, 1),
+        Rail(3, "mlx5_2", 8, 2, 1),
+        Rail(4, "mlx5_3", 8, 1, 0),
+    )
+    assert rails(fat_tree(4, 8, 2)) == ()
 
 
 @pytest.mark.parametrize(

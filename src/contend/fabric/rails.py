@@ -1,0 +1,222 @@
+"""Rails: the adapters of the same place in every server, and the leaves that they hang on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric.fabric import Fabric
+from contend.fabric.servers import server_names, servers_of, split_adapter
+
+# So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
+# adapters of its kind to be of that kind.
+_MOST = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Rails:
+    """On which rail every host is.
+
+    Attributes:
+        rail: of every host, from 0, shape [hosts]: the place of its adapter in its server.
+        kind: of its server, shape [hosts]: those with adapters of the same names.
+        size: how many adapters servers of each kind have, shape [kinds].
+        server: number of the server of every host, shape [hosts].
+    """
+
+    rail: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    size: NDArray[np.int64]
+    server: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rail:
+    """A rail of the servers that most hosts belong to.
+
+    Attributes:
+        number: from 1.
+        adapters: on it, by name: ``mlx5_2``; "" where descriptions name none.
+        hosts: how many.
+        leaves: that they hang on.
+        astray: how many of them hang on a leaf of another rail.
+    """
+
+    number: int
+    adapters: str
+    hosts: int
+    leaves: int
+    astray: int
+
+
+def rails_of(fabric: Fabric, server: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """The rail of every host, from 0, shape [hosts]; see `find_rails`."""
+    return find_rails(fabric, server).rail
+
+
+def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails:
+    """The rail of every host, and which servers are alike.
+
+    Places are told apart by the adapters' names and ports, or where descriptions have none by the
+    order of GUIDs. A server that lacks some adapters of a more common kind of servers keeps that
+    kind's places: without ``mlx5_2`` its ``mlx5_3`` is still on the fourth rail.
+
+    Args:
+        fabric: the fabric.
+        server: number of the server of every host, where `servers_of` has told it.
+    """
+    server = servers_of(fabric) if server is None else server
+    order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server)).tolist()
+    adapters: dict[int, list[tuple[_Place, int]]] = {}
+    times: Counter[tuple[int, _Place]] = Counter()
+    for host in order:
+        own = adapters.setdefault(int(server[host]), [])
+        word = split_adapter(fabric.host_name[host])[1]
+        # Places without a name count on by GUID.
+        place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
+        again = times[int(server[host]), place]
+        times[int(server[host]), place] += 1
+        own.append(((*place, ("", again)) if again else place, host))
+    kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
+    number = {kind: position for position, kind in enumerate(kinds)}
+    kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}
+    rail = np.zeros(fabric.hosts, dtype=np.int64)
+    kind = np.zeros(fabric.hosts, dtype=np.int64)
+    for own in adapters.values():
+        chosen = kind_of[frozenset(place for place, _ in own)]
+        places = {place: position for position, place in enumerate(sorted(chosen))}
+        for place, host in own:
+            rail[host], kind[host] = places[place], number[chosen]
+    return Rails(rail, kind, np.array([len(each) for each in kinds], dtype=np.int64), server)
+
+
+_Place = tuple[tuple[str, int], ...]
+# Kinds of servers that each is compared with, the most common.
+_MOST_KINDS = 64
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _natural(word: str, port: int) -> _Place:
+    """Sorts ``mlx5_9`` before ``mlx5_10``."""
+    parts = [*_DIGITS.split(word.lower()), "0"]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return (*((text, int(digits[:18])) for text, digits in pairs), ("", port))
+
+
+def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> frozenset[_Place]:
+    """The most common kind of servers that has all these adapters."""
+    having = [other for other, _ in kinds.most_common(_MOST_KINDS) if kind <= other]
+    return max([kind, *having], key=lambda other: (kinds[other], len(other)))
+
+
+def rails(fabric: Fabric) -> tuple[Rail, ...]:
+    """The rails of the kind of servers that most hosts belong to; none of servers of one host."""
+    found = find_rails(fabric)
+    usual = int(np.bincount(found.kind).argmax()) if fabric.hosts else 0
+    if fabric.hosts == 0 or found.size[usual] < 2:
+        return ()
+    own = _rail_of_leaf(fabric, found)
+    adapters = np.bincount(found.server)[found.server]
+    whole = (found.kind == usual) & (adapters >= _MOST * found.size[usual])
+    each = []
+    for number in range(int(found.size[usual])):
+        hosts = np.flatnonzero(whole & (found.rail == number))
+        names = {split_adapter(fabric.host_name[host])[1] for host in hosts.tolist()}
+        astray = np.count_nonzero((own[hosts] >= 0) & (own[hosts] != number))
+        leaves = len(np.unique(fabric.host_switch[hosts]))
+        each.append(Rail(number + 1, ", ".join(sorted(names)), len(hosts), leaves, int(astray)))
+    return tuple(each)
+
+
+def incomplete_servers(fabric: Fabric) -> list[str]:
+    """A sentence for every server that lacks adapters which servers like it have.
+
+    One that lacks more than a quarter of them is another kind of server.
+    """
+    found = find_rails(fabric)
+    first: dict[tuple[int, int], int] = {}
+    of_server: dict[int, list[int]] = defaultdict(list)
+    for host in range(fabric.hosts):
+        first.setdefault((int(found.kind[host]), int(found.rail[host])), host)
+        of_server[int(found.server[host])].append(host)
+    names: list[str] = []
+    sentences = []
+    for hosts in of_server.values():
+        kind = int(found.kind[hosts[0]])
+        size = int(found.size[kind])
+        if not _MOST * size <= len(hosts) < size:
+            continue
+        names = names or server_names(fabric)
+        lacking = sorted(set(range(size)) - set(found.rail[hosts].tolist()))
+        words = [split_adapter(fabric.host_name[first[kind, rail]])[1] for rail in lacking]
+        listed = " and ".join(
+            f'adapter "{word}" of rail {rail + 1}' if word else f"its adapter of rail {rail + 1}"
+            for rail, word in zip(lacking, words, strict=True)
+        )
+        sentences.append(f"server {names[hosts[0]]}: {listed} is missing")
+    return sentences
+
+
+def hosts_on_other_rails(fabric: Fabric) -> list[str]:
+    """A sentence for every server with adapters on leaves of other rails, where leaves have one.
+
+    A leaf has the rail of most of its hosts, of servers with the same adapters. Where few leaves
+    have one the network knows no rails, and nothing is out of place.
+    """
+    server = servers_of(fabric)
+    if len(np.unique(server)) == fabric.hosts:
+        return []
+    found = find_rails(fabric, server)
+    rail, leaf, own = found.rail, fabric.host_switch, _rail_of_leaf(fabric, found)
+    stray = np.flatnonzero((own >= 0) & (own != rail))
+    if len(stray) == 0:
+        return []
+    names = server_names(fabric)
+    strays: dict[int, list[int]] = defaultdict(list)
+    for host in stray.tolist():
+        strays[int(server[host])].append(host)
+    sentences = []
+    for hosts in strays.values():
+        where = [
+            f'"{fabric.host_name[host].strip()}" on switch '
+            f'"{fabric.switch_label[leaf[host]]}" port {int(fabric.host_port[host])}'
+            for host in hosts
+        ]
+        crossed = len(hosts) == 2 and own[hosts[0]] == rail[hosts[1]] != own[hosts[1]]
+        crossed = crossed and own[hosts[1]] == rail[hosts[0]]
+        verb = (
+            "are cabled to each other's rails" if crossed else "are cabled to leaves of other rails"
+        )
+        if len(hosts) == 1:
+            wrong, right = int(own[hosts[0]]) + 1, int(rail[hosts[0]]) + 1
+            verb = f"is cabled to a leaf of rail {wrong}, not {right}"
+        more = f" and {len(hosts) - 2:,} more" if len(hosts) > 2 else ""
+        listed = f"{', '.join(where[:2])}{more}" if more else " and ".join(where)
+        sentences.append(f"server {names[hosts[0]]}: {listed} {verb}")
+    return sentences
+
+
+def _rail_of_leaf(fabric: Fabric, found: Rails) -> NDArray[np.int64]:
+    """Of every host the rail that most hosts of its kind on its leaf have, -1 where none is."""
+    several = np.bincount(found.server)[found.server] > 1
+    rail, kind = found.rail, found.kind
+    own = np.full(fabric.hosts, -1, dtype=np.int64)
+    members: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for host in np.flatnonzero(several).tolist():
+        members[int(kind[host]), int(fabric.host_switch[host])].append(host)
+    agreeing: Counter[int] = Counter()
+    rails: dict[int, set[int]] = defaultdict(set)
+    for (sort, _), hosts in members.items():
+        usual, times = Counter(rail[hosts].tolist()).most_common(1)[0]
+        if len(hosts) > 2 and times >= _MOST * len(hosts):
+            own[hosts] = usual
+            agreeing[sort] += times
+            rails[sort].add(usual)
+    for sort, count in Counter(kind[several].tolist()).items():
+        if len(rails[sort]) < 2 or agreeing[sort] < _MOST * count:
+            own[kind == sort] = -1
+    return own
