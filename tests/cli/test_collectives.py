@@ -23,7 +23,7 @@ def test_fig1_is_free_of_congestion_in_shifts(
         out.splitlines()[0]
         == said["verdict"]
         == (
-            "An all-to-all between 16 hosts takes at least 15 ms with 976.6 KiB from each to each, "
+            "An all-to-all between 16 hosts takes at least 15 ms with blocks of 976.6 KiB, "
             "1 GB/s a host (100.0 % of its port); every shift gets 100.0 %."
         )
     )
@@ -45,8 +45,8 @@ def test_what_is_slow_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["predict", "collectives", "xgft:2;2,2;1,1", "--route", "minhop"]
     assert run([*command, "--bytes", "24MiB"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == (
-        "An all-to-all between 4 hosts takes at least 4.03 ms with 24 MiB from each to each, 18.8 "
-        "GB/s a host (75.0 % of its port); shifts get 75.0 % on average, the worst, by 2, 50.0 %."
+        "An all-to-all between 4 hosts takes at least 4.03 ms with blocks of 24 MiB, 18.8 GB/s a "
+        "host (75.0 % of its port); shifts get 75.0 % on average; the worst, by 2, gets 50.0 %."
     )
 
 

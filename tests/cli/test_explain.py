@@ -27,7 +27,7 @@ def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_time_outs_lead_in_2005(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "kutzner2005"]) == 0
-    assert capsys.readouterr().out.startswith("Time-outs of full buffers limit ring with barrier")
+    assert capsys.readouterr().out.startswith("Time-outs from full buffers limit ring with barrier")
 
 
 def test_json_has_every_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

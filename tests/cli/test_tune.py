@@ -67,11 +67,11 @@ def test_a_program_goes_by_the_rules(
     told = capfd.readouterr()
     assert told.out.count("right") == 3
     assert "contend: 3 calls of all-to-alls carried, 0 passed on: shift 3" in told.err
-    assert "no all-to-all went by rules" not in told.err
+    assert "no all-to-all followed the rules" not in told.err
     lost = [*command[:4], "env", "-u", "LD_PRELOAD", *command[4:]]
     assert run(["run", "--tuned", str(tmp_path / "rules"), "--", *lost]) == 0
     told = capfd.readouterr()
     assert told.out.count("right") == 3
     why = "the command takes LD_PRELOAD away: leave it as it is"
-    assert f"contend: no all-to-all went by rules: {why}\n" in told.err
+    assert f"contend: no all-to-all followed the rules: {why}\n" in told.err
     assert not list((tmp_path / "rules").glob("*.met"))

@@ -37,7 +37,7 @@ NvlinkOption = Annotated[
     option(
         "--nvlink",
         takes="RATE",
-        means="Bandwidth at which a GPU sends to others of its server: 450GB/s.",
+        means="Bandwidth at which a GPU sends to others of its server, such as 450GB/s",
         by=parse_rate,
     )(default="without bound"),
 ]

@@ -60,8 +60,8 @@ def explain(
     """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
-    time-outs of full buffers and shared processors; for a program also its computation, and a hang.
-    If none is proven, contend says so.
+    time-outs from full buffers and shared processors; for a program also its computation, and a
+    hang. If none is proven, contend says so.
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """

@@ -52,5 +52,5 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
             "no MPI program started, it uses another library (name it with --mpi), or its ranks "
             "lack the variables LD_PRELOAD and CONTEND_TUNED of this command"
         )
-        console.print(Text(f"contend: no all-to-all went by rules: {why}"), soft_wrap=True)
+        console.print(Text(f"contend: no all-to-all followed the rules: {why}"), soft_wrap=True)
     raise typer.Exit(status)

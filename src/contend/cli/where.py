@@ -160,7 +160,7 @@ class Where:
         """
         if self.is_emulated:
             if fabric is not None:
-                raise UsageError("--fabric: --on emulated:FABRIC says it already")
+                raise UsageError("--fabric: --on emulated:FABRIC already names the fabric")
             network = self.fabric()
             with self.emulated(network, console, order=self.cables.order(network)) as place:
                 yield place

@@ -65,7 +65,7 @@ class Limit(StrEnum):
     HANG = "a hang"
     COMPUTATION = "computation"
     MEMORY = "memory"
-    TIME_OUTS = "time-outs of full buffers"
+    TIME_OUTS = "time-outs from full buffers"
     FABRIC = "the fabric"
     PORT = "the injection port"
     OVERHEAD = "latency or software overhead"

@@ -87,7 +87,7 @@ def _check_cables(fabric: Fabric) -> Check:
 
 def _check_loops(fabric: Fabric) -> Check:
     count = fabric.cables + fabric.hosts
-    sound = f"{counted(count, 'cable')}, no end denies another"
+    sound = f"{counted(count, 'cable')}, both ends of each agree"
     loops = np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist()
     if not loops:
         return Check("cables", Status.OK, sound)

@@ -31,7 +31,7 @@ def better_seats_verdict(better: BetterSeats) -> str:
         )
     if after.mean_congestion < (1 - _WORTH_WHILE) * before.mean_congestion:
         return (
-            "No seats were found in which the most loaded channels need less time, but in these "
+            "No seats were found in which the most loaded channels need less time, but with these "
             f"mean congestion goes from {congestion}."
         )
     return "No seats were found that are better than the given order."

@@ -33,21 +33,21 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
         where = f"of {counted(found.ranks, 'rank')} on {counted(found.hosts, 'host')}"
     if (seconds := at_once.seconds(sizes[-1])) is None:
         line = (
-            f"An all-to-all {where} gets at most {percent(at_once.share)} of a link's rate; how "
-            "long it takes is unknown, because the rates of links are (--rate gives them)"
+            f"An all-to-all {where} gets at most {percent(at_once.share)} of a link's rate; its "
+            "time is unknown, because the rates of links are (give them with --rate)"
         )
     else:
         line = (
             f"An all-to-all {where} takes at least {format_seconds(seconds)} with "
-            f"{format_bytes(sizes[-1])} from each to each, {_rate(at_once)}"
+            f"blocks of {format_bytes(sizes[-1])}, {_rate(at_once)}"
         )
         if abs(by_shifts.share - at_once.share) > _ALIKE:
             by_shifts_s = by_shifts.seconds(sizes[-1]) or 0.0
             line += f", and {format_seconds(by_shifts_s)} shift by shift"
     if worst.share < mean.share - _ALIKE:
         line += (
-            f"; shifts get {percent(mean.share)} on average, the worst, by "
-            f"{found.worst_shift:,}, {percent(worst.share)}."
+            f"; shifts get {percent(mean.share)} on average; the worst, by "
+            f"{found.worst_shift:,}, gets {percent(worst.share)}."
         )
     else:
         line += f"; every shift gets {percent(mean.share)}."

@@ -41,7 +41,7 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     if alike:
         line += f"; {_listed(alike)} no worse"
     if behind:
-        line += f"; next: {_named(behind[0])} with {percent(behind[0].bandwidth)}"
+        line += f"; next best: {_named(behind[0])} with {percent(behind[0].bandwidth)}"
     for one in behind[1:]:
         if one.engine == PRESENT:
             line += f"; {_named(one)}: {percent(one.bandwidth)}"
@@ -65,7 +65,7 @@ def _listed(alike: Sequence[RoutedBy]) -> str:
 
 
 def _named(one: RoutedBy) -> str:
-    return "what runs" if one.engine == PRESENT else one.engine
+    return "the present tables" if one.engine == PRESENT else one.engine
 
 
 def _deadlock(one: RoutedBy) -> str:

@@ -31,16 +31,19 @@ def failures_verdict(found: Failures) -> str:
     parts = []
     if cutting:
         worst = cutting[0]
+        hosts = counted(worst.hosts, "host")
         parts.append(
-            f"{counted(len(cutting), 'single failure')} {_cut(len(cutting))} hosts off, "
-            f"{_named(worst)} most: {counted(worst.hosts, 'host')}"
+            f"Only the failure of {_named(worst)} cuts hosts off: {hosts}"
+            if len(cutting) == 1
+            else f"{len(cutting):,} single failures cut hosts off; the worst, {_named(worst)}, "
+            f"cuts off {hosts}"
         )
     else:
         parts.append("No single failure cuts a host off")
     if whole := _whole(found.alone):
         worst = whole[0]
         line = (
-            f"of the others {_named(worst)} costs most: random pairs get "
+            f"Of the others, {_named(worst)} costs the most: random pairs get "
             f"{percent(worst.bandwidth)} of a link's rate instead of "
             f"{percent(found.whole.effective_bandwidth)}"
         )
@@ -54,12 +57,8 @@ def failures_verdict(found: Failures) -> str:
             line += f"; {counted(alike, 'other')} {'costs' if alike == 1 else 'cost'} as much"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
-    parts.append(f"{harmless:,} of {len(found.alone):,} cost nothing that these pairs can show")
-    return f"{'; '.join(parts)}."
-
-
-def _cut(failures: int) -> str:
-    return "cuts" if failures == 1 else "cut"
+    parts.append(f"{harmless:,} of {len(found.alone):,} cost no measurable bandwidth")
+    return f"{'. '.join(parts)}."
 
 
 def _whole(each: Sequence[FabricFailure]) -> list[FabricFailure]:

@@ -60,7 +60,7 @@ def _rest(found: Improvement) -> str:
 
 def _nothing(found: Improvement) -> str:
     if found.free_ports < 2:
-        return "No two ports are free: there is nothing to join"
+        return "No two ports are free: there is nothing to connect"
     if found.joinable == 0 and found.tried == 0:
         return (
             f"No cable between two of the {found.free_ports:,} free ports shortens or relieves a "
@@ -83,7 +83,7 @@ def _other_tables(found: Improvement) -> str:
     if found.before.effective_bandwidth - present <= max(found.gain, 0.001):
         return ""
     return (
-        f"; routes by {found.engine} gain more without any cable: the tables in use give "
+        f"; routes by {found.engine} gain more, without any new cable: the tables in use give "
         f"{_share(found.present)}"
     )
 

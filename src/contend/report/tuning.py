@@ -33,8 +33,8 @@ def tuning_verdict(lessons: Lessons) -> str:
         f"With {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
         f"{counted(best.ranks, 'rank')} takes {_seconds(best.best)} instead of "
         f"{_seconds(best.library)}: {factor_words(best.gain)} times faster, the "
-        f"most that these rules save. They change {len(changed)} of {measured}, at {where}; the "
-        "others stay the library's own."
+        f"largest gain of these rules. They change {len(changed)} of {measured}, at {where}; "
+        "elsewhere the library's own calls stay."
     )
 
 

@@ -32,7 +32,9 @@ def test_what_changed_and_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
     said = json.loads(result.read_text())
     assert verdict == said["verdict"]
     assert verdict.startswith("2 cables removed; ")
-    assert verdict.endswith(f"random pairs get {share[1]} % of a link's rate, before {share[0]} %.")
+    assert verdict.endswith(
+        f"random pairs get {share[1]} % of a link's rate ({share[0]} % before)."
+    )
     assert [(one["what"], one["how"]) for one in said["changes"]] == [("cable", "removed")] * 2
     assert before.routes is not None
     assert after.routes is not None
@@ -55,7 +57,7 @@ def test_two_tables_of_one_network(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["fabric", "diff", "chic", "chic", *routes]) == 0
     said = capsys.readouterr().out
     assert said.startswith("The same hosts, switches and cables; ")
-    assert "random pairs get 73.9 % of a link's rate, before 57.6 %" in said.splitlines()[0]
+    assert "random pairs get 73.9 % of a link's rate (57.6 % before)" in said.splitlines()[0]
 
 
 def test_changes_are_marked_where_they_are(

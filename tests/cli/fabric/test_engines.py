@@ -36,7 +36,7 @@ def test_engines_stand_beside_what_runs(
     assert list(found) == ["contend", "present", "opensm:minhop", "dmodk", "opensm:ftree"]
     said = capsys.readouterr().out
     assert said.startswith("contend serves random pairs best: they get 77.4 % of a link's rate, ")
-    assert "; next: what runs with 71.8 %." in said.splitlines()[0]
+    assert "; next best: the present tables with 71.8 %." in said.splitlines()[0]
     simulated = simulate(fabric, "bisect", seed=1)
     assert found["present"]["bandwidth"] == simulated.effective_bandwidth
     # The real OpenSM gives LIDs of its own, so its ties fall otherwise; the rule is the same.

@@ -48,7 +48,9 @@ def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert said["pairs"][0]["change"] < said["alone"][6]["change"]
     verdict = capsys.readouterr().out.splitlines()[0]
     assert verdict == said["verdict"]
-    assert verdict.startswith("6 single failures cut hosts off, switch leaf 1 most: 4 hosts; ")
+    assert verdict.startswith(
+        "6 single failures cut hosts off; the worst, switch leaf 1, cuts off 4 hosts. "
+    )
     assert figure.stat().st_size > 0
 
 

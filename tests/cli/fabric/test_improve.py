@@ -80,7 +80,7 @@ def test_what_keeps_from_more_is_said(
 
 def test_nothing_free_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "improve", "xgft:2;4,6;1,4"]) == 0
-    assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to join.")
+    assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to connect.")
 
 
 def test_what_is_no_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,13 +34,13 @@ PortsOption = Annotated[
 ]
 EngineOption = Annotated[
     str,
-    ROUTE(f"{ENGINES} With the new cables and without."),
+    ROUTE(f"{ENGINES} It routes the fabric both with and without the new cables."),
 ]
 PatternOption = Annotated[str, PATTERN(": the traffic that should get more bandwidth.")]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 SamplesOption = Annotated[
     int | None,
-    SAMPLES("This is for the gains that are shown.", default="as many as simulate needs", min=2),
+    SAMPLES("They judge the gains that are shown.", default="as many as simulate needs", min=2),
 ]
 
 

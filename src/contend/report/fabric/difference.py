@@ -47,7 +47,7 @@ def difference_verdict(changed: NetworkChanges) -> str:
         before, after = (
             percent(one.effective_bandwidth) for one in (changed.before, changed.after)
         )
-        line += f"; random pairs get {after} of a link's rate, before {before}"
+        line += f"; random pairs get {after} of a link's rate ({before} before)"
     return f"{line}."
 
 

@@ -111,7 +111,7 @@ def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
     if bisection.planes:
         apart = f"no cable joins {len(bisection.planes)} parts of the network: see them below"
         return [("rated bisection", f"{100 * bisection.share:.1f} %", apart)]
-    most = "the most that they get on average, by what cuts carry, whatever the routes"
+    most = "the most that cuts let them get on average, with any routes"
     return [
         _bisection_row(bisection),
         ("random pairs", f"{100 * bisection.random_pairs:.1f} %", most),

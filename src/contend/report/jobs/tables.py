@@ -29,9 +29,9 @@ def jobs_verdict(found: Jobs) -> str:
         worst = max(losing, key=lambda job: job.loss)
         parts.append(
             f"{len(losing)} of {counted(len(running), 'job')} "
-            f"{'loses' if len(losing) == 1 else 'lose'} bandwidth to others, {label(worst)} most: "
-            f"its messages get {percent(worst.beside)} of a port's rate, alone "
-            f"{percent(worst.alone)}"
+            f"{'loses' if len(losing) == 1 else 'lose'} bandwidth to others, {label(worst)} the "
+            f"most: its messages get {percent(worst.beside)} of a port's rate, and "
+            f"{percent(worst.alone)} alone"
         )
     else:
         parts.append(
@@ -49,7 +49,8 @@ def jobs_verdict(found: Jobs) -> str:
     wide = sum(job.leaves > job.fewest_leaves for job in running)
     if wide:
         parts.append(
-            f"{counted(wide, 'job')} {'touches' if wide == 1 else 'touch'} more leaves than needed"
+            f"{counted(wide, 'job')} {'touches' if wide == 1 else 'touch'} more leaves than "
+            "necessary"
         )
     return f"{'; '.join(parts)}."
 
@@ -64,17 +65,17 @@ def next_verdict(found: Jobs) -> str:
         # No better than chance: what a scheduler takes anyway will do, if it leaves as much room.
         if best.leaves < first.leaves:
             return (
-                f"The next job of {len(best.servers):,} servers sits best on {nodelist(best)}: "
+                f"The best servers for the next job of {len(best.servers):,} are {nodelist(best)}: "
                 f"{_gets(best)}, as on the first free ones, but it touches {_leaves(best.leaves)} "
                 f"instead of {first.leaves:,}."
             )
         return (
-            f"The first {len(first.servers):,} free servers serve the next job as well as any "
-            f"found, {nodelist(first)}: {_gets(first)}."
+            f"For the next job, no servers are better than the first {len(first.servers):,} free "
+            f"ones, {nodelist(first)}: {_gets(first)}."
         )
     return (
-        f"The next job of {len(best.servers):,} servers sits best on {nodelist(best)}: "
-        f"{_gets(best)} (on the first free ones {percent(first.beside)}), and the others lose "
+        f"The best servers for the next job of {len(best.servers):,} are {nodelist(best)}: "
+        f"{_gets(best)} ({percent(first.beside)} on the first free ones), and the others lose "
         f"{percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
     )
 

@@ -36,7 +36,7 @@ def program_verdict(
     if quickest is not slowest:
         parts.append(f", and {_time(quickest.prediction)} on {quickest.name}")
     parts.append(
-        f". There perfect routes would save at most {_saving(found, found.perfect_routes)}, and "
+        f". There, perfect routes would save at most {_saving(found, found.perfect_routes)}, and "
         f"{_CROSSBAR} at most {_saving(found, found.crossbar)}."
     )
     doubtful = [case for case in cases if case.prediction.collapses]
@@ -53,12 +53,13 @@ def program_verdict(
     if slowest.prediction.crowded:
         parts.append(
             f" {percent(slowest.prediction.small, 0)} of that are small collectives of more ranks "
-            "than processors. The scheduler decides how long these take, and such runs scatter by "
-            "a factor."
+            "than processors. The scheduler decides how long these take, and such runs vary "
+            "widely."
         )
     if recorded.modelled is None:
         parts.append(
-            " Where it was recorded is not known, so the model is not corrected: give --fabric."
+            " The fabric that it was recorded on is not known, so the model's error is not "
+            "corrected: give --fabric."
         )
     lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
     if lacking:
@@ -165,8 +166,8 @@ def _notes(recorded: Recorded) -> list[str]:
     ]
     if recorded.modelled is not None:
         notes.append(
-            f"Where it was recorded, the model has {format_seconds(recorded.modelled)} for "
-            f"{format_seconds(recorded.kept)}."
+            f"For the recorded run, the model predicts {format_seconds(recorded.modelled)} instead "
+            f"of {format_seconds(recorded.kept)}."
         )
         look = recorded.corrections[0].look_every_s
         if look is not None:

@@ -87,7 +87,7 @@ def _verdict(profile: ProgramProfile) -> str:
 def _closing(profile: ProgramProfile) -> Iterator[str]:
     for warning in profile.record.missing:
         yield f"missing: {warning.text}"
-    yield f"all of it: contend report {shlex.quote(str(profile.folder))}"
+    yield f"full report: contend report {shlex.quote(str(profile.folder))}"
 
 
 def _shows(profiles: Sequence[ProgramProfile], picture: str) -> bool:

@@ -30,13 +30,13 @@ def counters_verdict(beside: BesideCounters) -> str:
         return f"The counters of {channels} between switches say that nothing was sent."
     line = f"{channels} of {2 * fabric.cables:,} between switches have counters; "
     if beside.rank_correlation is None:
-        line += f"whether {pattern} puts them in the same order cannot be told, as one is the same "
-        line += "everywhere"
+        line += f"rank correlation with what {pattern} predicts: undefined, as one of the two is "
+        line += "the same everywhere"
     else:
         line += f"rank correlation with what {pattern} predicts: {beside.rank_correlation:.2f}"
     first = int(np.argmax(beside.heat))
     channel = int(beside.channels[first])
-    which = "most now"
+    which = "busiest now"
     if beside.simulation.heat_unit:
         which = f"hottest now, at {fabric.channel_rate(channel) or 'an unknown rate'}"
     line += f"; {which}: {fabric.channel_name(channel)} with "
@@ -92,7 +92,7 @@ def counters_tables(beside: BesideCounters) -> list[ResultTable]:
     apart = beside.share - beside.predicted
     differing = np.argsort(-np.abs(apart), kind="stable")[:_ROWS].tolist()
     mixed = bool(beside.simulation.heat_unit)
-    name = "Hottest channels now" if mixed else "Channels that carry most now"
+    name = "Hottest channels now" if mixed else "Busiest channels now"
     return [
         _table(beside, name, hottest(beside.heat, _ROWS) or differing[:1], _notes(beside)),
         _table(
@@ -108,15 +108,15 @@ def _notes(beside: BesideCounters) -> str:
     carried = beside.carried
     parts = ["shares are of all bytes, or messages, of channels between switches with counters"]
     if beside.simulation.heat_unit:
-        parts.append("the hottest need most time for their bytes: bytes over rate")
+        parts.append("the hottest channels need the most time for their bytes: bytes over rate")
     parts += [
         f"{name} and its like are taken as {_unit(unit)}" for name, unit in carried.units.items()
     ]
     if carried.unknown:
-        parts.append(f"{counted(carried.unknown, 'port')} that this fabric does not have left out")
+        parts.append(f"{counted(carried.unknown, 'port')} that this fabric does not have: left out")
     if carried.cleared:
         ports = counted(carried.cleared, "port")
-        parts.append(f"counters of {ports} went back in between, so they were cleared: left out")
+        parts.append(f"counters of {ports} were cleared between the two readings: left out")
     if carried.full:
         ports = counted(carried.full, "port")
         parts.append(f"counters of {ports} are at their 32-bit limit: left out")
