@@ -91,6 +91,31 @@ def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None
     } == {colours["ftree"]}
 
 
+def test_labels_leave_what_is_drawn_its_room(make_simulation: Any) -> None:
+    """Below seven labels what is drawn stays half an inch high, and its ticks stay apart."""
+    means = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]
+    figure = bandwidth_histogram(
+        [
+            narrow(make_simulation, mean, engine=f"engine-{number}")
+            for number, mean in enumerate(means)
+        ],
+        reference=[0.425] * len(means),
+    )
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    heights = [label.get_position()[1] for label in axes.texts if "%" in label.get_text()]
+    assert len(set(heights)) == 7
+    inches = axes.get_window_extent().height / figure.dpi
+    drawn = max(patch.get_data().values.max() for patch in axes.patches)
+    assert inches * drawn / axes.get_ylim()[1] > 0.5
+    assert min(np.diff(axes.get_yticks())) * inches / axes.get_ylim()[1] > 0.13
+
+
+def test_routings_that_give_the_same_samples_share_a_label(make_simulation: Any) -> None:
+    pair = [narrow(make_simulation, 0.4, engine=engine) for engine in ("minhop", "updn")]
+    assert "minhop, updn 40.0 %" in texts(bandwidth_histogram(pair))
+
+
 def test_the_drawn_bars_are_the_fractions(make_simulation: Any) -> None:
     figure = bandwidth_histogram(
         [make_simulation(bandwidth=np.array([0.41, 0.41, 0.41, 0.9]))],

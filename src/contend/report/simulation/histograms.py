@@ -24,10 +24,10 @@ from contend.report.style import (
 )
 from contend.report.words import percent
 
-# Width of a character and height of a row of text at 7 points within a column-wide panel about an
-# inch high, as shares of the panel.
+# Width of a character at 7 points, as a share of a panel as wide as a column.
 _CHARACTER = 0.0185
-_ROW = 0.16
+# In inches: a row of text, what is drawn below all rows, and what is between two panels.
+_ROW, _DRAWN, _BETWEEN = 0.125, 0.6, 0.3
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,32 @@ class BarLabel:
     colour: str
 
 
-def write_labels(axes: Axes, labels: Sequence[BarLabel]) -> None:
-    """Writes labels above everything drawn, each joined to its thing by a thin line."""
+def write_labels(axes: Axes, labels: Sequence[BarLabel], height: float) -> None:
+    """Writes labels above everything drawn, each joined to its thing by a thin line.
+
+    Args:
+        axes: where all is drawn.
+        labels: what to write.
+        height: of the axes, in inches.
+    """
     rows = label_rows(labels)
-    room = _ROW * (max(rows, default=0) + 1) + 0.04
+    row_share = min(_ROW / height, 0.6 / (max(rows, default=0) + 1))
+    room = row_share * (max(rows, default=0) + 1) + 0.04
     highest = max((label.top for label in labels), default=1) or 1
-    full = highest / (1 - min(room, 0.8))
+    full = highest / (1 - room)
     axes.set_ylim(0, full)
     # Only what is drawn is scaled; the room above is for words.
     ticks = MaxNLocator(nbins=3, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)
     axes.set_yticks([tick for tick in ticks if 0 <= tick <= highest * 1.05])
     for label, row in zip(labels, rows, strict=True):
-        y = full * (1 - room + 0.04 + _ROW * (row + 0.5))
+        y = full * (1 - room + 0.04 + row_share * (row + 0.5))
         left, right = _span(label)
         axes.plot(
             [label.x, label.x],
-            [label.top, y - full * _ROW / 2.2],
+            [label.top, y - full * row_share / 2.2],
             color=label.colour,
             linewidth=0.5,
+            zorder=1.5,
         )
         axes.text(
             (left + right) / 2,
@@ -115,32 +123,6 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
         )
 
 
-def mark_reference(axes: Axes, reference: Sequence[float | None], name: str) -> None:
-    """A black triangle on the axis at every number known from elsewhere."""
-    for value in dict.fromkeys(value for value in reference if value is not None):
-        axes.plot(
-            [value],
-            [0.03],
-            marker="^",
-            markersize=4.5,
-            color="black",
-            clip_on=False,
-            zorder=5,
-            transform=axes.get_xaxis_transform(),
-        )
-        axes.annotate(
-            f"{name} {percent(value)}",
-            (value, 0.05),
-            xycoords=axes.get_xaxis_transform(),
-            xytext=(5, 1),
-            textcoords="offset points",
-            fontsize=6.5,
-            va="center",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
-            zorder=4,
-        )
-
-
 _FINE_BINS, _COARSE_BINS = 100, 50
 # Above this spread of the samples bins of 1 % would show combs rather than shapes.
 _WIDE = 0.1
@@ -163,30 +145,101 @@ def bandwidth_histogram(
         reference: a number known from elsewhere for each simulation, marked by a triangle.
         reference_name: what the triangle is called.
     """
-    fabrics = list(dict.fromkeys(s.fabric_name for s in simulations))
-    samples = [s.scale * s.bandwidths(average) for s in simulations]
-    edges = bin_edges(samples)
+    outlines = _outlines(simulations, [s.scale * s.bandwidths(average) for s in simulations])
+    panels = []
+    for fabric in dict.fromkeys(s.fabric_name for s in simulations):
+        members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
+        panels.append(
+            _Panel(
+                fabric if len(simulations) > 1 else "",
+                [outlines[i] for i in members],
+                [rated[i] for i in members if rated],
+                [reference[i] for i in members if reference],
+            )
+        )
+    words, finding = _axis_words(simulations, average), _bandwidth_finding(simulations, average)
+    return _stacked(panels, reference_name, words, finding)
+
+
+@dataclass(frozen=True)
+class _Outline:
+    name: str
+    values: NDArray[np.float64]
+    colour: str
+    style: str = "-"
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Histograms over each other, and what stands beside them."""
+
+    title: str
+    outlines: Sequence[_Outline]
+    rated: Sequence[float | None] = ()
+    reference: Sequence[float | None] = ()
+
+    def labels(self, edges: NDArray[np.float64], reference_name: str) -> list[BarLabel]:
+        """Every histogram with its mean, those that are the same together, and other numbers."""
+        alike: dict[bytes, list[_Outline]] = {}
+        for curve in self.outlines:
+            alike.setdefault(curve.values.tobytes(), []).append(curve)
+        labels = []
+        for curves in alike.values():
+            # The last is drawn above the others.
+            values, colour = curves[-1].values, curves[-1].colour
+            names = ", ".join(curve.name for curve in curves)
+            mean, top = float(values.mean()), float(fractions(values, edges).max())
+            labels.append(BarLabel(f"{names} {percent(mean)}".strip(), mean, top, colour))
+        labels += [
+            BarLabel(f"{reference_name} {percent(value)}", value, 0.0, "black")
+            for value in dict.fromkeys(value for value in self.reference if value is not None)
+        ]
+        return labels
+
+
+def _stacked(panels: Sequence[_Panel], reference_name: str, words: str, finding: str) -> Figure:
+    """Panels below each other, each as high as its labels need beside what is drawn."""
+    edges = bin_edges([curve.values for panel in panels for curve in panel.outlines])
+    heights = []
+    for panel in panels:
+        rows = max(label_rows(panel.labels(edges, reference_name))) + 1
+        heights.append(_DRAWN + _ROW * rows)
     with styled():
-        figure = new_figure(height=0.97 + 1.05 * len(fabrics))
-        panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
-        outlines = _outlines(simulations, samples)
-        for fabric, axes in zip(fabrics, panels, strict=True):
-            members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
-            _panel(axes, [outlines[i] for i in members], edges)
-            if len(simulations) > 1:
-                axes.set_title(fabric, loc="left", fontsize=7.5)
-            mark_rated(axes, [rated[i] for i in members if rated])
-            mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        bandwidth_axis(panels[-1], _axis_words(simulations, average))
+        figure = new_figure(height=0.97 + sum(heights) + _BETWEEN * len(panels))
+        ratios = {"height_ratios": heights}
+        stack = figure.subplots(len(panels), 1, sharex=True, squeeze=False, gridspec_kw=ratios)
+        for panel, axes, height in zip(panels, stack[:, 0], heights, strict=True):
+            _draw(axes, panel, edges, height, reference_name)
+            axes.set_title(panel.title, loc="left", fontsize=7.5)
+        bandwidth_axis(stack[-1, 0], words)
         figure.supylabel("fraction of samples", fontsize=7.5)
-        title(figure, _bandwidth_finding(simulations, average))
+        title(figure, finding)
     return figure
+
+
+def _draw(
+    axes: Axes,
+    panel: _Panel,
+    edges: NDArray[np.float64],
+    height: float = 1.0,
+    reference_name: str = "",
+) -> None:
+    for curve in panel.outlines:
+        outline(axes, fractions(curve.values, edges), edges, curve.colour, curve.style)
+    labels = panel.labels(edges, reference_name)
+    write_labels(axes, labels, height)
+    mark_rated(axes, panel.rated)
+    # A line without points would take room at the figure's corner.
+    if known := [value for value in panel.reference if value is not None]:
+        at, low = axes.get_xaxis_transform(), [0.03] * len(known)
+        axes.plot(known, low, "k^", markersize=4.5, clip_on=False, zorder=5, transform=at)
+    percent_axis(axes.yaxis)
 
 
 def draw_bandwidths(axes: Axes, simulation: Simulation, average: Average) -> str:
     """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
     values = simulation.scale * simulation.bandwidths(average)
-    _panel(axes, [_Outline("mean", values, COLOURS[0])], bin_edges([values]))
+    _draw(axes, _Panel("", [_Outline("mean", values, COLOURS[0])]), bin_edges([values]))
     bandwidth_axis(axes, _axis_words([simulation], average))
     axes.set_ylabel("fraction of samples")
     return _bandwidth_finding([simulation], average)
@@ -222,13 +275,6 @@ def outline(
     axes.stairs(heights, edges, color=colour, linestyle=style)
 
 
-@dataclass(frozen=True)
-class _Outline:
-    name: str
-    values: NDArray[np.float64]
-    colour: str
-
-
 def _outlines(
     simulations: Sequence[Simulation], samples: Sequence[NDArray[np.float64]]
 ) -> list[_Outline]:
@@ -243,18 +289,6 @@ def _outlines(
         _Outline(name, values, COLOURS[order.index(name) % len(COLOURS)])
         for name, values in zip(names, samples, strict=True)
     ]
-
-
-def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64]) -> None:
-    written = []
-    for curve in outlines:
-        heights = fractions(curve.values, edges)
-        outline(axes, heights, edges, curve.colour)
-        mean = float(curve.values.mean())
-        text = f"{curve.name} {percent(mean)}".strip()
-        written.append(BarLabel(text, mean, float(heights.max()), curve.colour))
-    write_labels(axes, written)
-    percent_axis(axes.yaxis)
 
 
 def _bandwidth_finding(simulations: Sequence[Simulation], average: Average) -> str:
@@ -295,46 +329,33 @@ def round_bounds(
         reference: a number known from elsewhere for the optimistic bound of each.
         reference_name: what it is called.
     """
-    bounds = [[s.scale * s.bandwidths(average) for average, *_ in _BOUNDS] for s in simulations]
-    edges = bin_edges([values for pair in bounds for values in pair])
     names = labels(simulations)
-    with styled():
-        figure = new_figure(height=0.95 + 1.0 * len(simulations))
-        panels = figure.subplots(len(simulations), 1, sharex=True, squeeze=False)[:, 0]
-        for i, axes in enumerate(panels):
-            _bounds_panel(axes, bounds[i], edges)
-            axes.set_title(names[i], loc="left", fontsize=7.5)
-            mark_reference(axes, reference[i : i + 1], reference_name)
-        bandwidth_axis(
-            panels[-1],
-            f"bandwidth of a sample{scaled_by(simulations)} as a share of the link speed",
-        )
-        figure.supylabel("fraction of samples", fontsize=7.5)
-        title(figure, _rounds_finding(simulations))
-    return figure
+    panels = [
+        _Panel(name, _bounds(simulation), reference=reference[i : i + 1])
+        for i, (name, simulation) in enumerate(zip(names, simulations, strict=True))
+    ]
+    finding = _rounds_finding(simulations)
+    return _stacked(panels, reference_name, _bounds_words(simulations), finding)
 
 
 def draw_bounds(axes: Axes, simulation: Simulation) -> str:
     """Draws `round_bounds` of one simulation into given axes; returns the finding."""
-    bounds = [simulation.scale * simulation.bandwidths(average) for average, *_ in _BOUNDS]
-    _bounds_panel(axes, bounds, bin_edges(bounds))
-    words = f"bandwidth of a sample{scaled_by([simulation])} as a share of the link speed"
-    bandwidth_axis(axes, words)
+    bounds = _bounds(simulation)
+    _draw(axes, _Panel("", bounds), bin_edges([bound.values for bound in bounds]))
+    bandwidth_axis(axes, _bounds_words([simulation]))
     axes.set_ylabel("fraction of samples")
     return _rounds_finding([simulation])
 
 
-def _bounds_panel(
-    axes: Axes, bounds: Sequence[NDArray[np.float64]], edges: NDArray[np.float64]
-) -> None:
-    written = []
-    for (_, name, colour, style), values in zip(_BOUNDS, bounds, strict=True):
-        heights = fractions(values, edges)
-        outline(axes, heights, edges, colour, style)
-        mean = float(values.mean())
-        written.append(BarLabel(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
-    write_labels(axes, written)
-    percent_axis(axes.yaxis)
+def _bounds(simulation: Simulation) -> list[_Outline]:
+    return [
+        _Outline(name, simulation.scale * simulation.bandwidths(average), colour, style)
+        for average, name, colour, style in _BOUNDS
+    ]
+
+
+def _bounds_words(simulations: Sequence[Simulation]) -> str:
+    return f"bandwidth of a sample{scaled_by(simulations)}\nas a share of the link speed"
 
 
 def _rounds_finding(simulations: Sequence[Simulation]) -> str:
