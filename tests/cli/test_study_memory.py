@@ -129,7 +129,7 @@ def test_more_than_the_memory_is_status_1_after_the_table(
         ("--hosts 3,1,3", "--hosts: expected every number once, got 3 again"),
         ("-m 512x", "--length: expected a vector length m such as 512 or 512N, got '512x'"),
         ("-m 512,", "--length: expected a vector length m such as 512 or 512N, got ''"),
-        ("-m 512N -m 0512N", "--length: expected every length once, got 512N again"),
+        ("-m 512N -m 0512N", "every length in [[measure]] number 1 once, got 512N 2 times"),
         ("-m 9999999999999999999", "8 EiB"),
         ("--memory lots", "--memory: expected a size such as 512, 64K or 1MiB, got 'lots'"),
         ("--memory 0", "--memory: expected a size above 0 such as 24GiB, got '0'"),

@@ -95,7 +95,7 @@ def test_references_of_left_out_measurements_go(grid_file: Path) -> None:
         (
             '"8", "8N"',
             '"8", "8"',
-            "every cell once, got sort, 1 × 2, m = 8, flow control on 2",
+            "every length in [[measure]] number 1 once, got 8 2 times",
         ),
         ('"1K:4K"', '"4K:1K"', "doubles from at least 1"),
         ('"1Gbit/s"', '"1Gbi/s"', "at wire, got '1Gbi/s'"),

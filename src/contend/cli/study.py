@@ -39,31 +39,14 @@ _IN_TURNS = "Several numbers are measured in turn."
 _PLAN = "the plan's"
 
 
-def _listed(texts: list[str] | None) -> str | None:
-    return None if texts is None else ",".join(texts)
+def _many(flag: str, parse: Callable[[str], Any]) -> Callable[[list[str] | None], Any]:
+    """A callback that makes one value of an option that may be repeated."""
+    value = parsed(flag, parse)
+    return lambda texts: value(None if texts is None else ",".join(texts))
 
 
-def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:
-    """Vector lengths, each once."""
-
-    def lengths(text: str) -> tuple[str, ...]:
-        lengths = [str(VectorLength.parse(word.strip())) for word in text.split(",")]
-        for index, length in enumerate(lengths):
-            if length in lengths[:index]:
-                raise UsageError(f"expected every length once, got {length} again")
-        return tuple(lengths)
-
-    return parsed("--length", lengths)(_listed(texts))
-
-
-def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
-    """Sizes and ranges of them, as they are given."""
-
-    def sizes(text: str) -> tuple[str, ...]:
-        parse_sizes(text)
-        return tuple(text.split(","))
-
-    return parsed("--bytes", sizes)(_listed(texts))
+def _lengths(text: str) -> tuple[VectorLength, ...]:
+    return tuple(VectorLength.parse(word.strip()) for word in text.split(","))
 
 
 def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
@@ -124,7 +107,7 @@ class Options:
             ": 512, or 512N for 512 times the hosts.",
             many=True,
             default=_PLAN,
-            callback=_lengths,
+            callback=_many("--length", _lengths),
             rich_help_panel=_MEASURED,
         ),
     ] = None
@@ -138,7 +121,7 @@ class Options:
             "Several sizes are measured in turn; 4:2M is a range that doubles.",
             many=True,
             default=_PLAN,
-            callback=_sizes,
+            callback=_many("--bytes", parse_sizes),
             rich_help_panel=_MEASURED,
         ),
     ] = None

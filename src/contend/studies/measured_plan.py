@@ -307,4 +307,5 @@ def _check_measure(source: str, place: str, measure: Measure) -> None:
             raise InputError(source, 0, f"{what} {key} in {place}", got)
     for name, items in (("hosts", measure.hosts), ("ranks", measure.ranks)):
         check_each_once(source, f"number of {name} in {place}", map(str, items))
+    check_each_once(source, f"length in {place}", map(str, measure.length))
     check_each_once(source, f"algorithm in {place}", measure.algorithm)

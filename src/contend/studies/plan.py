@@ -149,7 +149,7 @@ def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind
 
 
 def changed_by(source: str, structure: _Kind, values: Mapping[str, Any]) -> _Kind:
-    """A structure with other values for some keys; what is text is read as in a plan.
+    """A structure with other values for some keys; text is read as in a plan, values are values.
 
     Raises:
         InputError: naming the source and the key, when one is not what it should be.

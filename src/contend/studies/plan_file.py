@@ -9,6 +9,7 @@ from typing import Any
 
 from contend.errors import InputError, UsageError
 from contend.files import read_toml, write_whole
+from contend.measurement import VectorLength
 from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.plan import StudyPlan, checked
 from contend.studies.simulated_plan import SimulatedPlan
@@ -94,8 +95,9 @@ def _listed(name: str, value: Any) -> Any:
         return parse_numbers(value)
     if isinstance(value, str) and name in _WORDS:
         return tuple(word.strip() for word in value.split(","))
-    values = (value,) if isinstance(value, str | int) else tuple(value)
-    return tuple(map(str, values)) if name == "length" else values
+    values = (value,) if isinstance(value, str | int | VectorLength) else tuple(value)
+    # A length that is a number needs its grammar to become one.
+    return tuple(str(v) if name == "length" and isinstance(v, int) else v for v in values)
 
 
 def copy_plan(name: str, folder: Path) -> list[Path]:
