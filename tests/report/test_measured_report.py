@@ -352,3 +352,16 @@ def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None
     (axes,) = figure.axes
     # m = 810N failed on 36 nodes, 1024N on 9, 18 and 36.
     assert [t.get_text() for t in axes.texts if "ERR" in t.get_text()] == ["ERR memory"] * 2
+
+
+def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
+    """Published times of other vectors have long names."""
+    plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
+    results = [result(cell, spread(1e-3)) for cell in plan.cells()]
+    for _, figure in measured_figures(plan, results):
+        figure.draw_without_rendering()
+        extent = figure.legends[0].get_window_extent()
+        assert extent.x0 >= 0
+        assert extent.x1 <= figure.bbox.x1
+        labels = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert len(labels) == len(set(labels))

@@ -144,6 +144,8 @@ _SOURCES: tuple[_Look, ...] = (
 )
 # A row of crosses along the top, in points.
 _ROW = 6.5
+# A row of the legend in inches; characters across a figure, and those that a line of it takes.
+_LEGEND_ROW, _ACROSS, _HANDLE = 0.14, 74, 6
 
 
 def time_figure(group: TimeGroup) -> Figure:
@@ -155,7 +157,10 @@ def time_figure(group: TimeGroup) -> Figure:
     series = group.series
     with styled():
         failing = sum(len(_failing(group, line)) for line in series)
-        figure = new_figure(height=1.05 + 1.6 * len(series) + _ROW / 72 * failing)
+        handles = _time_handles(group)
+        columns = _columns(handles)
+        legend = _LEGEND_ROW * -(-len(handles) // columns)
+        figure = new_figure(height=0.65 + 1.6 * len(series) + _ROW / 72 * failing + legend)
         panels = figure.subplots(len(series), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for line, axes in zip(series, panels, strict=True):
             _time_panel(axes, group, line)
@@ -163,7 +168,13 @@ def time_figure(group: TimeGroup) -> Figure:
                 above = 3 + _ROW * len(_failing(group, line))
                 axes.set_title(line, loc="left", fontsize=7.5, pad=above)
         _time_axes(list(panels), group)
-        _time_legend(figure, group)
+        figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=columns,
+            handletextpad=0.4,
+            columnspacing=1.2,
+        )
         title(figure, _finding(group))
     return figure
 
@@ -177,8 +188,12 @@ def _time_panel(axes: Axes, group: TimeGroup, series: str) -> None:
         axes.plot(list(medians), list(medians.values()), "-o", color=colour, markersize=3, zorder=3)
         for source, known in group.published(length).items():
             _time_published(axes, known, _look(group, source), colour)
+    lengths: set[str] = set()
     for (elsewhere, source), known in lines_of(group.elsewhere).items():
-        _time_published(axes, known, _look(group, source), _ELSEWHERE, f"m = {elsewhere}")
+        # Lines of one length end near each other: one is labelled.
+        label = "" if elsewhere in lengths else f"m = {elsewhere}"
+        lengths.add(elsewhere)
+        _time_published(axes, known, _look(group, source), _ELSEWHERE, label)
     _failures(axes, group, series)
 
 
@@ -301,7 +316,13 @@ def _time_axes(panels: Sequence[Axes], group: TimeGroup) -> None:
     last.set_ylim(low, high * (high / low) ** 0.06)
 
 
-def _time_legend(figure: Figure, group: TimeGroup) -> None:
+def _columns(handles: Sequence[Line2D]) -> int:
+    """How many columns of a legend fit the figure."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    return next((n for n in (4, 3, 2) if n * (longest + _HANDLE) <= _ACROSS), 1)
+
+
+def _time_handles(group: TimeGroup) -> list[Line2D]:
     handles = [
         Line2D([], [], color=COLOURS[i % len(COLOURS)], marker="o", markersize=3, label=f"m = {m}")
         for i, m in enumerate(group.lengths)
@@ -319,13 +340,7 @@ def _time_legend(figure: Figure, group: TimeGroup) -> None:
         handles.append(
             Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="late sample")
         )
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=2 if any(len(str(handle.get_label())) > 12 for handle in handles) else 4,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+    return handles
 
 
 def _words(group: TimeGroup, source: str) -> str:
