@@ -34,7 +34,6 @@ from contend.studies import (
     MeasuredPlan,
     MeasuredStudy,
     Result,
-    RunPoints,
     find_plan,
     read_plan,
 )
@@ -71,47 +70,42 @@ def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
     return replace(made, record=msgspec.structs.replace(record, cell=number))
 
 
-def result(
+def answer(
     cell: GridCell,
-    times: np.ndarray | None,
-    point: Point = (None, None),
+    times: dict[Point, np.ndarray | None],
     library: str = "MPI 1",
-) -> Result:
-    return Result(
-        cell=cell,
-        place=cell.place(point),
-        summary=None if times is None else summary(cell, point, times),
-        failures=(MEMORY if times is None else None,),
-        library=library,
-        seats="2 hosts of 8 ranks",
-    )
-
-
-def found_in_one_run(results: list[Result], barriers: float = 0.0) -> list[Result]:
-    """Results of one cell, with the winners and collapses of its run."""
-    cells = tuple(result.summary for result in results if result.summary is not None)
+    barriers: float = 0.0,
+) -> Answer:
+    """A cell with the times of its points, None for what failed, and what its run finds."""
+    cells = tuple(summary(cell, point, t) for point, t in times.items() if t is not None)
+    failed = [point for point, t in times.items() if t is None]
     parts = tuple(
         CellParts(cell, {"barriers": barriers * cell.median.value}, {"barriers": barriers})
         for cell in cells
         if cell.schedule == "shift-barrier"
     )
-    findings = Findings(cells, parts, contests(cells), collapses(cells), (), (), None, None)
-    return [replace(result, findings=findings) for result in results]
+    errors = tuple(
+        msgspec.structs.replace(MEMORY, algorithm=name, bytes=size) for name, size in failed
+    )
+    run = Run(Path("run"), RunRecord(cell.probe), pl.DataFrame(schema=SCHEMA))
+    vars(run)["findings"] = Findings(
+        cells, parts, contests(cells), collapses(cells), errors, (), None, None
+    )
+    return Answer(cell, run, (0,), library, "2 hosts of 8 ranks")
 
 
 def ended(
     plan: MeasuredPlan,
-    results: list[Result],
+    answers: list[Answer],
     left: tuple[str, ...] = (),
     warnings: tuple[str, ...] = (),
 ) -> MeasuredStudy:
     """A study of one launch a cell."""
-    answers = []
-    for cell in dict.fromkeys(each.cell for each in results):
-        run = Run(Path("run"), RunRecord(cell.probe), pl.DataFrame(schema=SCHEMA))
-        own = tuple(each for each in results if each.cell == cell)
-        answers.append(Answer(cell, RunPoints(run), (0,), own, warnings=warnings))
-    return MeasuredStudy(plan, tuple(answers), left)
+    return MeasuredStudy(plan, tuple(replace(a, warnings=warnings) for a in answers), left)
+
+
+def results_of(answers: list[Answer]) -> list[Result]:
+    return [result for answer in answers for result in answer.results]
 
 
 def spread(median: float) -> np.ndarray:
@@ -123,14 +117,14 @@ def mistry() -> MeasuredPlan:
     return read_measured(find_plan("mistry2015"))
 
 
-def tara(plan: MeasuredPlan) -> list[Result]:
+def tara(plan: MeasuredPlan) -> list[Answer]:
     """Twice the seconds of the paper; what nobody published failed for lack of memory."""
     paper = {(known.length, known.hosts): known for known in plan.known()}
     made = []
     for cell in plan.cells():
         known = paper.get((cell.length, cell.hosts))
         seconds = None if known is None else known.seconds
-        made.append(result(cell, None if seconds is None else spread(2 * seconds)))
+        made.append(answer(cell, {(None, None): None if seconds is None else spread(2 * seconds)}))
     return made
 
 
@@ -175,7 +169,7 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     mistry: MeasuredPlan,
 ) -> None:
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
-    results = [result(cell, spread(1e-3)) for cell in plan.cells()]
+    results = [answer(cell, {(None, None): spread(1e-3)}) for cell in plan.cells()]
     tables = measured_tables(ended(plan, results))
     ours = titled(tables, "Constant local memory: wall clock of the exchange in ms")
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
@@ -198,11 +192,11 @@ def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> No
     assert "| sort, 36 × 8, m = 810N |" in markdown_of(tables)
 
 
-def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
+def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Answer]:
     """Rates of 2005: 47 MiB/s at 16 KiB, a tenth at 32 KiB, but for ordered schedules."""
     made = []
     for cell in plan.cells():
-        of_cell = []
+        times: dict[Point, np.ndarray | None] = {}
         for algorithm, size in cell.points():
             assert size is not None
             rate = min(60 * 2**20, size * 3e3)
@@ -211,8 +205,8 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
             if algorithm == "shift-barrier":
                 rate /= 3
             seconds = (cell.ranks - 1) * size / rate
-            of_cell.append(result(cell, spread(seconds), (algorithm, size), library))
-        made += found_in_one_run(of_cell, barriers=0.25)
+            times[algorithm, size] = spread(seconds)
+        made.append(answer(cell, times, library, barriers=0.25))
     return made
 
 
@@ -255,11 +249,10 @@ def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> No
     results = sweep(kutzner)
     marked = [row for table in measured_tables(ended(kutzner, results)) for row in rows_of(table)]
     assert any(cell.endswith("*") for row in marked for cell in row)
-    unjudged = [
-        replace(result, findings=replace(result.findings, contests=(), collapses=()))
-        for result in results
-        if result.findings is not None
-    ]
+    for each in results:
+        run = each.run
+        vars(run)["findings"] = replace(run.findings, contests=(), collapses=())
+    unjudged = [replace(each) for each in results]
     tables = measured_tables(ended(kutzner, unjudged))
     assert not any(cell.endswith("*") for t in tables for row in rows_of(t) for cell in row)
     assert "None" in titled(tables, "Collapses").note
@@ -310,9 +303,9 @@ def test_figures_are_named_and_drawn(
     mistry: MeasuredPlan, kutzner: MeasuredPlan, tmp_path: Path
 ) -> None:
     results = tara(mistry)
-    names = [name for name, _ in measured_figures(mistry, results)]
+    names = [name for name, _ in measured_figures(mistry, results_of(results))]
     assert names == ["constant-global-memory-8-per-host", "constant-local-memory-8-per-host"]
-    figures = dict(measured_figures(kutzner, sweep(kutzner)))
+    figures = dict(measured_figures(kutzner, results_of(sweep(kutzner))))
     assert list(figures) == [
         "sweep-4-ranks",
         "sweep-32-ranks",
@@ -329,15 +322,15 @@ def test_figures_are_named_and_drawn(
 
 
 def test_what_failed_everywhere_is_not_drawn(kutzner: MeasuredPlan) -> None:
-    cell = next(kutzner.cells())
-    failed = [result(cell, None, (name, 64)) for name in ("library", "shift")]
-    assert list(measured_figures(kutzner, failed)) == []
+    cell = replace(next(kutzner.cells()), algorithms=("library", "shift"), sizes=(64,))
+    failed = answer(cell, {("library", 64): None, ("shift", 64): None})
+    assert list(measured_figures(kutzner, results_of([failed]))) == []
 
 
 def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
     """25 samples that count and one that does not, for every cell that ran."""
     results = tara(mistry)
-    (_, figure), _ = measured_figures(mistry, results)
+    (_, figure), _ = measured_figures(mistry, results_of(results))
     (axes,) = figure.axes
     dots = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".")
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
@@ -348,7 +341,7 @@ def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
 
 def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None:
     results = tara(mistry)
-    *_, (_, figure) = measured_figures(mistry, results)
+    *_, (_, figure) = measured_figures(mistry, results_of(results))
     (axes,) = figure.axes
     # m = 810N failed on 36 nodes, 1024N on 9, 18 and 36.
     assert [t.get_text() for t in axes.texts if "ERR" in t.get_text()] == ["ERR memory"] * 2
@@ -357,8 +350,8 @@ def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None
 def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
     """Published times of other vectors have long names."""
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
-    results = [result(cell, spread(1e-3)) for cell in plan.cells()]
-    for _, figure in measured_figures(plan, results):
+    results = [answer(cell, {(None, None): spread(1e-3)}) for cell in plan.cells()]
+    for _, figure in measured_figures(plan, results_of(results)):
         figure.draw_without_rendering()
         extent = figure.legends[0].get_window_extent()
         assert extent.x0 >= 0

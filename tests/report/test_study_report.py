@@ -59,7 +59,7 @@ def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
         simulation = make_simulation(
             fabric_name="ranger", engine=engine, pattern=pattern, **changes
         )
-        record = record_of(simulation, ("ranger", engine, pattern), REQUEST, 1.0)
+        record = record_of(("ranger", engine, pattern), REQUEST, simulation, 1.0)
         write_cell(path, record, simulation)
         return SimulatedOutcome(record, path)
 

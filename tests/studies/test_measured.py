@@ -94,10 +94,10 @@ def test_all_cells_end_in_the_plans_order(plan: MeasuredPlan) -> None:
     # m = 8 and m = 8N are the same on one host, and measured once.
     assert len(place.launches) == 5
     answer = answer_of(ended, "sweep", each=1)
-    assert {result.library for result in answer.results} == {"Test MPI 1.0"}
-    assert {result.seats for result in answer.results} == {"4 groups of 1 rank on one host"}
-    assert all(result.one_host for result in answer.results)
-    folder = answer.points.run.folder
+    assert answer.library == "Test MPI 1.0"
+    assert answer.seats == "4 groups of 1 rank on one host"
+    assert answer.one_host
+    folder = answer.run.folder
     assert folder.parent == Path("run/runs")
     assert (folder / "samples.parquet").is_file()
 
@@ -114,7 +114,7 @@ def test_a_cell_of_many_launches_is_one_run(plan: MeasuredPlan) -> None:
     medians = map(np.median, result.summary.launches)
     assert [round(1e3 * float(median)) for median in medians] == [1, 2, 3]
     assert result.summary.numbers == (0, 1, 2)
-    assert len(result.counted) == 18
+    assert len(result.summary.used) == 18
     assert result.rate == pytest.approx(3 * 1024 / (result.median_s or 0))
 
 
@@ -245,8 +245,8 @@ def test_hosts_of_a_cluster_are_compared_by_themselves(plan: MeasuredPlan) -> No
     place = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)], free=10_000)
     ended = go(plan.changed(only=("sort",)), place)
     assert not has_failed(ended)
-    assert ended.results[0].seats == "1 host of 2 ranks"
-    assert not ended.results[0].one_host
+    assert ended.answers[0].seats == "1 host of 2 ranks"
+    assert not ended.answers[0].one_host
 
 
 def test_not_enough_hosts(plan: MeasuredPlan) -> None:

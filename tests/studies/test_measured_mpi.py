@@ -93,10 +93,9 @@ def is_alive(process: int) -> bool:
 def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library) -> None:
     ended = go(plan, library)
     assert [answer.failures(0) for answer in ended.answers] == [{}] * 6
-    assert {result.library for result in ended.results} == {f"Open MPI {library.version}"}
+    assert {answer.library for answer in ended.answers} == {f"Open MPI {library.version}"}
     sort = next(a for a in ended.answers if a.cell.label == "sort, 2 × 1, m = 8N")
-    end = sort.points.end((None, None), 0)
-    assert end is not None
+    end = sort.ends[(None, None), 0]
     assert end.verified
     assert end.reason in ("precision", "repetitions")
     (result,) = sort.results
@@ -107,7 +106,9 @@ def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library
 
     results = ended.results
     assert len(results) == 4 + 2 * 2 * 4
-    assert all(6 <= len(result.counted) + len(result.left_out) <= 10 for result in results)
+    summaries = [result.summary for result in results if result.summary is not None]
+    assert len(summaries) == len(results)
+    assert all(6 <= len(s.used) + len(s.left_out) <= 10 for s in summaries)
     sweep = next(result for result in results if result.place.bytes == 1024)
     assert sweep.median_s is not None
     assert sweep.rate == pytest.approx(3 * 1024 / sweep.median_s)

@@ -18,7 +18,6 @@ from .plan_file import read_plan as read_plan
 from .plan_file import shipped_plans as shipped_plans
 from .results import Answer as Answer
 from .results import Result as Result
-from .results import RunPoints as RunPoints
 from .simulated import SimulatedStudy as SimulatedStudy
 from .simulated import run_simulations as run_simulations
 from .simulated_cell import Record as Record

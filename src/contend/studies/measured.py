@@ -27,7 +27,7 @@ from contend.session import RECORD, Clock, Observer, Session
 from contend.shown import Shown
 from contend.studies.grid import GridCell
 from contend.studies.measured_plan import MeasuredPlan
-from contend.studies.results import Answer, Result, RunPoints
+from contend.studies.results import Answer, Result, ended_launches
 from contend.units import counted
 
 _RUNS = "runs"
@@ -114,15 +114,16 @@ def run_measurements(
         launch = f", launch {step.number + 1}" if step.number else ""
         left += [cell.label + launch for cell, key in cells.items() if key == step.cell]
     kept = _runs_of(folder)
-    answers = [
-        _answer(plan, cell, asked_for, run, method)
+    runs = [
+        (cell, asked_for, run)
         for cell, key in cells.items()
         for asked_for, run in kept.get(replace(key, labels={}).key, [])
     ]
     # A cell that never ran does not know what its library calls itself; others do.
-    runs = [(answer.cell.library, answer.points.run.record.library.title) for answer in answers]
-    titles = {library: title for library, title in runs if title}
-    ended = tuple(_named(answer, titles) for answer in answers if answer.launches)
+    titles = {cell.library: "" for cell, *_ in runs}
+    titles |= {c.library: title for c, _, r in runs if (title := r.record.library.title)}
+    every = (_answer(plan, *each, method, titles) for each in runs)
+    ended = tuple(answer for answer in every if answer.launches)
     return MeasuredStudy(_with_known_wire(plan, place), ended, tuple(left), place.described, folder)
 
 
@@ -185,30 +186,23 @@ def _answer(
     asked: MeasuredCell,
     run: Run,
     method: Measured,
+    titles: Mapping[str, str],
 ) -> Answer:
     """What a run says of a cell; without launches where none has ended."""
-    cell = dataclasses.replace(cell, conditions=_conditions(asked.labels))
-    points = RunPoints(run)
-    launches = tuple(points.launches(plan.launches))
-    results = []
-    for name in cell.points() if launches else ():
-        failures = points.failures(name, launches)
-        results.append(
-            Result(
-                cell=cell,
-                place=cell.place(name),
-                summary=None if all(failures) else points.summaries.get(name),
-                failures=failures,
-                seats=_seats(cell, method.place),
-                one_host=method.place.alone,
-                findings=run.findings,
-            )
-        )
-    warnings = [_ALONE] if method.place.alone and cell.ranks > 1 else []
+    alone = method.place.alone
+    warnings = [_ALONE] if alone and cell.ranks > 1 else []
     warnings += [warning.text for warning in run.record.warnings]
     needed, memory = _memory(asked, method)
     return Answer(
-        cell, points, launches, tuple(results), needed, memory, tuple(dict.fromkeys(warnings))
+        dataclasses.replace(cell, conditions=_conditions(asked.labels)),
+        run,
+        launches=ended_launches(run, plan.launches),
+        library=titles[cell.library] or cell.library,
+        seats=_seats(cell, method.place),
+        one_host=alone,
+        host_bytes=needed,
+        memory=memory,
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -218,13 +212,6 @@ def _seats(cell: GridCell, place: Place) -> str:
     if place.alone:
         return f"{counted(cell.hosts, 'group')} of {each} on one host"
     return f"{counted(cell.hosts, 'host')} of {each}"
-
-
-def _named(answer: Answer, titles: Mapping[str, str]) -> Answer:
-    """The answer with what its library calls itself."""
-    library = titles.get(answer.cell.library, answer.cell.library)
-    named = (dataclasses.replace(result, library=library) for result in answer.results)
-    return dataclasses.replace(answer, results=tuple(named))
 
 
 def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:

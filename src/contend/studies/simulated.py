@@ -23,7 +23,6 @@ from contend.shown import Shown
 from contend.studies.simulated_cell import (
     SimulatedCell,
     SimulatedOutcome,
-    failed_record,
     read_record,
     record_of,
     write_cell,
@@ -255,14 +254,14 @@ class SimulatedWork:
             progress=lambda done, expected: observer.progressed(step, done, expected),
         )
         rated = self.method.rated(self.cell, simulation)
-        record = record_of(simulation, self._names, self.cell, rated)
+        record = record_of(self._names, self.cell, simulation, rated)
         write_cell(self.folder / RECORD, record, simulation)
         share = 100 * record.averages[self.method.average].mean * record.scale
         return Attempt(summary=f"{share:.1f} %", elapsed_s=time.monotonic() - began)
 
     def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
         """Keeps why there is no simulation."""
-        record = failed_record(self._names, self.cell, failure.reason)
+        record = record_of(self._names, self.cell, None, cause=failure.reason)
         write_cell(self.folder / RECORD, record, None)
 
     def finish(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from contend.congestion import Average, SampleMean, Simulation
 from contend.errors import InputError
@@ -147,53 +148,39 @@ class SimulatedOutcome:
 
 
 def record_of(
-    simulation: Simulation,
     names: tuple[str, str, str],
     request: SimulatedCell,
-    rated: float | None,
+    simulation: Simulation | None,
+    rated: float | None = None,
+    cause: str = "",
 ) -> Record:
-    """The record of a simulated cell, which is named by fabric, engine and pattern."""
-    fabric, engine, pattern = names
-    return Record(
-        fabric=fabric,
-        engine=engine,
-        pattern=pattern,
+    """The record of a cell that is named by fabric, engine and pattern.
+
+    Args:
+        names: these three.
+        request: what was asked for.
+        simulation: None where there is none.
+        rated: see `Record`.
+        cause: why there is none.
+    """
+    record = Record(*names, "failed", request, cause, rated, created=_now())
+    if simulation is None:
+        return record
+    values = _values(simulation).items()
+    return replace(
+        record,
         status="done",
-        request=request,
-        rated_bisection=rated,
         scale=simulation.scale,
         averages={average: simulation.averaged(average) for average in Average},
-        simulation={
-            name: value
-            for name, value in _values(simulation).items()
-            if not isinstance(value, np.ndarray)
-        },
-        created=_now(),
-    )
-
-
-def failed_record(names: tuple[str, str, str], request: SimulatedCell, cause: str) -> Record:
-    """The record of a cell that could not be simulated."""
-    fabric, engine, pattern = names
-    return Record(
-        fabric=fabric,
-        engine=engine,
-        pattern=pattern,
-        status="failed",
-        request=request,
-        cause=cause,
-        created=_now(),
+        simulation={name: value for name, value in values if not isinstance(value, np.ndarray)},
     )
 
 
 def write_cell(path: Path, record: Record, simulation: Simulation | None) -> None:
     """Writes a cell; its JSON file comes last, so that a cell with one is whole."""
     if simulation is not None:
-        arrays: dict[str, Any] = {
-            name: value
-            for name, value in _values(simulation).items()
-            if isinstance(value, np.ndarray)
-        }
+        values = _values(simulation).items()
+        arrays: dict[str, Any] = {n: v for n, v in values if isinstance(v, np.ndarray)}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
         write_whole(path.with_suffix(".npz"), buffer.getvalue())

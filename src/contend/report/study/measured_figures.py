@@ -235,8 +235,9 @@ def _time_published(
 def _time_samples(axes: Axes, results: dict[int, Result], colour: str) -> None:
     """Every sample near its place; those that did not count are crosses."""
     generator = np.random.default_rng(1)
-    for count, result in results.items():
-        for values, mark in ((result.counted, "."), (result.left_out, "x")):
+    found = {n: result.summary for n, result in results.items() if result.summary is not None}
+    for count, summary in found.items():
+        for values, mark in ((summary.used, "."), (summary.left_out, "x")):
             shift = 1 + _TIME_SPREAD * generator.uniform(-1, 1, len(values))
             axes.plot(
                 count * shift,
@@ -300,7 +301,7 @@ def _time_axes(panels: Sequence[Axes], group: TimeGroup) -> None:
     last.set_xticks(ticks, [str(tick) for tick in ticks])
     last.xaxis.set_minor_formatter(NullFormatter())
     last.minorticks_off()
-    hosted = any(result.one_host for result in group.results)
+    hosted = any(result.answer.one_host for result in group.results)
     where = "groups of ranks on one host" if hosted else "hosts"
     each = group.ranks_per_host
     last.set_xlabel(f"number N of {where}, {counted(each, 'rank')} each")
@@ -336,7 +337,7 @@ def _time_handles(group: TimeGroup) -> list[Line2D]:
     handles.append(
         Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="sample")
     )
-    if any(len(result.left_out) for result in group.results):
+    if any(r.summary is not None and len(r.summary.left_out) for r in group.results):
         handles.append(
             Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="late sample")
         )

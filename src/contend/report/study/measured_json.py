@@ -145,14 +145,14 @@ def _cell(answer: Answer) -> MeasuredCellJson:
         probe=cell.probe,
         mpi=cell.library,
         length_in_doubles=cell.vector,
-        seats=answer.results[0].seats,
-        one_host=answer.results[0].one_host,
+        seats=answer.seats,
+        one_host=answer.one_host,
         host_bytes=answer.host_bytes,
         memory=answer.memory,
         warnings=answer.warnings,
         # Its folder is below that of the study, in the one of all runs.
-        run="/".join(answer.points.run.folder.parts[-2:]),
-        elapsed_s=[answer.points.elapsed_s(launch) for launch in answer.launches],
+        run="/".join(answer.run.folder.parts[-2:]),
+        elapsed_s=[answer.elapsed_s(launch) for launch in answer.launches],
     )
 
 
@@ -168,7 +168,7 @@ def _point(study: MeasuredStudy, number: int, answer: Answer, result: Result) ->
         length=None if place.length is None else str(place.length),
         algorithm=place.algorithm,
         bytes=place.bytes,
-        library=result.library,
+        library=answer.library,
         conditions=answer.cell.conditions,
         input=answer.cell.input,
         status="failed" if result.median_s is None else "done",
@@ -198,8 +198,12 @@ def _point(study: MeasuredStudy, number: int, answer: Answer, result: Result) ->
 
 
 def _launch(answer: Answer, result: Result, index: int) -> LaunchJson:
-    launch, name = answer.launches[index], (result.place.algorithm, result.place.bytes)
-    failure, summary, end = result.failures[index], result.summary, answer.points.end(name, launch)
+    launch = answer.launches[index]
+    failure, summary, end = (
+        result.failures[index],
+        result.summary,
+        answer.ends.get((result.name, launch)),
+    )
     told = LaunchJson(
         launch=launch + 1,
         status="done" if failure is None else "failed",
@@ -212,13 +216,12 @@ def _launch(answer: Answer, result: Result, index: int) -> LaunchJson:
         return told
     times = summary.by_launch[launch]
     median = median_interval(times)
-    low, high = median.low, median.high
     return msgspec.structs.replace(
         told,
         n=len(times),
-        late=answer.points.late.get((name, launch), 0),
+        late=answer.late.get((result.name, launch), 0),
         median_s=median.value,
-        ci95_s=None if low is None or high is None else (low, high),
+        ci95_s=median.interval,
         rate_Bps_per_rank=summary.sent / median.value if summary.sent and median.value else None,
         p99_s=float(np.quantile(times, 0.99)),
         max_s=float(times.max()),

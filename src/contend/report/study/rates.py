@@ -56,12 +56,12 @@ class Sweep:
     @property
     def label(self) -> str:
         """Where and under what, for people."""
-        return ", ".join(filter(None, (self.results[0].seats, self.series)))
+        return ", ".join(filter(None, (self.results[0].answer.seats, self.series)))
 
     @property
     def one_host(self) -> bool:
         """Whether hosts were groups of ranks on one host, so that no network was measured."""
-        return any(result.one_host for result in self.results)
+        return self.results[0].answer.one_host
 
     @property
     def fastest(self) -> set[tuple[str, int | None]]:
@@ -87,14 +87,12 @@ class Sweep:
     @property
     def collapses(self) -> tuple[Collapse, ...]:
         """Where rates collapse, as the run has it."""
-        findings = self.results[0].findings
-        return () if findings is None else findings.collapses
+        return self.results[0].answer.run.findings.collapses
 
     @property
     def contests(self) -> tuple[Contest, ...]:
         """Which schedule wins at every size, as the run has it."""
-        findings = self.results[0].findings
-        return () if findings is None else findings.contests
+        return self.results[0].answer.run.findings.contests
 
 
 def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
@@ -125,7 +123,7 @@ def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: str) -> fl
         and result.series == series
         and (result.place.hosts or 1) > 1
         and result.rate is not None
-        and not result.one_host
+        and not result.answer.one_host
     ]
     return max(rates, default=None)
 

@@ -231,7 +231,7 @@ def _bounds(
 def _note(rows: Sequence[tuple[str, ...]], group: TimeGroup) -> str:
     each = counted(group.ranks_per_host, "rank")
     sentences = [f"n = {group.vectors:,}, {each} per host; ± is half the median's 95 % interval."]
-    if any(result.one_host for result in group.results):
+    if any(result.answer.one_host for result in group.results):
         sentences.append(f"N is the number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
         sentences.append(
