@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from contend.congestion import SampleMean
 from contend.measurement import Agreement
+from contend.report.document import filled
 from contend.report.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
 from contend.studies import Case, Record, SimulatedPlan, SimulatedStudy
@@ -85,30 +86,21 @@ class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):
 def study_json(study: SimulatedStudy) -> StudyJson:
     """The result of ``contend study --json`` for a plan of simulations."""
     plan, records = study.plan, [outcome.record for outcome in study.outcomes]
-    return StudyJson(
+    return filled(
+        StudyJson,
+        plan,
+        verdict="",
         study=plan.name,
         run=str(study.folder),
-        average=plan.average,
-        notes=list(plan.notes),
         cells=[_cell(plan, record) for record in records],
         applications=list(impacts(plan, records)) or UNSET,
     )
 
 
 def verified_json(case: Case, agreement: Agreement, rate: float) -> VerifiedFabricJson:
-    """A fabric of the study ``verification``.
-
-    Args:
-        case: which fabric.
-        agreement: of its measured and predicted bandwidths.
-        rate: bytes per second of a cable.
-    """
-    return VerifiedFabricJson(
-        fabric=case.name,
-        source=case.source,
-        engine=case.engine,
-        rate_Bps=rate,
-        **agreement_keys(agreement),
+    """A fabric of the study ``verification``, whose cables carried a rate in bytes per second."""
+    return filled(
+        VerifiedFabricJson, case, fabric=case.name, rate_Bps=rate, **agreement_keys(agreement)
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
-from contend.runs import median_interval
+from contend.report.document import filled
+from contend.runs import PointError, median_interval
 from contend.studies import Answer, MeasuredStudy, Result
 
 
@@ -116,78 +117,60 @@ class MeasuredStudyJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def measured_json(study: MeasuredStudy) -> MeasuredStudyJson:
     """The result of ``contend study --json`` for a plan of measurements."""
-    plan = study.plan
-    return MeasuredStudyJson(
-        study=plan.name,
+    return filled(
+        MeasuredStudyJson,
+        study.plan,
+        verdict="",
+        study=study.plan.name,
         run=str(study.folder),
         on=study.on,
-        precision=plan.precision,
-        repetitions=plan.repetitions,
-        verify=plan.verify,
-        seed=plan.seed,
-        budget_s=plan.budget_s,
-        notes=list(plan.notes),
         points=[
-            _point(study, number, answer, result)
+            _point(study, number, result)
             for number, answer in enumerate(study.answers)
             for result in answer.results
         ],
         cells=[_cell(answer) for answer in study.answers],
-        left=list(study.left),
+        left=study.left,
         warnings=list(dict.fromkeys(text for a in study.answers for text in a.warnings)),
     )
 
 
 def _cell(answer: Answer) -> MeasuredCellJson:
-    cell = answer.cell
-    return MeasuredCellJson(
-        name=cell.label,
-        probe=cell.probe,
-        mpi=cell.library,
-        length_in_doubles=cell.vector,
-        seats=answer.seats,
-        one_host=answer.one_host,
-        host_bytes=answer.host_bytes,
-        memory=answer.memory,
-        warnings=answer.warnings,
+    return filled(
+        MeasuredCellJson,
+        answer,
+        answer.cell,
+        name=answer.cell.label,
+        mpi=answer.cell.library,
+        length_in_doubles=answer.cell.vector,
         # Its folder is below that of the study, in the one of all runs.
         run="/".join(answer.run.folder.parts[-2:]),
         elapsed_s=[answer.elapsed_s(launch) for launch in answer.launches],
     )
 
 
-def _point(study: MeasuredStudy, number: int, answer: Answer, result: Result) -> PointJson:
-    failure, summary, place, parts = result.failure, result.summary, result.place, result.parts
-    return PointJson(
+def _point(study: MeasuredStudy, number: int, result: Result) -> PointJson:
+    answer, place, parts = result.answer, result.place, result.parts
+    return filled(
+        PointJson,
+        place,
+        result,
+        answer.cell,
+        *filter(None, [result.summary]),
         cell=number,
-        measure=place.measure,
-        hosts=place.hosts,
-        ranks=place.ranks,
-        ranks_per_host=place.ranks_per_host,
-        vectors=place.vectors,
         length=None if place.length is None else str(place.length),
-        algorithm=place.algorithm,
-        bytes=place.bytes,
         library=answer.library,
-        conditions=answer.cell.conditions,
-        input=answer.cell.input,
         status="failed" if result.median_s is None else "done",
-        cause=None if failure is None else failure.cause,
-        said="" if failure is None else failure.reason,
-        n=0 if summary is None else summary.n,
-        late=0 if summary is None else summary.late,
-        median_s=result.median_s,
+        **_why(result.failure),
         ci95_s=result.interval_s,
         rate_Bps_per_rank=result.rate,
         steps_s={} if parts is None else _spaced(parts.seconds),
         step_shares={} if parts is None else _spaced(parts.shares),
         published=[
-            PublishedJson(
-                source=known.source,
-                said=known.said,
-                conditions=known.conditions,
+            filled(
+                PublishedJson,
+                known,
                 status="failed" if known.failed else "done",
-                seconds=known.seconds,
                 rate_Bps_per_rank=known.rate_of(place.ranks),
             )
             for known in study.plan.known()
@@ -195,6 +178,13 @@ def _point(study: MeasuredStudy, number: int, answer: Answer, result: Result) ->
         ],
         launches=[_launch(answer, result, index) for index in range(len(answer.launches))],
     )
+
+
+def _why(failure: PointError | None) -> dict[str, Any]:
+    return {
+        "cause": None if failure is None else failure.cause,
+        "said": "" if failure is None else failure.reason,
+    }
 
 
 def _launch(answer: Answer, result: Result, index: int) -> LaunchJson:
@@ -207,8 +197,7 @@ def _launch(answer: Answer, result: Result, index: int) -> LaunchJson:
     told = LaunchJson(
         launch=launch + 1,
         status="done" if failure is None else "failed",
-        cause=None if failure is None else failure.cause,
-        said="" if failure is None else failure.reason,
+        **_why(failure),
         verified=None if end is None else end.verified,
         ended="" if end is None else end.reason,
     )
