@@ -79,7 +79,10 @@ def test_real_hosts_follow_the_routes_of_a_named_fabric(tmp_path: Path) -> None:
     [
         ([], "routed goes by the routes: measure on emulated:FABRIC, or name the fabric"),
         (["--fabric", "crossbar:4"], "routed goes by the ranks' hosts: name them with --on"),
-        (["--on", "emulated:fig1", "--fabric", "fig1"], "--fabric: --on emulated:FABRIC says it"),
+        (
+            ["--on", "emulated:fig1", "--fabric", "fig1"],
+            "--fabric: --on emulated:FABRIC already names",
+        ),
         (["--fabric", "crossbar:4", "--rate", "1MB"], "--rate belongs to --on emulated:FABRIC"),
         (["--on", "HOSTS", "--fabric", "crossbar:4"], 'host "nobody": expected one host of that'),
     ],
