@@ -358,3 +358,25 @@ def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
         assert extent.x1 <= figure.bbox.x1
         labels = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert len(labels) == len(set(labels))
+
+
+def test_no_panel_cuts_off_samples(kutzner: MeasuredPlan) -> None:
+    """The second panel's rates are a thousandth of the first's."""
+    plan = kutzner.changed(algorithm=("shift",), ranks=(4,))
+    answers = [
+        answer(cell, {("shift", 1024): spread(1e-3 if cell.ranks_per_host == 1 else 1.0)})
+        for cell in plan.cells()
+    ]
+    (_, figure) = next(iter(measured_figures(plan, results_of(answers))))
+    figure.draw_without_rendering()
+    drawn = [
+        rate
+        for axes in figure.axes
+        for line in axes.lines
+        if line.get_linestyle() == "None"
+        for rate in np.asarray(line.get_ydata(), dtype=float)
+    ]
+    low, high = figure.axes[0].get_ylim()
+    assert len(drawn) > 50
+    assert low < min(drawn)
+    assert max(drawn) < high

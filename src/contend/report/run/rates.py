@@ -118,7 +118,9 @@ def rate_figure(
                 axes.set_axis_off()
                 continue
             _draw(axes, panel, many)
-            if panel.limit is not None:
+        # After all: room for the wire's name ends the scaling that panels share.
+        for axes, panel in zip(grid.flat, chain.from_iterable(panels), strict=True):
+            if panel is not None and panel.limit is not None:
                 mark_wire(axes, panel.limit, named=panel.limit not in named)
                 named.add(panel.limit)
         label_bottoms(grid)
