@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from contend.profiling import RECORDS, ProfileRecord, ProgramProfile, merge, write_profile_record
-from contend.profiling.record_layout import (
+from contend.profiling.record_form import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from contend.process import Finished
 from contend.profiling.folder import PROFILE, RECORDS, ProfileRecord, write_profile_record
-from contend.profiling.record_layout import (
+from contend.profiling.record_form import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.fabric import Fabric, bisection, rated_bisection
+from contend.fabric import Fabric, bisection
+from contend.fabric.cuts import rated_bisection
 from narrowest_cuts import least_of_all_halves, least_of_all_sides, random_tree
 from small_fabrics import crossbar, fat_tree, ring, three_level_tree, torus
 

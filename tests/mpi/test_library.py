@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contend.mpi import Library, merge
-from contend.mpi.library import recognise
+from contend.mpi.search import recognise
 
 
 @pytest.mark.parametrize(

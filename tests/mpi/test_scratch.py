@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import Launch, Library, launch_folder, prepare, remove_left, scratch
+from contend.mpi import Launch, Library, launch_folder, prepare, remove_left
+from contend.mpi import launches as launches_module
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stands for the place of shared memory; temporary files have one of their own."""
     (folder := tmp_path / "memory").mkdir()
     (temporary := tmp_path / "scratch").mkdir()
-    monkeypatch.setattr(scratch, "_SHARED_MEMORY", folder)
+    monkeypatch.setattr(launches_module, "_SHARED_MEMORY", folder)
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     return folder
 
@@ -37,7 +38,7 @@ def test_what_ranks_share_goes_with_the_launch(memory: Path) -> None:
         (memory / "mpich_shar_tmpa1B2c3").touch()
         (kept := memory / "vader_segment.of.another").touch()
         with (held := memory / "mpich_shar_tmpinuse").open("wb"):
-            scratch._remove_segments(time.time() - 60)
+            launches_module._remove_segments(time.time() - 60)
             assert held.exists()
             assert not (memory / "mpich_shar_tmpa1B2c3").exists()
     assert list(memory.iterdir()) == [kept]
@@ -47,7 +48,7 @@ def test_what_ranks_share_goes_with_the_launch(memory: Path) -> None:
 def test_a_segment_that_was_there_before_stays(memory: Path) -> None:
     (other := memory / "mpich_shar_tmpothers").touch()
     began = other.stat().st_ctime
-    while time.time() < began + 1.5 * scratch._TICK:
+    while time.time() < began + 1.5 * launches_module._TICK:
         os.utime(memory)
     with launch_folder():
         pass

@@ -13,7 +13,7 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.names import expand, split_list
-from contend.placement.names import HostNames
+from contend.placement.host_names import HostNames
 
 
 def fabric_of(names: list[str]) -> Fabric:

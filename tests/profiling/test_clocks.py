@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from contend.profiling.clocks import LinearClock, common_clocks, counter_of, parent_of
-from contend.profiling.record_layout import CLOCK
+from contend.profiling.record_form import CLOCK
 
 
 def _clock(*offsets: tuple[int, int, int], ticks: tuple[int, int] = (0, 10**9)) -> np.void:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from contend.profiling import Awaited, circles
-from contend.profiling.deadlock import deadlocked
-from contend.profiling.stuck import Stuck
-from contend.profiling.stuck_words import StuckWords
+from contend.profiling.hang.deadlock import deadlocked
+from contend.profiling.hang.stuck import Stuck
+from contend.profiling.hang.stuck_words import StuckWords
 
 WORLD = {0: range(4)}
 

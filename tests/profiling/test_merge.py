@@ -28,7 +28,7 @@ from contend.profiling import (
     load_profile,
     merge,
     merging,
-    record_layout,
+    record_form,
 )
 from contend.profiling.folder import record_files
 
@@ -267,8 +267,8 @@ def test_calls_without_a_cell_are_borne(tmp_path: Path) -> None:
     """The record had no room for their cell: they are events, and late, but of no routine."""
     ranks = _ring(2)
     for rank in ranks:
-        rank.event(40_000, 40_100, record_layout.NO_CELL)
-        rank.collective(50_000 + 700 * rank.rank, 51_000, record_layout.NO_CELL, number=2)
+        rank.event(40_000, 40_100, record_form.NO_CELL)
+        rank.collective(50_000 + 700 * rank.rank, 51_000, record_form.NO_CELL, number=2)
     profile = _merged(tmp_path / "p", ranks)
     assert profile.events(0)["routine"].to_list()[-1] is None
     assert profile.collectives["occurrences"].to_list() == [2, 2]

@@ -13,7 +13,7 @@ import pytest
 from built_records import ALLREDUCE, SEND, Rank
 from contend.errors import InputError
 from contend.profiling import read_record
-from contend.profiling.record_layout import (
+from contend.profiling.record_form import (
     ANY_PEER,
     ANY_TAG,
     AWAITED,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contend.profiling import ProgramProfile, UnderWay
-from contend.profiling.record_layout import ANY_PEER, ANY_TAG, Awaits, State
+from contend.profiling.record_form import ANY_PEER, ANY_TAG, Awaits, State
 from written_programs import MS, ROUTINES, Script, profile_of
 
 SENDER, RECEIVER = int(Awaits.SENDER), int(Awaits.RECEIVER)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.record_layout import COLLECTIVE
+from contend.profiling.record_form import COLLECTIVE
 from contend.profiling.waiting import Entries, Share
 
 

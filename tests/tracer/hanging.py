@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contend.errors import InputError
 from contend.profiling.record_file import RankRecord, read_record
-from contend.profiling.record_layout import NO_CALL, State
+from contend.profiling.record_form import NO_CALL, State
 
 OUT = "MPI"
 """Stands for a rank that is in no call of MPI."""

@@ -10,8 +10,15 @@ from functools import partial
 import numpy as np
 
 from contend.congestion import Simulation, core_threads, half_width, simulate
-from contend.cure.improvement import ROUNDING, Addition, Improvement
-from contend.cure.relief import Pair, first_of_each_kind, levels_in_tree, relief
+from contend.cure.improvement import (
+    ROUNDING,
+    Addition,
+    Improvement,
+    Pair,
+    first_of_each_kind,
+    levels_in_tree,
+    relief,
+)
 from contend.cure.tables import EVEN_PATTERNS, demand_of
 from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (

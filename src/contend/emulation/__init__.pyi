@@ -12,4 +12,4 @@ from .layout import host_labels as host_labels
 from .layout import packets_at_once as packets_at_once
 from .network import Network as Network
 from .network import bring_up as bring_up
-from .traffic import Traffic as Traffic
+from .spaces import Traffic as Traffic

@@ -12,13 +12,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.emulation import headroom, programs, traffic
+from contend.emulation import headroom, programs
 from contend.emulation.claims import claim, end_inside, remove_left, state_folder
 from contend.emulation.headroom import Headroom
 from contend.emulation.layout import RTO_MIN, SMALLEST_RATE, Layout, Settings, lay_out
 from contend.emulation.programs import Scripts, compiled_nap
-from contend.emulation.spaces import Spaces, seeds_hashes
-from contend.emulation.traffic import Traffic
+from contend.emulation.spaces import Spaces, Traffic, seeds_hashes
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Ended, Launch, Library, launch, launch_environment, share_out
@@ -106,7 +105,7 @@ class Network:
 
     def counters(self) -> Traffic:
         """What every channel has sent so far; the difference of two is what was sent between."""
-        return traffic.count(self._spaces)
+        return self._spaces.count()
 
     def within(self, host: str, work: Callable[[], _Result]) -> _Result:
         """Does work in the network of a host; sockets that it opens stay there."""

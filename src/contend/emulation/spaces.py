@@ -6,9 +6,13 @@ import contextlib
 import errno
 import os
 import resource
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from contend.emulation import kernel, messages
 from contend.emulation.claims import marked_address
@@ -25,8 +29,12 @@ from contend.emulation.layout import (
     Settings,
     packets_at_once,
 )
-from contend.emulation.messages import Interface, QueueCount
+from contend.emulation.messages import Interface
 from contend.errors import MissingError
+from contend.fabric import Fabric
+
+if TYPE_CHECKING:
+    import polars
 
 _Result = TypeVar("_Result")
 
@@ -126,11 +134,18 @@ class Spaces:
         except RefusedError as error:
             raise MissingError(_lacking(error)) from error
 
-    def counts(self) -> Iterator[tuple[int, QueueCount]]:
-        """What every queue has sent, with the number of its node."""
+    def count(self) -> Traffic:
+        """What all channels have sent since they were made or limited anew."""
+        ends = self.layout.ends
+        row = {(end.node, end.index): index for index, end in enumerate(ends)}
+        columns = np.zeros((3, len(ends)), dtype=np.uint64)
+        now = time.monotonic()
         for node, space in enumerate(self.nodes):
-            for count in messages.queue_counts(space.netlink):
-                yield node, count
+            for queue in messages.queue_counts(space.netlink):
+                columns[:, row[node, queue.index]] = queue.bytes, queue.packets, queue.drops
+        size, packets, drops = columns
+        channel = np.array([end.channel for end in ends], dtype=np.uint32)
+        return Traffic(channel, size, packets, drops, now)
 
     def within(self, node: int, work: Callable[[], _Result]) -> _Result:
         """Does work in the namespace of a node; sockets that it opens stay there."""
@@ -290,3 +305,58 @@ def _lacking(error: RefusedError) -> str:
             if word in error.what:
                 return f"this kernel has no {feature}, which emulating a fabric needs"
     return f"the kernel refused {error}"
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Counts of every channel, all of shape [channels].
+
+    Attributes:
+        channel: numbers of the channels that are emulated, ascending.
+        bytes: sent on the wire, Ethernet headers (14 B a packet) included.
+        packets: sent.
+        drops: packets that found the buffer full.
+        elapsed_s: seconds in which that happened; a moment's when it was counted.
+    """
+
+    channel: NDArray[np.uint32]
+    bytes: NDArray[np.uint64]
+    packets: NDArray[np.uint64]
+    drops: NDArray[np.uint64]
+    elapsed_s: float
+
+    def __sub__(self, before: Traffic) -> Traffic:
+        """What was sent since an earlier count."""
+        return Traffic(
+            self.channel,
+            self.bytes - before.bytes,
+            self.packets - before.packets,
+            self.drops - before.drops,
+            self.elapsed_s - before.elapsed_s,
+        )
+
+    def frame(self, fabric: Fabric) -> polars.DataFrame:
+        """One row per channel: channel, source, target (as `simulate` names them), counts."""
+        import polars
+
+        ends = [fabric.channel_ends(channel) for channel in self.channel.tolist()]
+        return polars.DataFrame(
+            {
+                "channel": self.channel,
+                "source": [source for source, _ in ends],
+                "target": [target for _, target in ends],
+                "bytes": self.bytes,
+                "packets": self.packets,
+                "drops": self.drops,
+            }
+        )
+
+    def json(self, fabric: Fabric) -> dict[str, Any]:
+        """The same for a file: seconds, sums, and a list of channels."""
+        return {
+            "elapsed_s": self.elapsed_s,
+            "bytes": int(self.bytes.sum()),
+            "packets": int(self.packets.sum()),
+            "drops": int(self.drops.sum()),
+            "channels": self.frame(fabric).to_dicts(),
+        }

@@ -9,8 +9,8 @@ from shlex import quote
 from contend.congestion import link_rates, message_congestion
 from contend.errors import ContendError, UsageError
 from contend.explanation.cures import ENGINES, MOST_HOSTS
+from contend.explanation.evidence import NEAR_MEMORY, Limit
 from contend.explanation.judging import Verdict
-from contend.explanation.limits import NEAR_MEMORY, Limit
 from contend.explanation.measured import Source
 from contend.fabric import Fabric
 from contend.routes import compute

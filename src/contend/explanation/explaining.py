@@ -8,9 +8,8 @@ from pathlib import Path
 from contend.emulation import emulated_fabric, was_emulated
 from contend.errors import UsageError
 from contend.explanation.advice import Remedy, by_saving, remedies
-from contend.explanation.comparison import compare
 from contend.explanation.evidence import Evidence
-from contend.explanation.judging import Verdict, judge
+from contend.explanation.judging import Verdict, compare, judge
 from contend.explanation.measured import Source
 from contend.explanation.nccl_evidence import NcclSource
 from contend.explanation.nccl_tests import NcclTest, read_nccl_tests

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from contend.errors import ContendError, UsageError
 from contend.explanation.evidence import (
-    Bound,
-    Evidence,
-    Memory,
-)
-from contend.explanation.limits import (
     A_TIME_OUT_S,
     LATE_S,
+    Bound,
+    Evidence,
     Limit,
+    Memory,
 )
 from contend.explanation.network import KnownNetwork, least_times, seat
 from contend.fabric import Fabric

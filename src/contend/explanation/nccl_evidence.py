@@ -16,9 +16,8 @@ from contend.congestion.gpus import PORTS
 from contend.errors import ContendError
 from contend.explanation.advice import Remedy
 from contend.explanation.cures import ENGINES
-from contend.explanation.evidence import Bound, Evidence
+from contend.explanation.evidence import Bound, Evidence, Limit
 from contend.explanation.judging import Verdict
-from contend.explanation.limits import Limit
 from contend.explanation.nccl_tests import NcclTest
 from contend.fabric import Fabric, rails_of
 from contend.placement import HostNames

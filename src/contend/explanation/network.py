@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from contend.congestion import channel_bytes, message_congestion
 from contend.emulation import host_labels
 from contend.errors import UsageError
-from contend.explanation.evidence import Bound
-from contend.explanation.limits import Limit
+from contend.explanation.evidence import Bound, Limit
 from contend.fabric import Fabric, relative_rates
 from contend.units import counted, format_bytes, format_link_speed, nearest
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from contend.explanation.advice import Remedy, buffer_of, by_saving, emulation
 from contend.explanation.cures import ENGINES, Cures
+from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
-from contend.explanation.limits import Limit
 from contend.explanation.profiled import ProfileSource
 from contend.profiling import routines
 from contend.units import rounded

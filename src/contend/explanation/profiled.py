@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from contend.explanation.calls import costs_by_calibration, costs_by_calls, stalled_calls
 from contend.explanation.evidence import (
+    REACHED,
+    SMALL_SHARE,
     Bound,
     Evidence,
+    Limit,
     Stalled,
 )
-from contend.explanation.limits import REACHED, SMALL_SHARE, Limit
-from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
 from contend.explanation.network import (
     KnownNetwork,
     ProgramTraffic,
@@ -24,7 +26,6 @@ from contend.explanation.network import (
     port_of_traffic,
     seat,
 )
-from contend.explanation.stalls import stalled_calls
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import WAITS, ProgramProfile, rank_words

@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 
 from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric
-from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
-from contend.fabric.parts import PartSize, parts_of
+from contend.fabric.levels import (
+    Leaf,
+    Level,
+    PartSize,
+    idle_switches,
+    leaves_of,
+    levels_of,
+    parts_of,
+    switch_levels,
+)
 from contend.fabric.rails import Rail, rails
 from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of

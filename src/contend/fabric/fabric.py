@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric.parts import connected_parts
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -243,6 +242,27 @@ class Fabric:
     def port_name(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
         """A port of a switch for people: ``switch "x" port 12``."""
         return f'switch "{self.switch_label[int(switch)]}" port {int(port)}'
+
+
+def connected_parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of the connected part of every node, shape [size], in the order of the least node.
+
+    Args:
+        size: nodes.
+        near: one end of every edge, shape [edges].
+        far: the other end.
+    """
+    least = np.arange(size)
+    while True:
+        joined = np.minimum(least[near], least[far])
+        lower = least.copy()
+        # The nodes themselves, and those that stood for their parts until now.
+        for ends in (near, far, least[near], least[far]):
+            np.minimum.at(lower, ends, joined)
+        lower = lower[lower]
+        if np.array_equal(lower, least):
+            return np.unique(least, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        least = lower
 
 
 def _told_apart(names: tuple[str, ...], guids: NDArray[np.uint64]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where switches stand: levels by the structure of cables, and their oversubscription."""
+"""Where switches stand: levels, their oversubscription, and parts that no cable joins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric
+from contend.units import counted
 
 if TYPE_CHECKING:
     from contend.fabric.composition import Capacities
@@ -173,12 +174,12 @@ def leaves_of(
 
 def _sums(fabric: Fabric, level_of: NDArray[np.int64], capacity: Capacities) -> _Sums:
     near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
-    counted = (level_of[near] > 0) & (level_of[far] > 0) & (near != far)
-    at = np.concatenate([near[counted], far[counted]])
+    within = (level_of[near] > 0) & (level_of[far] > 0) & (near != far)
+    at = np.concatenate([near[within], far[within]])
     step = np.concatenate(
-        [(level_of[far] - level_of[near])[counted], (level_of[near] - level_of[far])[counted]]
+        [(level_of[far] - level_of[near])[within], (level_of[near] - level_of[far])[within]]
     )
-    room = np.tile(capacity.cable[counted], 2)
+    room = np.tile(capacity.cable[within], 2)
     size = fabric.switches
     to_hosts = np.bincount(fabric.host_switch, capacity.host, size)
 
@@ -186,3 +187,78 @@ def _sums(fabric: Fabric, level_of: NDArray[np.int64], capacity: Capacities) -> 
         return np.bincount(at, room * where, size).astype(np.float64)
 
     return _Sums(down=total(step < 0) + to_hosts, across=total(step == 0), up=total(step > 0))
+
+
+@dataclass(frozen=True)
+class PartSize:
+    """The size of a connected part.
+
+    Attributes:
+        number: from 1, that with most hosts first.
+        hosts: number of hosts.
+        switches: number of switches.
+        cables: number of cables between its switches.
+        host: what its first host is called; it stands for the part.
+    """
+
+    number: int
+    hosts: int
+    switches: int
+    cables: int
+    host: str
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Switches that cables join, and their hosts.
+
+    Attributes:
+        number: from 1, that with most hosts first.
+        hosts: numbers in the fabric, shape [hosts].
+        switches: likewise, shape [switches].
+        cables: likewise of the cables between its switches, shape [cables].
+        host: what its first host is called; it stands for the part.
+    """
+
+    number: int
+    hosts: NDArray[np.int64]
+    switches: NDArray[np.int64]
+    cables: NDArray[np.int64]
+    host: str
+
+    @property
+    def size(self) -> PartSize:
+        """How large it is."""
+        return PartSize(
+            number=self.number,
+            hosts=len(self.hosts),
+            switches=len(self.switches),
+            cables=len(self.cables),
+            host=self.host,
+        )
+
+    @property
+    def words(self) -> str:
+        """``part 2 (16 hosts, such as "node01 mlx5_1")``."""
+        return f'part {self.number} ({counted(len(self.hosts), "host")}, such as "{self.host}")'
+
+
+def parts_of(fabric: Fabric) -> tuple[Part, ...]:
+    """The connected parts that have hosts, those with most of them first."""
+    part = fabric.switch_part
+    of_host, of_cable = part[fabric.host_switch], part[fabric.cable_from]
+    hosts = np.bincount(of_host, minlength=int(part.max(initial=-1)) + 1)
+    order = np.argsort(-hosts, kind="stable")
+    found = []
+    for number, index in enumerate(order[hosts[order] > 0].tolist(), 1):
+        members = np.flatnonzero(of_host == index)
+        found.append(
+            Part(
+                number=number,
+                hosts=members,
+                switches=np.flatnonzero(part == index),
+                cables=np.flatnonzero(of_cable == index),
+                host=fabric.host_label[int(members[0])],
+            )
+        )
+    return tuple(found)

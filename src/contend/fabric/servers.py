@@ -9,8 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
-from contend.fabric.parts import connected_parts
+from contend.fabric.fabric import Fabric, connected_parts
 
 # Names that the kernel's drivers and subnet managers give to adapters.
 _DRIVER = (

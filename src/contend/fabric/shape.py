@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import idle_switches, is_tree, switch_levels
-from contend.fabric.parts import connected_parts
 from contend.units import counted
 
 IRREGULAR = "irregular"

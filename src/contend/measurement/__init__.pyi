@@ -6,7 +6,6 @@ from .bisect import measured_pairs as measured_pairs
 from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
-from .commands import ready_command as ready_command
 from .draws import ByPart as ByPart
 from .draws import Distribution as Distribution
 from .draws import DrawnAgreement as DrawnAgreement
@@ -43,6 +42,7 @@ from .place import Place as Place
 from .place import RealHosts as RealHosts
 from .place import Shape as Shape
 from .place import make_shapes as make_shapes
+from .place import ready_command as ready_command
 from .question import DEFAULT_BUDGET as DEFAULT_BUDGET
 from .question import OF_ALL_PROBES as OF_ALL_PROBES
 from .question import STANDARD as STANDARD

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from contend.errors import MissingError
 from contend.mpi.examination import examine_once, launchers
-from contend.mpi.library import Library
-from contend.mpi.search import Candidate, find, is_program
+from contend.mpi.search import Candidate, Library, find, is_program
 from contend.process import Run, run_process
 
 _LIMIT = 60.0

@@ -10,9 +10,16 @@ from pathlib import Path
 
 from contend.errors import ShortfallError
 from contend.mpi.compilation import compile_probe
-from contend.mpi.library import Library, recognise
-from contend.mpi.scratch import launch_folder, shared_memory_folders
-from contend.mpi.search import Candidate, command_file, is_program, link_names, search_path
+from contend.mpi.launches import launch_folder, shared_memory_folders
+from contend.mpi.search import (
+    Candidate,
+    Library,
+    command_file,
+    is_program,
+    link_names,
+    recognise,
+    search_path,
+)
 from contend.process import Finished, Run, run_process
 
 _PROBE = "version"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from contend.errors import MissingError
 from contend.mpi.examination import examine_once
-from contend.mpi.library import LIBRARIES, Library
-from contend.mpi.search import Candidate, command_file, find, packaged
+from contend.mpi.search import LIBRARIES, Candidate, Library, command_file, find, packaged
 
 TO_INSTALL = (
     "on Debian: apt install libopenmpi-dev openmpi-bin, or mpich libmpich-dev; "

@@ -10,9 +10,26 @@ from pathlib import Path
 
 from contend.errors import MissingError, UsageError
 from contend.mpi.examination import launch_environment
-from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
-from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
-from contend.mpi.scratch import launch_folder, shared_memory_folders
+from contend.mpi.launcher_kinds import (
+    HYDRA,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PLACES,
+    PREFIX,
+    SRUN,
+    filled,
+    has_places,
+)
+from contend.mpi.launches import (
+    Ended,
+    Launch,
+    Launcher,
+    LauncherKind,
+    judge,
+    launch_folder,
+    shared_memory_folders,
+)
+from contend.mpi.sbatch import run_batch
 from contend.process import run_process, run_watched
 
 _LIMIT = 20.0
@@ -45,7 +62,7 @@ def launch(
     """
     words = [str(program), *arguments]
     if queue := _queue(request):
-        return sbatch.run(request, queue, words, limit, watch)
+        return run_batch(request, queue, words, limit, watch)
     with launch_folder() as folder:
         kind, command, environment = prepare(request, folder)
         command += words
@@ -75,7 +92,7 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
         host_file = folder / "hosts"
         host_file.write_text(launcher.kind.host_file(request), encoding="utf-8")
     options = launcher.kind.options(request, host_file)
-    command = [*prefix.filled(launcher.command, request, host_file), *options.words]
+    command = [*filled(launcher.command, request, host_file), *options.words]
     # What the user has set stays.
     environment = launch_environment(request.variables())
     if request.local:
@@ -104,8 +121,8 @@ def choose(request: Launch) -> Launcher:
     if program is None:
         raise MissingError(f"the launcher {words[0]} is not installed")
     words[0] = program
-    if prefix.has_places(words):
-        return Launcher(prefix.PLACES, tuple(words))
+    if has_places(words):
+        return Launcher(PLACES, tuple(words))
     return Launcher(_kind(Path(program), request), tuple(words))
 
 
@@ -124,12 +141,12 @@ def split_command(command: str) -> list[str]:
 def _kind(program: Path, request: Launch) -> LauncherKind:
     """Told by the launcher's name, or by what it says of its version."""
     if program.name == "srun":
-        return srun.SRUN
+        return SRUN
     if not program.name.startswith(("mpirun", "mpiexec", "prterun")):
-        return prefix.PREFIX
+        return PREFIX
     version = run_process([str(program), "--version"], request.variables(), _LIMIT).all_text
     if match := _OPEN_MPI.search(version):
         # prterun counts PRRTE's versions, of which Open MPI 5 is the first to have any.
         five = int(match[1]) >= 5 or program.name == "prterun"
-        return openmpi.OPEN_MPI_5 if five else openmpi.OPEN_MPI_4
-    return hydra.HYDRA if _HYDRA.search(version) else prefix.PREFIX
+        return OPEN_MPI_5 if five else OPEN_MPI_4
+    return HYDRA if _HYDRA.search(version) else PREFIX

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.names import expand, split_list
-from contend.placement.host_file import read_host_file
-from contend.placement.names import HostNames
+from contend.placement.host_names import HostNames, read_host_file
 from contend.placement.order import (
     FORMS_BY_PLACE,
     ORDERS,

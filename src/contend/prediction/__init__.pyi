@@ -1,4 +1,7 @@
+from .alltoalls import ComparedPrediction as ComparedPrediction
+from .alltoalls import Comparison as Comparison
 from .alltoalls import Predictions as Predictions
+from .alltoalls import beside_measured as beside_measured
 from .alltoalls import predict as predict
 from .calibrating import calibrate as calibrate
 from .calibration import FILE as FILE
@@ -9,11 +12,11 @@ from .calibration import assumed_costs as assumed_costs
 from .calibration import costs_of as costs_of
 from .calibration import load_calibration as load_calibration
 from .calibration import save_calibration as save_calibration
-from .comparing import ComparedPrediction as ComparedPrediction
-from .comparing import Comparison as Comparison
-from .comparing import beside_measured as beside_measured
 from .conditions import PredictionConditions as PredictionConditions
+from .conditions import conditions_of as conditions_of
 from .conditions import fastest_port as fastest_port
+from .conditions import recorded_hosts as recorded_hosts
+from .conditions import where_recorded as where_recorded
 from .correction import Correction as Correction
 from .correction import Recorded as Recorded
 from .correction import held_against as held_against
@@ -25,12 +28,9 @@ from .elsewhere import predict_program as predict_program
 from .elsewhere import run_time as run_time
 from .fitting import Measurements as Measurements
 from .fitting import fit as fit
-from .piling import Piling as Piling
 from .predicting import LIBRARY as LIBRARY
+from .predicting import Piling as Piling
 from .predicting import Prediction as Prediction
 from .predicting import predict_alltoall as predict_alltoall
 from .program import ProfiledProgram as ProfiledProgram
 from .program import program_of as program_of
-from .seats import conditions_of as conditions_of
-from .seats import recorded_hosts as recorded_hosts
-from .seats import where_recorded as where_recorded

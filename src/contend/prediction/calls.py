@@ -1,16 +1,33 @@
-"""What every rank of a profiled program called, in order."""
+"""What the ranks of a profiled program called: in order, with messages and collectives.
+
+A line is what MPI keeps messages in order on: from a rank to another, on a communicator, with a
+tag. What is sent first on a line is received first.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from contend.errors import UsageError
+from contend.errors import InputError, UsageError
 from contend.profiling import CALL, COMPLETION, PART, ProgramProfile
-from contend.profiling.routines import plain
+from contend.profiling.routines import (
+    BEGUN_EXCHANGES,
+    BEGUN_RECEIVES,
+    BEGUN_SENDS,
+    COLLECTIVES,
+    EXCHANGES,
+    RECEIVES,
+    SENDS,
+    STARTS,
+    plain,
+)
 
 # `role` of contend_event.
 _RECEIVES = 1
@@ -150,3 +167,199 @@ def read_calls(profile: ProgramProfile, rank: int) -> RankCalls:
             calls[-1].done.append(request)
             completions[request] = Completion(peer, tag)
     return RankCalls(rank, calls, completions)
+
+
+_SENDING = SENDS | BEGUN_SENDS | EXCHANGES | BEGUN_EXCHANGES
+MESSAGES = _SENDING | RECEIVES | BEGUN_RECEIVES | STARTS
+"""Routines that send or receive from one rank to another."""
+
+
+class Line(NamedTuple):
+    """From whom to whom, in MPI_COMM_WORLD, on which communicator, with which tag."""
+
+    source: int
+    target: int
+    communicator: int
+    tag: int
+
+
+class Sent(NamedTuple):
+    """A message that a call sends, and the number of the request that it makes, 0 for none."""
+
+    line: Line
+    bytes: int
+    request: int
+
+
+class Received(NamedTuple):
+    """A message that a call receives; no line where none came, or nobody knows from whom."""
+
+    line: Line | None
+    request: int
+
+
+def sends_of(call: Call, rank: int) -> list[Sent]:
+    """What a call of a rank sends to somebody."""
+    if call.routine in _SENDING:
+        parts = [CallPart(call.peer, call.bytes, call.tag, call.request, 0)]
+    else:
+        parts = [part for part in _started(call) if part.sends]
+    return [
+        Sent(Line(rank, part.peer, call.communicator, part.tag), part.bytes, part.request)
+        for part in parts
+        if part.peer >= 0
+    ]
+
+
+def receives_of(call: Call, kept: RankCalls) -> list[Received]:
+    """What a call of a rank receives; of a request its completion tells from whom."""
+
+    def from_(peer: int, tag: int, request: int) -> Received:
+        line = Line(peer, kept.rank, call.communicator, tag) if peer >= 0 else None
+        return Received(line, request)
+
+    def later(request: int) -> Received:
+        done = kept.completions.get(request)
+        return Received(None, request) if done is None else from_(done.peer, done.tag, request)
+
+    if call.routine in RECEIVES:
+        return [from_(call.peer, call.tag, 0)]
+    if call.routine in EXCHANGES:
+        return [from_(part.peer, part.tag, 0) for part in call.parts if part.receives]
+    if call.routine in BEGUN_RECEIVES | BEGUN_EXCHANGES:
+        return [later(call.request)]
+    return [later(part.request) for part in _started(call) if part.receives]
+
+
+def _started(call: Call) -> Sequence[CallPart]:
+    """The requests that a call starts."""
+    if call.routine not in STARTS:
+        return ()
+    if call.routine == "Start":
+        return [CallPart(call.peer, call.bytes, call.tag, call.request, call.role)]
+    return [part for part in call.parts if part.request]
+
+
+def answered(ranks: Sequence[RankCalls]) -> Mapping[Line, int]:
+    """How many messages of every line have both ends among the calls of all ranks."""
+    sent: Counter[Line] = Counter()
+    received: Counter[Line] = Counter()
+    for kept in ranks:
+        for call in kept.calls:
+            sent.update(message.line for message in sends_of(call, kept.rank))
+            received.update(
+                message.line for message in receives_of(call, kept) if message.line is not None
+            )
+    return {line: min(count, received[line]) for line, count in sent.items()}
+
+
+_WORLD = 0
+_NOBODY = -1
+_FINALIZE = "Finalize"
+
+SETTING_UP = frozenset(
+    {
+        _FINALIZE,
+        "Comm_dup",
+        "Comm_dup_with_info",
+        "Comm_create",
+        "Comm_split",
+        "Comm_split_type",
+        "Cart_create",
+        "Cart_sub",
+        "Graph_create",
+        "Dist_graph_create",
+        "Dist_graph_create_adjacent",
+    }
+)
+"""Calls in which all members meet and what they send is not known."""
+BEGUN = {f"I{name[0].lower()}{name[1:]}": name for name in COLLECTIVES}
+"""Blocking routines by the names of those that are begun and waited for later."""
+TOGETHER = COLLECTIVES | SETTING_UP | frozenset(BEGUN)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A collective of all members of a communicator.
+
+    Attributes:
+        calls: every member's, by its rank in MPI_COMM_WORLD.
+    """
+
+    calls: Mapping[int, Call]
+
+    @cached_property
+    def quickest_s(self) -> float:
+        """What it took the member that spent least in it."""
+        return min(call.seconds for call in self.calls.values())
+
+    @cached_property
+    def mean_bytes(self) -> float:
+        """What a member gives."""
+        return sum(call.bytes for call in self.calls.values()) / len(self.calls)
+
+    @cached_property
+    def sent(self) -> Mapping[int, Mapping[int, float]]:
+        """Bytes from rank to other rank, where calls say who gets what."""
+        sent: dict[int, dict[int, float]] = {rank: defaultdict(float) for rank in self.calls}
+        for rank, call in self.calls.items():
+            for part in call.parts:
+                if part.peer in sent and part.peer != rank and part.bytes:
+                    sent[rank][part.peer] += part.bytes
+        return sent
+
+    @cached_property
+    def sources(self) -> Mapping[int, Sequence[int]]:
+        """Who sends anything to a rank, by that rank."""
+        sources: dict[int, list[int]] = {rank: [] for rank in self.calls}
+        for rank, targets in self.sent.items():
+            for target in targets:
+                sources[target].append(rank)
+        return sources
+
+
+def communicator_of(call: Call) -> int:
+    """The communicator whose members meet in a call."""
+    return _WORLD if call.routine == _FINALIZE else call.communicator
+
+
+def groups_of(profile: ProgramProfile) -> Mapping[int, Sequence[int]]:
+    """Ranks of the communicators whose members are all known and of one group, by number."""
+    groups: dict[int, Sequence[int]] = {_WORLD: range(profile.size)}
+    table = profile.members.sort("communicator", "member")
+    for (communicator,), rows in table.group_by("communicator", maintain_order=True):
+        groups[int(str(communicator))] = rows["rank"].to_list()
+    inter = profile.communicators.filter(pl.col("kind").cast(pl.String) == "inter")
+    for communicator in inter["communicator"].to_list():
+        groups.pop(communicator, None)
+    return {number: group for number, group in groups.items() if _NOBODY not in group}
+
+
+def meetings_of(
+    ranks: Sequence[RankCalls], groups: Mapping[int, Sequence[int]], folder: Path
+) -> Mapping[int, Sequence[Meeting]]:
+    """Collectives of every communicator that all members have told of, in their order.
+
+    Raises:
+        InputError: members met in different routines, or somebody who is no member.
+    """
+    own: dict[int, dict[int, list[Call]]] = defaultdict(lambda: defaultdict(list))
+    for kept in ranks:
+        for call in kept.calls:
+            if call.routine in TOGETHER and communicator_of(call) in groups:
+                own[communicator_of(call)][kept.rank].append(call)
+    met: dict[int, list[Meeting]] = {}
+    for communicator, by_rank in own.items():
+        group = groups[communicator]
+        what = f"communicator {communicator}"
+        if not set(by_rank) <= set(group):
+            raise InputError(str(folder), 0, f"collectives of members of {what}", "others")
+        met[communicator] = []
+        for number in range(min(len(by_rank[rank]) for rank in group)):
+            calls = {rank: by_rank[rank][number] for rank in group}
+            routines = {call.routine for call in calls.values()}
+            if len(routines) > 1:
+                expected = f"one routine as collective {number} of {what}"
+                raise InputError(str(folder), 0, expected, " and ".join(sorted(routines)))
+            met[communicator].append(Meeting(calls))
+    return met

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
-from contend.prediction.conditions import PredictionConditions
+from contend.prediction.conditions import PredictionConditions, where_recorded
 from contend.prediction.fitting import drawn_start
 from contend.prediction.program import ProfiledProgram, program_of
-from contend.prediction.seats import where_recorded
 from contend.profiling import ProgramProfile
 from contend.schedule import Course, carry_out
 

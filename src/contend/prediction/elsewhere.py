@@ -15,7 +15,7 @@ from contend.congestion import heat, hottest
 from contend.fabric import build
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
-from contend.prediction.piling import Piling, worst_piling
+from contend.prediction.predicting import Piling, worst_piling
 from contend.prediction.program import ProfiledProgram
 from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute

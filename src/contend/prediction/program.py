@@ -17,9 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.errors import ShortfallError
-from contend.prediction.calls import RankCalls, read_calls
-from contend.prediction.lines import answered
-from contend.prediction.meetings import groups_of, meetings_of
+from contend.prediction.calls import RankCalls, answered, groups_of, meetings_of, read_calls
 from contend.prediction.rank_strand import RankStrand, Row, Shared
 from contend.profiling import ProgramProfile
 from contend.schedule import LIBRARIES, Schedule

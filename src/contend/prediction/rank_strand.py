@@ -8,9 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from contend.prediction.calls import Call, RankCalls
-from contend.prediction.lines import MESSAGES, Line, receives_of, sends_of
-from contend.prediction.meetings import BEGUN, SETTING_UP, TOGETHER, Meeting, communicator_of
+from contend.prediction.calls import (
+    BEGUN,
+    MESSAGES,
+    SETTING_UP,
+    TOGETHER,
+    Call,
+    Line,
+    Meeting,
+    RankCalls,
+    communicator_of,
+    receives_of,
+    sends_of,
+)
 from contend.profiling.routines import EXCHANGES, PROBES, RECEIVES, SENDS, TESTS, WAITS
 from contend.schedule import COLLECTIVES, MEMBERS, Exchange, Member, Operation, Strand, choose
 

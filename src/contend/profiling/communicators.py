@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend.profiling.folder import SCHEMAS
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_layout import OTHERS, SELF, WORLD
+from contend.profiling.record_form import OTHERS, SELF, WORLD
 
 _RESERVED = ("MPI_COMM_WORLD", "MPI_COMM_SELF", "others")
 _INTER = 4

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from contend.profiling.record_layout import WORLD, State
-from contend.profiling.stuck_words import StuckWords
+from contend.profiling.hang.stuck_words import StuckWords
+from contend.profiling.record_form import WORLD, State
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:

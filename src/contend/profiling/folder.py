@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
-from contend.profiling.stuck import Stuck, UnderWay
+from contend.profiling.hang.stuck import Stuck, UnderWay
 from contend.runs import Host, Warned
 
 VERSION = 1

@@ -29,13 +29,14 @@ from contend.profiling.folder import (
 )
 from contend.profiling.gathering import Gathering, Progress
 from contend.profiling.programs import (
+    LeftRecords,
     RecordedProgram,
     not_recorded,
+    nothing,
     plan,
     read_programs,
     until_the_end,
 )
-from contend.profiling.ranks import LeftRecords, nothing
 
 
 def merge(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from contend.profiling.folder import Phase
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_layout import NO_CELL, EventKind
+from contend.profiling.record_form import NO_CELL, EventKind
 
 Calls = NDArray[np.int64]
 Places = NDArray[np.intp]

@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.profiling.events import read_events
 from contend.profiling.findings import ProfileFindings
 from contend.profiling.folder import (
     COMMUNICATOR_KINDS,
@@ -23,6 +22,7 @@ from contend.profiling.folder import (
     ProfileRecord,
     read_profile_record,
 )
+from contend.profiling.record_form import read_events
 from contend.profiling.sites import place_words
 from contend.runs import read_table
 from contend.shown import Shown

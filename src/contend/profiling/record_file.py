@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError
-from contend.profiling.record_layout import (
+from contend.profiling.record_form import (
     HEADER,
     MAGIC,
     NO_CALL,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.record_layout import NO_CELL
+from contend.profiling.record_form import NO_CELL
 
 LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
 """What is waited for, as numbers of `contend.profiling.folder.WAITS`."""

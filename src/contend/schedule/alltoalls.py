@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.schedule.member import Member, all_members
+from contend.schedule.algorithms import dissemination
 from contend.schedule.phases import Phases
-from contend.schedule.reductions import dissemination
-from contend.schedule.schedule import Schedule, Strand
+from contend.schedule.schedule import Member, Schedule, Strand, all_members
 from contend.units import nearest
 
 WIDTH, RADIX = _core.SCHEDULE_WIDTH, _core.SCHEDULE_RADIX

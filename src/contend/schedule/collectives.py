@@ -13,40 +13,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contend.schedule.allgathers import (
+from contend.schedule.algorithms import (
     allgather_bruck,
     allgather_doubling,
     allgather_neighbour,
     allgather_ring,
-    gather_broadcast,
-    scatter_allgather,
-)
-from contend.schedule.alltoalls import Exchange, exchange_directly
-from contend.schedule.member import Collective, Member, Operation
-from contend.schedule.reductions import (
     allreduce_ring,
-    dissemination,
-    halving_doubling,
-    halving_gather,
-    recursive_doubling,
-    recursive_halving,
-    reduce_and_scatter,
-    reduce_scatter_ring,
-    scan,
-)
-from contend.schedule.trees import (
     binary,
     binomial,
     broadcast,
     chain,
+    dissemination,
     gather_binomial,
+    gather_broadcast,
     gather_star,
+    halving_doubling,
+    halving_gather,
     quaternary,
+    recursive_doubling,
+    recursive_halving,
     reduce,
+    reduce_and_scatter,
+    reduce_scatter_ring,
+    scan,
+    scatter_allgather,
     scatter_binomial,
     scatter_star,
     star,
 )
+from contend.schedule.alltoalls import Exchange, exchange_directly
+from contend.schedule.schedule import Collective, Member, Operation
 
 
 def _one_after_the_other(*collectives: Collective) -> Collective:

@@ -8,10 +8,7 @@ import pytest
 
 from contend.errors import MissingError, UsageError
 from contend.mpi import Death, HostRanks, HostResources, Launch, Library
-from contend.mpi.launchers.hydra import HYDRA
-from contend.mpi.launchers.openmpi import OPEN_MPI_4, OPEN_MPI_5
-from contend.mpi.launchers.prefix import PREFIX, filled
-from contend.mpi.launchers.srun import SRUN
+from contend.mpi.launcher_kinds import HYDRA, OPEN_MPI_4, OPEN_MPI_5, PREFIX, SRUN, filled
 from contend.mpi.starting import choose, prepare, split_command
 
 LIBRARY = Library("test", "mpicc", True, name="Open MPI", environment={"SLURM_MPI_TYPE": "pmix"})

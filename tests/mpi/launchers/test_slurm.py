@@ -14,7 +14,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.mpi import HostRanks, Launch, Library, launch
-from contend.mpi.launchers.srun import plugins
+from contend.mpi.launcher_kinds import plugins
 from contend.profiling import ProgramProfile, load_profile
 from slurm_machine import CPUS, NODES
 from tracer.hanging import left_records, place

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.formats.text import one_line
 from contend.fabric.levels import switch_levels
-from contend.fabric.parts import connected_parts
 from contend.fabric.servers import server_names, servers_of
 from contend.names import shorten
 from contend.units import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.generate.plan import (
     Draw,
     Family,
@@ -18,7 +18,6 @@ from contend.fabric.generate.plan import (
     ports_in_order,
     require,
 )
-from contend.fabric.parts import connected_parts
 
 _ATTEMPTS = 200
 # Cables tried as the partner of a swap.

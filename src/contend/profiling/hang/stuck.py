@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contend.profiling.clocks import TickCounter
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_layout import (
+from contend.profiling.record_form import (
     ANY_PEER,
     ANY_TAG,
     CELL,

@@ -10,9 +10,8 @@ import pymetis
 from numpy.typing import NDArray
 
 from contend.fabric.composition import Capacities
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import switch_levels
-from contend.fabric.parts import connected_parts
 
 # A fabric is also taken to pieces of equal size, twice as many each time.
 _MOST_PIECES = 64

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.incomplete import MissingCables, missing_cables
-from contend.fabric.link_speeds import slow_links
+from contend.fabric.faults.incomplete import MissingCables, missing_cables
+from contend.fabric.faults.link_speeds import slow_links
 from contend.fabric.misnamed import misnamed_switches
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers
 from contend.fabric.servers import servers_of, unnamed_hosts
@@ -156,7 +156,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
     for host, (guid, port, port_guid) in enumerate(
         zip(*(c.tolist() for c in columns), strict=True)
     ):
-        label = f'host "{fabric.host_name[host]}" on {_location(fabric, host)}'
+        label = _host(fabric, host)
         if guid:
             by_port.setdefault((guid, port), []).append(label)
         if port_guid:
@@ -171,9 +171,10 @@ def _same_ports(fabric: Fabric) -> list[str]:
     ]
 
 
-def _location(fabric: Fabric, host: int) -> str:
-    switch = fabric.switch_label[int(fabric.host_switch[host])]
-    return f'switch "{switch}" port {int(fabric.host_port[host])}'
+def _host(fabric: Fabric, host: int) -> str:
+    """A host and where it hangs, for people."""
+    where = fabric.port_name(fabric.host_switch[host], fabric.host_port[host])
+    return f'host "{fabric.host_name[host]}" on {where}'
 
 
 def _shared(what: str, guid: int, names: set[str] | list[str]) -> str:
@@ -241,17 +242,13 @@ def _check_parts(fabric: Fabric) -> Check:
         )
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)
-    details = [
-        f'host "{fabric.host_name[h]}" on {_location(fabric, h)}'
-        for h in apart[:MOST_DETAILS].tolist()
-    ]
     return Check(
         "connectedness",
         Status.WRONG,
         f"the fabric falls into {parts:,} parts; "
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
-        tuple(details),
+        tuple(_host(fabric, host) for host in apart[:MOST_DETAILS].tolist()),
         "look for cables that are down; if the parts are planes, --part N checks one of them alone",
     )
 
@@ -392,9 +389,7 @@ def _check_names(fabric: Fabric) -> Check:
             f"{counted(len(hosts), 'host')} {verb} no server: each adapter counts as one"
         )
         room = MOST_DETAILS // 2
-        details = details[: MOST_DETAILS - room] + [
-            f'host "{fabric.host_name[host]}" on {_location(fabric, host)}' for host in hosts[:room]
-        ]
+        details = details[: MOST_DETAILS - room] + [_host(fabric, host) for host in hosts[:room]]
         remedies.append(
             "set the node descriptions on these servers: run rdma-ndd, or write the name and the "
             "adapter into /sys/class/infiniband/*/node_desc"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from contend.errors import MissingError, UsageError
-from contend.mpi.launchers import srun
+from contend.mpi.launcher_kinds import line_for_each_rank, srun_death, srun_options
 from contend.mpi.launches import Ended, Launch, judge
 from contend.process import Finished, run_process
 
@@ -66,7 +66,7 @@ class _BatchJob:
             return b""
 
 
-def run(
+def run_batch(
     launch: Launch,
     command: Sequence[str],
     words: Sequence[str],
@@ -129,8 +129,8 @@ def _script(launch: Launch, words: Sequence[str], folder: Path) -> str:
     host_file = None
     if launch.hosts:
         host_file = folder / "hosts"
-        host_file.write_text(srun.host_file(launch), encoding="utf-8")
-    options = srun.options(within, host_file)
+        host_file.write_text(line_for_each_rank(launch), encoding="utf-8")
+    options = srun_options(within, host_file)
     lines = ["#!/bin/sh"]
     lines += [f"export {name}={shlex.quote(text)}" for name, text in options.environment.items()]
     lines += [shlex.join(["srun", *options.words, *words])]
@@ -171,5 +171,5 @@ def _wait(job: _BatchJob, limit: float, watch: Callable[[], None]) -> Ended:
 
 def _judge(job: _BatchJob, status: int | None, waited: float) -> Ended:
     output = job.output()
-    death = srun.death(output.decode(errors="replace"))
+    death = srun_death(output.decode(errors="replace"))
     return judge(Finished(status, b"", output), death, job.command, waited)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.composition import cables_per_pair
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import switch_levels
-from contend.fabric.parts import connected_parts
 from contend.units import counted
 
 # Switches are like each other where at most this part of their neighbours differs.

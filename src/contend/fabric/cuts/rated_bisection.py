@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric.composition import Capacities, capacities
-from contend.fabric.cut_graph import CutGraph
-from contend.fabric.exact_bisection import narrowest_side
+from contend.fabric.cuts.exact_bisection import CutGraph, narrowest_side
+from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
-from contend.fabric.pairs_bound import pairs_bound
-from contend.fabric.parts import parts_of
+from contend.fabric.levels import parts_of
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100

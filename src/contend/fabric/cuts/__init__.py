@@ -1,0 +1,1 @@
+"""Rated bisection bandwidth: the narrowest cut between two halves of the hosts."""

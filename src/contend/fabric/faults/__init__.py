@@ -1,0 +1,1 @@
+"""What of a fabric is wrong or unlike its like, without routes."""

@@ -1,1 +1,0 @@
-"""Launchers of ranks: one file for each, with its options for ranks, hosts and binding."""

@@ -1,0 +1,1 @@
+"""Programs that were ended: where ranks were, and whether they could have gone on."""
