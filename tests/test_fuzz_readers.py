@@ -12,7 +12,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.formats import graph_elements, lldp_outputs, lst, slurm_tree
+from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.placement import parse_jobs
@@ -135,13 +135,13 @@ PLANTED: dict[str, tuple[Any, str, Any, type[Exception]]] = {
     "ibdiagnet .lst": (lst, "unicast", list(range(0x100)).__getitem__, IndexError),
     # A range of names is taken apart without a look at what stands in its bracket.
     "Slurm's topology.conf": (
-        slurm_tree,
+        topology_conf,
         "expand",
         lambda name, *_: [str(int(number)) for number in re.findall(r"\[(.*?)-", name)] or [name],
         ValueError,
     ),
     # What an object should hold is taken for one.
-    "LLDP output": (lldp_outputs, "only", lambda value: value[0], KeyError),
+    "LLDP output": (lldp, "only", lambda value: value[0], KeyError),
     # Numbers are read without a look at whether they are some.
     "GraphML": (
         graph_elements.GraphNode,

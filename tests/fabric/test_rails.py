@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from contend.fabric import Check, Fabric, Status, check_soundness, without
+from contend.fabric.faults.incomplete import misnamed_switches
 from contend.fabric.generate.catalogue import make
-from contend.fabric.misnamed import misnamed_switches
 from contend.fabric.rails import Rail, hosts_on_other_rails, incomplete_servers, rails
 from small_fabrics import fat_tree
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend.errors import ContendError, InputError
-from contend.fabric.formats import ibnetdiscover
+from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import Subnet
 from contend.routes.dumps import FDBS, LFTS
 from contend.routes.tables import TableColumns
@@ -25,7 +25,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 Read = Callable[[Iterable[bytes], str], Any]
 
 READERS: dict[str, Read] = {
-    ".ibnetdiscover": ibnetdiscover.read,
+    ".ibnetdiscover": IBNETDISCOVER.read,
     ".dump_fts": LFTS.read,
     ".dump_lfts": LFTS.read,
     ".opensm-lfts": LFTS.read,
@@ -213,7 +213,7 @@ def test_damaged_files_are_read_or_refused(
         check(read([damaged], name))
 
 
-@pytest.mark.parametrize("read", [ibnetdiscover.read, LFTS.read, FDBS.read])
+@pytest.mark.parametrize("read", [IBNETDISCOVER.read, LFTS.read, FDBS.read])
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=200) | tokens, max_size=30))
 def test_garbage_is_refused_or_read(read: Read, chunks: list[bytes]) -> None:
@@ -224,7 +224,7 @@ def test_garbage_is_refused_or_read(read: Read, chunks: list[bytes]) -> None:
         check(read(chunks, "file"))
 
 
-@pytest.mark.parametrize("read", [ibnetdiscover.read, LFTS.read, FDBS.read])
+@pytest.mark.parametrize("read", [IBNETDISCOVER.read, LFTS.read, FDBS.read])
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(read: Read) -> None:
     taken = 0
 

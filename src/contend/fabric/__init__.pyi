@@ -37,7 +37,6 @@ from .faults.soundness import TOPOLOGY_FAULTS as TOPOLOGY_FAULTS
 from .faults.soundness import Check as Check
 from .faults.soundness import Status as Status
 from .faults.soundness import check_soundness as check_soundness
-from .formats.bundle import survey as survey
 from .formats.ibsim import host_id as host_id
 from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim
 from .formats.ibsim import port_guids as port_guids
@@ -45,6 +44,7 @@ from .formats.source import naming as naming
 from .formats.source import open_chunks as open_chunks
 from .formats.source import peek as peek
 from .formats.source import source_name as source_name
+from .formats.source import survey as survey
 from .formats.text import check_lids as check_lids
 from .formats.text import one_line as one_line
 from .formats.topology import WRITERS as WRITERS

@@ -24,6 +24,13 @@ SPEEDS = {
     "200": "XDR",
 }
 """Names of speeds by the gigabits a second of a lane, as tools write them."""
+_WIDTHS = ("1x", "2x", "4x", "8x", "12x")
+
+
+def rate_label(width: str, speed: str) -> str:
+    """``4xHDR`` of ``4x`` and ``50``, as ibdiagnet writes them; "" of what is neither."""
+    known = {**SPEEDS, "FDR10": "FDR10"}
+    return width + known[speed] if width in _WIDTHS and speed in known else ""
 
 
 class NodeKind(IntEnum):

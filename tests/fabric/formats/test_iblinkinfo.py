@@ -5,8 +5,7 @@ import pytest
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
-from contend.fabric.formats import ibnetdiscover
-from contend.fabric.formats.iblinkinfo import read, recognises
+from contend.fabric.formats.ibnetdiscover import IBLINKINFO, IBNETDISCOVER
 from sample_fabrics import DATA
 
 # Both printed by the real tool on the fabric that tiny.ibnetdiscover tells of.
@@ -17,12 +16,12 @@ LEAF = "leaf one; with {braces} and 'quotes'"
 
 
 def fabric_of(text: str) -> Fabric:
-    return assemble(read([text.encode()], "links.txt"), "links.txt")
+    return assemble(IBLINKINFO.read([text.encode()], "links.txt"), "links.txt")
 
 
 def failure(text: str) -> str:
     with pytest.raises(InputError) as caught:
-        read([text.encode()], "links.txt")
+        IBLINKINFO.read([text.encode()], "links.txt")
     return str(caught.value)
 
 
@@ -54,8 +53,8 @@ def switches(fabric: Fabric) -> set[tuple[object, ...]]:
 @BOTH
 def test_the_real_tool_tells_the_fabric_that_ibnetdiscover_tells(text: str) -> None:
     said = (DATA / "tiny.ibnetdiscover").read_bytes()
-    expected = assemble(ibnetdiscover.read([said], "x"), "x")
-    assert recognises(text.encode())
+    expected = assemble(IBNETDISCOVER.read([said], "x"), "x")
+    assert IBLINKINFO.recognises(text.encode())
     fabric = fabric_of(text)
     assert hosts(fabric) == hosts(expected)
     assert cables(fabric) == cables(expected)
@@ -90,7 +89,7 @@ def test_ports_without_their_headers_are_known_by_their_lids() -> None:
     ],
 )
 def test_rates_are_widths_and_speeds(printed: str, rate: str) -> None:
-    subnet = read([LINES.replace("4X           2.5 Gbps", printed).encode()], "x")
+    subnet = IBLINKINFO.read([LINES.replace("4X           2.5 Gbps", printed).encode()], "x")
     assert {subnet.rates[index] for index in subnet.rate[subnet.peer >= 0]} == {rate}
 
 

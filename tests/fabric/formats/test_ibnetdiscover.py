@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.formats.ibnetdiscover import read, recognises
+from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import NodeKind, Subnet
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
@@ -18,11 +18,11 @@ ODD, LOCALHOST, ROUTER = 0x2C9020020E4B4, 0x2C9020020E4B8, 0x2C90200AA0000
 
 
 def golden(name: str) -> Subnet:
-    return read([(DATA / name).read_bytes()], name)
+    return IBNETDISCOVER.read([(DATA / name).read_bytes()], name)
 
 
 def parse(text: str) -> Subnet:
-    return read([text.encode()], "net.txt")
+    return IBNETDISCOVER.read([text.encode()], "net.txt")
 
 
 def failure(text: str) -> InputError:
@@ -136,7 +136,7 @@ def test_a_real_machine(
     shared_data: Path, name: str, switches: int, adapters: int, aggregation: int
 ) -> None:
     file = shared_data / f"selene.{name}.ibnetdiscover.xz"
-    subnet = read([lzma.decompress(file.read_bytes())], file.name)
+    subnet = IBNETDISCOVER.read([lzma.decompress(file.read_bytes())], file.name)
     assert np.count_nonzero(subnet.kind == NodeKind.SWITCH) == switches
     assert np.count_nonzero(subnet.kind == NodeKind.ADAPTER) == adapters
     if aggregation:
@@ -148,7 +148,7 @@ def test_a_real_machine(
 
 def test_mixed_speeds_of_a_real_fabric(shared_data: Path) -> None:
     file = shared_data / "mixed-speed.ibnetdiscover"
-    subnet = read([file.read_bytes()], file.name)
+    subnet = IBNETDISCOVER.read([file.read_bytes()], file.name)
     assert set(subnet.rates) == {"", "4xFDR", "4xEDR", "4xHDR", "4xFDR10"}
     assert np.count_nonzero(subnet.kind == NodeKind.ADAPTER) == 13
 
@@ -185,7 +185,9 @@ def test_descriptions_of_any_characters(name: str) -> None:
 
 
 def test_bytes_that_are_no_text_do_not_reach_the_terminal() -> None:
-    subnet = read([b'Switch 2 "S-a0" # "\xff\x1b[31m\x00red" base port 0 lid 3 lmc 0\n'], "x")
+    subnet = IBNETDISCOVER.read(
+        [b'Switch 2 "S-a0" # "\xff\x1b[31m\x00red" base port 0 lid 3 lmc 0\n'], "x"
+    )
     assert subnet.name == ("\ufffd [31m red",)
 
 
@@ -307,9 +309,11 @@ def test_what_is_wrong_is_named_with_its_line(
 
 def test_recognises_its_own_kind_only() -> None:
     for file in DATA.iterdir():
-        assert recognises(file.read_bytes()) == (file.suffix == ".ibnetdiscover"), file.name
-    assert recognises(b'ibwarn: noise\n\nCa 1 "H-000000000000000b"\n')
-    assert not recognises(b"Switch to another network\n")
+        assert IBNETDISCOVER.recognises(file.read_bytes()) == (file.suffix == ".ibnetdiscover"), (
+            file.name
+        )
+    assert IBNETDISCOVER.recognises(b'ibwarn: noise\n\nCa 1 "H-000000000000000b"\n')
+    assert not IBNETDISCOVER.recognises(b"Switch to another network\n")
 
 
 TWO = (DATA / "two-switches.ibnetdiscover").read_text()
@@ -338,7 +342,7 @@ def same(text: str) -> bool:
 def test_a_terminals_capture_may_have_any_prompt(prompt: str) -> None:
     captured = f"{prompt}ibnetdiscover\r\n\x1b[?2004l\r{TWO}{prompt}exit\n"
     assert same(captured.replace("\n", "\r\n"))
-    assert recognises(captured.encode())
+    assert IBNETDISCOVER.recognises(captured.encode())
 
 
 def test_a_damaged_port_is_no_prompt() -> None:

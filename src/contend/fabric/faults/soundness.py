@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.faults.incomplete import MissingCables, missing_cables
+from contend.fabric.faults.incomplete import MissingCables, misnamed_switches, missing_cables
 from contend.fabric.faults.link_speeds import slow_links
-from contend.fabric.misnamed import misnamed_switches
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted, rate_of

@@ -15,8 +15,7 @@ from typing import Any, Protocol
 import zstandard
 
 from contend.errors import InputError
-from contend.fabric.formats.tar_file import is_tar, tarred_files
-from contend.fabric.formats.zip_file import zipped_files
+from contend.fabric.formats.archives import is_tar, tarred_files, zipped_files
 
 PIECE = 1 << 20
 # The second begins an archive of no file.

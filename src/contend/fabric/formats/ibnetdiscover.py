@@ -1,4 +1,4 @@
-"""What ibnetdiscover prints: plain, full (-f), grouped (-g), or a port listing (-p)."""
+"""What ibnetdiscover and iblinkinfo print; the writer of ibnetdiscover's."""
 
 from __future__ import annotations
 
@@ -19,33 +19,54 @@ _SHAPES = re.compile(
     rb"(?:SW|CA|RT)[ \t]{1,9}\d{1,5}[ \t]{1,9}\d{1,3} 0x[0-9A-Fa-f]{16} )",
     re.MULTILINE,
 )
+_LINK_LINES = re.compile(rb"^[ \t]*(?:0x|\d)[^\n]{0,600}\] ==\([^\n]{0,200}==>", re.MULTILINE)
 
 
-def recognises(head: bytes) -> bool:
-    """Whether a file that begins with `head` is ibnetdiscover's."""
-    return _SHAPES.search(head) is not None
+class _Tool:
+    """What a tool of infiniband-diags prints, which the core reads."""
+
+    def __init__(self, shapes: re.Pattern[bytes], parser: type[_Parser]) -> None:
+        self._shapes = shapes
+        self._parser = parser
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins with `head` is this tool's."""
+        return self._shapes.search(head) is not None
+
+    def read(self, chunks: Iterable[bytes], source: str) -> Subnet:
+        """Reads what the tool printed.
+
+        Args:
+            chunks: the file's bytes, cut anywhere.
+            source: the file's name, for errors.
+
+        Raises:
+            InputError: a line begins as one of the tool's and does not go on as one, a number is
+                out of its range, or there is no node or port at all.
+        """
+        parser = self._parser()
+        with naming(source):
+            for chunk in chunks:
+                parser.feed(chunk)
+            return Subnet(**parser.finish())
 
 
-def read(chunks: Iterable[bytes], source: str) -> Subnet:
-    """Reads what ibnetdiscover printed.
+_Parser = _core.IbnetdiscoverParser | _core.IblinkinfoParser
 
-    Lines that are not ibnetdiscover's, such as error messages that were redirected into the same
-    file, are passed over and counted in the notes. A port listing names no adapters, so there every
-    adapter port makes an adapter, with the port's GUID.
+IBNETDISCOVER = _Tool(_SHAPES, _core.IbnetdiscoverParser)
+"""Plain, full (-f), grouped (-g), or a port listing (-p).
 
-    Args:
-        chunks: the file's bytes, cut anywhere.
-        source: the file's name, for errors.
+Lines that are not ibnetdiscover's, such as error messages that were redirected into the same file,
+are passed over and counted in the notes. A port listing names no adapters, so there every adapter
+port makes an adapter, with the port's GUID.
+"""
+IBLINKINFO = _Tool(_LINK_LINES, _core.IblinkinfoParser)
+"""Node by node, or with -l one line for each port; whole or only the lines of ports.
 
-    Raises:
-        InputError: a line begins as one of ibnetdiscover's and does not go on as one, a number is
-            out of its range, or there is no node at all.
-    """
-    parser = _core.IbnetdiscoverParser()
-    with naming(source):
-        for chunk in chunks:
-            parser.feed(chunk)
-        return Subnet(**parser.finish())
+The GUIDs of adapters are those of their ports. Without ``-l`` a LID tells who is at the other end;
+with it no line says what is a switch, which is a GUID whose ports share a LID. Lines with and
+without ``-l`` are not mixed.
+"""
 
 
 _UNKNOWN_RATE = "???"

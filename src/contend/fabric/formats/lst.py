@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from contend.errors import InputError
 from contend.fabric.formats.source import lines
-from contend.fabric.subnet import SPEEDS, NodeKind, Subnet, SubnetBuilder, unicast
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
 from contend.units import counted
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
@@ -29,8 +29,6 @@ _LINE = re.compile(
 )
 _HEAD = re.compile(rb"^[^\S\n]*\{ \S{2,8} Ports:[0-9A-Fa-f]{1,2} SystemGUID:", re.MULTILINE)
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "RT": NodeKind.ROUTER}
-_SPEEDS = {**SPEEDS, "FDR10": "FDR10"}
-_WIDTHS = {"1x", "2x", "4x", "8x", "12x"}
 _DOWN = "DWN"
 _STATES = {"INI", "ARM", "ACT", _DOWN}
 
@@ -84,7 +82,7 @@ class _Reader:
             return
         self._with_speed += speed is not None
         self._without_speed += speed is None
-        rate = width + _SPEEDS[speed] if width in _WIDTHS and speed in _SPEEDS else ""
+        rate = rate_label(width, speed or "")
         self._end(near, fields[:11], far, fields[11:22], rate, number)
         self._end(far, fields[11:22], near, fields[:11], rate, number)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from contend.errors import InputError
 from contend.fabric.formats.source import lines
-from contend.fabric.subnet import SPEEDS, NodeKind, Subnet, SubnetBuilder, unicast
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
 from contend.units import counted
 
 _HEAD = re.compile(rb"^[^\S\n]*#[^\S\n]*:[^\S\n]*IB#[^\S\n]*:", re.MULTILINE)
@@ -28,8 +28,6 @@ _NEEDED = ("#", "IB#", "Sta", "Neighbor Guid", "N#", "Neighbor Description")
 _GUID = re.compile(r"0x([0-9A-Fa-f]{1,16})")
 _NUMBER = re.compile(r"(?:^|\D)(\d{1,3})$")
 _UP = ("INI", "ARM", "ACT")
-_SPEEDS = {**SPEEDS, "FDR10": "FDR10"}
-_WIDTHS = {"1x", "2x", "4x", "8x", "12x"}
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,7 @@ class _Reader:
         if guid is None or not int(guid[1], 16) or not row["N#"]:
             self._without_neighbour += 1
             return
-        width, speed = row.get("LWA", ""), row.get("LSA", "")
-        rate = width + _SPEEDS[speed] if width in _WIDTHS and speed in _SPEEDS else ""
+        rate = rate_label(row.get("LWA", ""), row.get("LSA", ""))
         lid = row.get("NLID", "")
         peer_lid = unicast(int(lid)) if lid.isascii() and lid.isdecimal() and len(lid) < 6 else 0
         self._ports.append(

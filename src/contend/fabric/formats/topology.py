@@ -15,7 +15,6 @@ from contend.fabric.formats import (
     db_csv,
     fabric_file,
     graphml,
-    iblinkinfo,
     ibnetdiscover,
     ibsim,
     lldp,
@@ -26,12 +25,12 @@ from contend.fabric.formats import (
     topology_conf,
     topology_yaml,
 )
-from contend.fabric.formats.bundle import survey
+from contend.fabric.formats.source import survey
 from contend.fabric.subnet import Subnet
 
 
 class TopologyReader(Protocol):
-    """What a module that reads one kind of topology file offers."""
+    """What reads one kind of topology file, as a module or an object."""
 
     def recognises(self, head: bytes) -> bool:
         """Whether the first 64 KiB look like this kind of file."""
@@ -47,14 +46,14 @@ READERS: dict[str, TopologyReader] = {
     "ibdiagnet .lst": lst,
     "LLDP output": lldp,
     "GraphML": graphml,
-    "iblinkinfo": iblinkinfo,
+    "iblinkinfo": ibnetdiscover.IBLINKINFO,
     "Slurm's topology.conf": topology_conf,
     "Slurm's topology.yaml": topology_yaml,
     "ORCS .dot": orcs,
     "plan of cables": cable_plan,
     "ibdiagnet .net_dump": net_dump,
     "ibsim net file": ibsim,
-    "ibnetdiscover": ibnetdiscover,
+    "ibnetdiscover": ibnetdiscover.IBNETDISCOVER,
 }
 
 Writer = Callable[[Fabric], Iterable[str] | Iterable[bytes]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from contend.errors import InputError
-from contend.fabric.formats.slurm_tree import SlurmTree
+from contend.fabric.formats.topology_conf import SlurmTree
 from contend.fabric.subnet import Subnet
 
 _HEAD = re.compile(rb"^[^\S\n]*-(?:[^\S\n]*\{)?[^\S\n]*[\"']?topology[\"']?[^\S\n]*:", re.MULTILINE)
@@ -89,7 +89,9 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
             _expect(block, ("block", "nodes"), source)
             tree.switch(_text(block, "block"), block.line, nodes=_text(block, "nodes"))
         sizes = _list(blocks, "block_sizes", source) if "block_sizes" in blocks.members else []
-        notes.append(tree.join_blocks([_size(size, source) for size in sizes], blocks.line))
+        notes.append(
+            tree.join_blocks([tree.size(size.text or "", size.line) for size in sizes], blocks.line)
+        )
     return tree.subnet(notes)
 
 
@@ -112,13 +114,6 @@ def _expect(value: _Value, keys: tuple[str, ...], source: str) -> None:
     for key, setting in value.members.items():
         if key not in keys:
             raise InputError(source, setting.line, ", ".join(keys), repr(key[:60]))
-
-
-def _size(value: _Value, source: str) -> int:
-    text = value.text or ""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 6 and int(text)):
-        raise InputError(source, value.line, "a number of nodes", repr(text[:40]))
-    return int(text)
 
 
 def _document(chunks: Iterable[bytes], source: str) -> _Value:
