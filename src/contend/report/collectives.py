@@ -13,7 +13,16 @@ from contend.congestion.gpus import NVLINK
 from contend.errors import printable_line
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
-from contend.report.style import COLOURS, QUIET, bandwidth_axis, new_figure, styled, title
+from contend.report.style import (
+    COLOURS,
+    QUIET,
+    bandwidth_axis,
+    name_rows,
+    new_figure,
+    styled,
+    title,
+    write_beside,
+)
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_bytes, format_rate, format_seconds
@@ -162,19 +171,9 @@ def collectives_figure(found: Collectives, sizes: Sequence[int]) -> Figure:
         axes.barh(rows, [share for _, share, _ in bars], height=0.62, color=colours)
         for row, (_, share, words) in zip(rows, bars, strict=True):
             inside = share > 0.5
-            axes.annotate(
-                words,
-                (share, row),
-                xytext=(-3 if inside else 3, 0),
-                textcoords="offset points",
-                ha="right" if inside else "left",
-                va="center",
-                fontsize=6.5,
-                color="white" if inside else QUIET,
-            )
-        axes.set_yticks(rows, [name for name, _, _ in bars])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(rows[-1] + 0.6, -0.6)
+            aside, side, colour = (-3, "right", "white") if inside else (3, "left", QUIET)
+            write_beside(axes, words, (share, row), (aside, 0), ha=side, color=colour)
+        name_rows(axes, [name for name, _, _ in bars])
         bandwidth_axis(axes, "as a share of what ports allow")
         axes.set_xlim(0, max(1.0, *(share for _, share, _ in bars)))
         title(figure, _finding(found))

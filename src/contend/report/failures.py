@@ -13,7 +13,7 @@ from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
-from contend.report.style import COLOURS, QUIET, new_figure, styled, title
+from contend.report.style import COLOURS, QUIET, name_rows, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted
@@ -170,9 +170,7 @@ def failures_figure(found: Failures) -> Figure:
                 capsize=2,
                 label=f"{label}, 95 % interval",
             )
-        axes.set_yticks(range(len(shown)), [_named(one) for one in shown])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(shown) - 0.4, -0.6)
+        name_rows(axes, [_named(one) for one in shown])
         axes.set_xlabel("change of what random pairs get,\nin % of a link's rate")
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=1, handletextpad=0.3)

@@ -22,7 +22,15 @@ from contend.measurement import (
 )
 from contend.report.drawn_pairs import drawn_finding
 from contend.report.simulation.histograms import fractions, outline
-from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
+from contend.report.style import (
+    COLOURS,
+    QUIET,
+    new_figure,
+    percent_axis,
+    styled,
+    title,
+    write_beside,
+)
 from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
 from contend.units import counted, format_rate, rate_unit
 
@@ -139,15 +147,7 @@ def _medians(axes: Axes, item: ComparedFabric) -> None:
             continue
         x = 1 / group.congestion
         axes.plot([x - 0.03, x + 0.03], [group.median] * 2, color="black", linewidth=1)
-        axes.annotate(
-            f"π = {group.congestion}",
-            (x, group.median),
-            xytext=(-6, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=6.5,
-        )
+        write_beside(axes, f"π = {group.congestion}", (x, group.median), (-6, 0), ha="right")
 
 
 def _histogram(axes: Axes, item: ComparedFabric) -> None:

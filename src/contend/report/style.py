@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -75,6 +75,43 @@ def wrapped(finding: str, width: int = _TITLE_CHARACTERS) -> str:
     """A finding in lines of so many characters; a number and its per cent sign stay together."""
     lines = textwrap.fill(finding.replace(" %", "\u00a0%"), width, break_long_words=True)
     return lines.replace("\u00a0", " ")
+
+
+def in_axes(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes], str]) -> Axes:
+    """Draws in somebody's own axes, and writes the finding above in lines as wide as they are.
+
+    Args:
+        axes: where; None makes a figure, which a notebook shows.
+        size: width and height of that figure, in inches.
+        draw: draws, and returns the finding.
+    """
+    with styled():
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            _, axes = plt.subplots(figsize=size, layout="constrained")
+        finding = draw(axes)
+        box = axes.get_window_extent()
+        # Axes of equal scales are square.
+        pixels = box.width if axes.get_aspect() == "auto" else min(box.width, box.height)
+        lines = in_width(finding, pixels / axes.get_figure(root=True).dpi)  # type: ignore[union-attr]
+        axes.set_title(lines, loc="left", fontsize=8.5, fontweight="bold")
+    return axes
+
+
+def write_beside(
+    axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
+) -> None:
+    """Writes small letters so many points from a place, in the middle of its height."""
+    look = {"textcoords": "offset points", "va": "center", "fontsize": 6.5, **look}
+    axes.annotate(text, place, xytext=offset, **look)
+
+
+def name_rows(axes: Axes, names: Sequence[str], least: int = 0) -> None:
+    """Names rows on the y axis, the first one on top, with room for so many at least."""
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(max(len(names), least) - 0.4, -0.6)
 
 
 def percent_axis(axis: Any) -> None:
@@ -252,14 +289,8 @@ def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
     axes.axhline(limit, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
     axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
     if named:
-        axes.annotate(
-            f"wire {format_rate(limit)}",
-            # At large sizes nothing but this line is above it.
-            (0.98, limit),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(0, 2),
-            textcoords="offset points",
-            fontsize=6.5,
-            color=QUIET,
-            ha="right",
+        # At large sizes nothing but this line is above it.
+        where = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "baseline"}
+        write_beside(
+            axes, f"wire {format_rate(limit)}", (0.98, limit), (0, 2), color=QUIET, **where
         )

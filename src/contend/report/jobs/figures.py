@@ -9,7 +9,7 @@ import numpy as np
 
 from contend.cure import Job, Jobs
 from contend.report.jobs.tables import ROWS, label
-from contend.report.style import COLOURS, FAINT, new_figure, percent_axis, styled, title
+from contend.report.style import COLOURS, FAINT, name_rows, new_figure, percent_axis, styled, title
 from contend.report.words import percent
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ def jobs_figure(found: Jobs) -> Figure:
             label="beside the others, 95 % interval of the loss",
         )
         servers = [f"{label(job)} ({job.servers:,})" for job in shown]
-        axes.set_yticks(rows, servers)
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(max(len(shown), 3) - 0.4, -0.6)
+        name_rows(axes, servers, 3)
         axes.set_xlim(0, 1.02)
         percent_axis(axes.xaxis)
         axes.set_xlabel(f"effective bandwidth of {found.traffic}\nas a share of a port's rate")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -22,11 +21,12 @@ from contend.report.style import (
     COLUMN_WIDTH,
     FAINT,
     QUIET,
-    in_width,
+    in_axes,
     new_figure,
     percent_axis,
     styled,
     title,
+    write_beside,
 )
 from contend.report.words import percent, percent_range
 from contend.units import counted, format_bytes, format_seconds, nearest
@@ -83,20 +83,8 @@ def draw_profile(
         UsageError: there is no such picture.
     """
     name = _known(picture)
-    with styled():
-        if axes is None:
-            _, axes = plt.subplots(figsize=(_WIDTHS[name], _HEIGHTS[name]), layout="constrained")
-        finding = _DRAWS[name](axes, profile)
-        axes.set_title(_over(axes, finding), loc="left", fontsize=8.5, fontweight="bold")
-    return axes
-
-
-def _over(axes: Axes, finding: str) -> str:
-    """A finding in lines as wide as axes, which are square where their scales are equal."""
-    assert axes.figure is not None
-    box = axes.get_window_extent()
-    pixels = box.width if axes.get_aspect() == "auto" else min(box.width, box.height)
-    return in_width(finding, pixels / axes.figure.dpi)
+    size = _WIDTHS[name], _HEIGHTS[name]
+    return in_axes(axes, size, lambda axes: _DRAWS[name](axes, profile))
 
 
 def _known(picture: str | None) -> ProfilePicture:
@@ -137,10 +125,7 @@ def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
         label="of which waiting for late ranks",
     )
     for place, share in zip(at, total, strict=True):
-        axes.annotate(
-            percent(float(share)), (share, place), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=6.5, color=QUIET,
-        )  # fmt: skip
+        write_beside(axes, percent(float(share)), (share, float(place)), (3, 0), color=QUIET)
     axes.set_yticks(at, names)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.18 * max(float(total.max(initial=0.0)), 0.01))

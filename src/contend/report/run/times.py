@@ -16,6 +16,7 @@ from contend.report.style import (
     MOST_VECTOR_POINTS,
     QUIET,
     looks,
+    name_rows,
     new_figure,
     percent_axis,
     points,
@@ -28,7 +29,7 @@ from contend.report.words import condition_words, percent_range, run_words, size
 from contend.runs import CellParts, CellSummary, Condition, Run
 from contend.units import format_bytes, format_seconds, rounded
 
-_TIMES_HALF_ROW = 0.32
+_HALF_ROW = 0.32
 
 
 def distribution_figure(run: Run, size: int | None = None) -> Figure:
@@ -54,9 +55,7 @@ def distribution_figure(run: Run, size: int | None = None) -> Figure:
         axes = figure.subplots()
         for row, cell in enumerate(cells):
             _times_strip(axes, row, cell, look[cell.schedule].colour, many)
-        axes.set_yticks(range(len(cells)), [cell.schedule for cell in cells])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(cells) - 0.4, -0.6)
+        name_rows(axes, [cell.schedule for cell in cells])
         axes.spines["left"].set_visible(False)
         axes.set_xscale("log")
         time_axis(axes, "x")
@@ -90,14 +89,11 @@ def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
 
 
 def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: bool) -> None:
-    for values, left_out in ((cell.used, False), (cell.left_out, True)):
-        if len(values):
-            y = row + _TIMES_HALF_ROW * spread(len(values))
-            points(axes, values, y, colour, left_out=left_out, many=many)
+    _samples(axes, row, cell, colour, many)
     median = cell.median
     axes.plot(
         [median.value, median.value],
-        [row - 1.25 * _TIMES_HALF_ROW, row + 1.25 * _TIMES_HALF_ROW],
+        [row - 1.25 * _HALF_ROW, row + 1.25 * _HALF_ROW],
         color="black",
         linewidth=0.9,
         solid_capstyle="butt",
@@ -112,6 +108,13 @@ def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: boo
             solid_capstyle="butt",
             zorder=1,
         )
+
+
+def _samples(axes: Axes, row: int, cell: CellSummary, colour: str, many: bool = False) -> None:
+    for values, left_out in ((cell.used, False), (cell.left_out, True)):
+        if len(values):
+            y = row + _HALF_ROW * spread(len(values))
+            points(axes, values, y, colour, left_out=left_out, many=many)
 
 
 def _explain(axes: Axes, cells: Sequence[CellSummary]) -> None:
@@ -150,7 +153,6 @@ _STEPS = {
     _EXCHANGE: COLOURS[0],
     "final_sort": COLOURS[2],
 }
-_SORT_HALF_ROW = 0.32
 
 
 def sort_figure(run: Run) -> Figure:
@@ -171,8 +173,7 @@ def sort_figure(run: Run) -> Figure:
         for row, parts in enumerate(members):
             _stack(shares, row, parts)
             _sort_strip(samples, row, parts)
-        shares.set_yticks(range(len(members)), [_label(parts) for parts in members])
-        shares.set_ylim(len(members) - 0.4, -0.6)
+        name_rows(shares, [_label(parts) for parts in members])
         shares.set_xlim(0, 1)
         percent_axis(shares.xaxis)
         shares.set_xlabel("share of the steps' medians")
@@ -206,7 +207,7 @@ def _stack(axes: Axes, row: int, parts: CellParts) -> None:
             row,
             width,
             left=left,
-            height=2 * _SORT_HALF_ROW,
+            height=2 * _HALF_ROW,
             color=_STEPS[name],
             label=name.replace("_", " ") if row == 0 else None,
         )
@@ -225,12 +226,9 @@ def _stack(axes: Axes, row: int, parts: CellParts) -> None:
 
 def _sort_strip(axes: Axes, row: int, parts: CellParts) -> None:
     cell = parts.cell
-    for values, left_out in ((cell.used, False), (cell.left_out, True)):
-        if len(values):
-            y = row + _SORT_HALF_ROW * spread(len(values))
-            points(axes, values, y, _STEPS[_EXCHANGE], left_out=left_out)
+    _samples(axes, row, cell, _STEPS[_EXCHANGE])
     median = cell.median.value
-    ends = np.array([row - 1.25 * _SORT_HALF_ROW, row + 1.25 * _SORT_HALF_ROW])
+    ends = np.array([row - 1.25 * _HALF_ROW, row + 1.25 * _HALF_ROW])
     axes.plot([median, median], ends, color="black", linewidth=0.9, zorder=1.5)
 
 

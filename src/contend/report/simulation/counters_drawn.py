@@ -6,7 +6,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from contend.congestion import BesideCounters
-from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
+from contend.report.style import (
+    COLOURS,
+    QUIET,
+    new_figure,
+    percent_axis,
+    styled,
+    title,
+    write_beside,
+)
 
 _NAMED = 3
 
@@ -29,16 +37,8 @@ def counters_figure(beside: BesideCounters) -> Figure:
         )
         end = 1.08 * float(max(beside.predicted.max(), beside.share.max(), 1e-12))
         axes.plot([0, end], [0, end], color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0)
-        axes.annotate(
-            "as predicted",
-            (0.97 * end, 0.97 * end),
-            xytext=(-8, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=6.5,
-            color=QUIET,
-        )
+        corner = (0.97 * end, 0.97 * end)
+        write_beside(axes, "as predicted", corner, (-8, 0), ha="right", color=QUIET)
         axes.set_xlim(0, end)
         axes.set_ylim(0, end)
         percent_axis(axes.xaxis)
@@ -49,9 +49,7 @@ def counters_figure(beside: BesideCounters) -> Figure:
         fabric = beside.carried.fabric
         for number, row in enumerate(named, 1):
             place = (float(beside.predicted[row]), float(beside.share[row]))
-            axes.annotate(
-                str(number), place, xytext=(4, 0), textcoords="offset points", fontsize=6.5
-            )
+            write_beside(axes, str(number), place, (4, 0), va="baseline")
         names = [
             f"{number}  {fabric.channel_name(int(beside.channels[row])).replace('switch ', '')}"
             for number, row in enumerate(named, 1)

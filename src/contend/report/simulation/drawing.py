@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from contend.congestion import Average, Simulation
 from contend.errors import UsageError
 from contend.report.simulation.figures import draw_channel_loads, draw_congestion
 from contend.report.simulation.histograms import draw_bandwidths, draw_bounds
-from contend.report.style import styled, wrapped
+from contend.report.style import in_axes
 from contend.units import nearest
 
 _PICTURES = ("bandwidth", "congestion", "rounds", "channels")
@@ -43,17 +42,16 @@ def draw_simulation(
     if picture not in fitting:
         hint = nearest(picture, _PICTURES)
         raise UsageError(f"picture: expected one of {', '.join(fitting)}, got {picture!r}{hint}")
-    with styled():
-        if axes is None:
-            _, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+
+    def draw(axes: Axes) -> str:
         match picture:
             case "bandwidth":
-                finding = draw_bandwidths(axes, simulation, Average.EFFECTIVE_BANDWIDTH)
+                return draw_bandwidths(axes, simulation, Average.EFFECTIVE_BANDWIDTH)
             case "rounds":
-                finding = draw_bounds(axes, simulation)
+                return draw_bounds(axes, simulation)
             case "channels" if simulation.fabric is not None:
-                finding = draw_channel_loads(axes, simulation, simulation.fabric)
+                return draw_channel_loads(axes, simulation, simulation.fabric)
             case _:
-                finding = draw_congestion(axes, [simulation])
-        axes.set_title(wrapped(finding), loc="left", fontsize=8.5, fontweight="bold")
-    return axes
+                return draw_congestion(axes, [simulation])
+
+    return in_axes(axes, (5, 3.2), draw)

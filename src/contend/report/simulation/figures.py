@@ -18,6 +18,7 @@ from contend.report.style import (
     FAINT,
     QUIET,
     bandwidth_axis,
+    name_rows,
     new_figure,
     percent_axis,
     styled,
@@ -55,9 +56,7 @@ def simulation_comparison(
         _diamonds(axes, reference, reference_name)
         for row, estimate in enumerate(estimates):
             axes.text(1.04, row, percent(estimate.mean), va="center", fontsize=7)
-        axes.set_yticks(rows, labels(simulations))
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(simulations) - 0.4, -0.6)
+        name_rows(axes, labels(simulations))
         words = AXIS_WORDS[average] + scaled_by(simulations)
         # Two lines: long labels of rows leave little width.
         bandwidth_axis(axes, f"effective bandwidth ({words})\nas a share of the link speed")

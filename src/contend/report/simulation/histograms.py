@@ -21,6 +21,7 @@ from contend.report.style import (
     percent_axis,
     styled,
     title,
+    write_beside,
 )
 from contend.report.words import percent
 
@@ -28,6 +29,8 @@ from contend.report.words import percent
 _CHARACTER = 0.0185
 # In inches: a row of text, what is drawn below all rows, and what is between two panels.
 _ROW, _DRAWN, _BETWEEN = 0.125, 0.6, 0.3
+# Letters that stand on lines.
+_ON_LINES = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8}
 
 
 @dataclass(frozen=True)
@@ -109,17 +112,16 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
         # What messages get mostly lies left of what is rated: the text stands right of the line or,
         # where there is no room, above the panel.
         above = value > 0.7
-        axes.annotate(
+        write_beside(
+            axes,
             f"narrowest cut {percent(value)}".replace(".0 %", " %"),
             (value, 1 if above else 0.5),
+            (0, 2) if above else (2, 0),
             xycoords=("data", "axes fraction"),
-            xytext=(0, 2) if above else (2, 0),
-            textcoords="offset points",
             ha="right" if above else "left",
             va="bottom" if above else "center",
-            fontsize=6.5,
             color=QUIET,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
+            bbox=_ON_LINES,
         )
 
 

@@ -15,7 +15,7 @@ from contend.report.simulation.users import (
     load_words,
     sentence,
 )
-from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
+from contend.report.style import COLOURS, QUIET, name_rows, new_figure, percent_axis, styled, title
 
 # Leaves or hosts in a panel, and channels in the figure.
 _BARS = 8
@@ -85,9 +85,7 @@ def _draw(axes: Axes, panel: Users) -> None:
         markeredgecolor=COLOURS[1],
         label="share of the routes there",
     )
-    axes.set_yticks(rows, [_cut(user.name, 28) for user in users])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(max(len(users), 2) - 0.4, -0.6)
+    name_rows(axes, [_cut(user.name, 28) for user in users], 2)
     axes.set_xlim(0, None)
     percent_axis(axes.xaxis)
     left = len(panel.users) - len(users)
