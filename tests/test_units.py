@@ -17,6 +17,7 @@ from contend.units import (
     format_link_speed,
     format_rate,
     format_seconds,
+    listed,
     nearest,
     parse_numbers,
     parse_rate,
@@ -27,6 +28,7 @@ from contend.units import (
     rate_of,
     round_half_up,
     rounded,
+    verb,
 )
 
 
@@ -215,6 +217,26 @@ def test_nearest_name_is_a_hint_only_where_one_is_near() -> None:
     assert nearest("bisct", ["bisect", "alltoall"]) == "; did you mean 'bisect'?"
     assert nearest("xyz", ["bisect", "alltoall"]) == ""
     assert nearest("color", StrEnum("Word", ["colour"])) == "; did you mean 'colour'?"
+
+
+@pytest.mark.parametrize(
+    ("singular", "plural"),
+    [
+        ("is", "are"),
+        ("was", "were"),
+        ("has", "have"),
+        ("does", "do"),
+        ("costs", "cost"),
+        ("touches", "touch"),
+        ("loses", "lose"),
+    ],
+)
+def test_verbs_agree_with_numbers(singular: str, plural: str) -> None:
+    assert [verb(number, singular) for number in (0, 1, 2)] == [plural, singular, plural]
+
+
+def test_the_last_of_a_list_is_joined_by_and() -> None:
+    assert [listed("a"), listed("ab"), listed("abc")] == ["a", "a and b", "a, b and c"]
 
 
 def test_numbers_agree_with_their_nouns() -> None:

@@ -77,6 +77,23 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}"
 
 
+_PLURAL_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+def verb(number: int, singular: str) -> str:
+    """A verb as a number of things takes it: ``is`` or ``are``, ``touches`` or ``touch``."""
+    if number == 1:
+        return singular
+    bare = singular.removesuffix("es" if singular.endswith("ches") else "s")
+    return _PLURAL_VERBS.get(singular, bare)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def rounded(value: float, digits: int = 3) -> str:
     """A number to some digits, never as 1.15e+03: ``0.00012``, ``9.24``, ``115``, ``11,234``."""
     text = f"{value:,.{digits}g}"

@@ -13,7 +13,7 @@ from rich.text import Text
 from contend.report import progress_bar
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Observer, Step
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, verb
 
 
 @contextmanager
@@ -106,7 +106,7 @@ class _WatchedStudy(_Watched):
     def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
         super().planned(title, steps, budget, folder)
         if self._kept:
-            are = "is" if self._kept == 1 else "are"
+            are = verb(self._kept, "is")
             cells = counted(len(self._names), "cell")
             self._say(f"{self._kept} of {cells} {are} kept from before in {folder}")
         self._bar.update(self._task, completed=0, total=float(len(steps)))

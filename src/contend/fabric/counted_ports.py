@@ -16,7 +16,7 @@ from contend.fabric.fabric import Fabric
 from contend.fabric.formats.port_counters import UNITS, PortCount, read_counters
 from contend.fabric.formats.source import open_chunks, source_name
 from contend.fabric.servers import server_names
-from contend.units import counted
+from contend.units import counted, verb
 
 # Far above any fabric: a file for every host.
 _MOST_FILES = 100_000
@@ -173,7 +173,7 @@ def _why_nothing(reading: _Reading, cleared: int) -> str:
             f"switches of {name}{others}"
         )
     ports = f"{counted(reading.between, 'port')} of channels between switches of {name}"
-    has = "has" if reading.between == 1 else "have"
+    has = verb(reading.between, "has")
     if reading.data:
         if cleared:
             return f"{ports} {has} counters that went back since the earlier reading: cleared"

@@ -89,16 +89,15 @@ def _change(before: float, after: float) -> str:
 
 def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -> Document:
     """What the seats are worth, and where they are."""
-    verdict, sent = better_seats_verdict(better), better.sent
+    sent = better.sent
     return Document(
-        verdict=verdict,
         tables=[better_seats_table(better)],
         record=filled(
             BetterSeatsJson,
             better,
             fabric=size_of(better.fabric),
             source=sent.name,
-            verdict=verdict,
+            verdict=better_seats_verdict(better),
             ranks=sent.traffic.ranks,
             phases=sent.traffic.phases,
             hosts_available=better.hosts,

@@ -74,12 +74,15 @@ def better_tables_document(better: BetterTables, file: str = "") -> Document:
         )
         for gain in better.gains
     ]
-    verdict, fabric = better_tables_verdict(better), size_of(better.fabric)
     return Document(
-        verdict=verdict,
         tables=[better_tables_table(better)],
         record=filled(
-            BetterTablesJson, better, fabric=fabric, verdict=verdict, gains=gains, file=file
+            BetterTablesJson,
+            better,
+            fabric=size_of(better.fabric),
+            verdict=better_tables_verdict(better),
+            gains=gains,
+            file=file,
         ),
         closing=(f"written to {file}",) if file else (),
     )

@@ -38,7 +38,8 @@ class Document:
     """All that is told of one result.
 
     Attributes:
-        verdict: what it comes to: a sentence, or a line for each of several; first everywhere.
+        verdict: what it comes to: a sentence, or a line for each of several; first everywhere. The
+            record's, where it has one and no other is given.
         tables: the result in detail, what matters most first.
         record: the result itself, for programs: what msgspec can encode.
         pictures: how each is drawn, by name, the most telling one first; a picture may be several
@@ -63,6 +64,10 @@ class Document:
     closing: Sequence[str] = ()
     brief: bool = False
     shortfall: str = ""
+
+    def __post_init__(self) -> None:
+        """Takes the verdict of the record."""
+        object.__setattr__(self, "verdict", self.verdict or getattr(self.record, "verdict", ""))
 
     def print_to(self, console: Console) -> None:
         """Prints verdict, tables, remarks and closing lines."""

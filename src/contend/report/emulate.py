@@ -13,7 +13,7 @@ from contend.fabric import FabricSize
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,14 +63,10 @@ def traffic_verdict(traffic: Traffic, network: Network) -> str:
         return "Nothing crossed the fabric."
     fullest = int(traffic.channel[shares.argmax()])
     dropped = int(traffic.drops.sum())
-    lost = (
-        "no packet was dropped"
-        if not dropped
-        else f"{counted(dropped, 'packet')} {'was' if dropped == 1 else 'were'} dropped"
-    )
+    lost = f"{counted(dropped, 'packet')} {verb(dropped, 'was')}" if dropped else "no packet was"
     return (
         f"The fullest channel, {network.fabric.channel_name(fullest)}, was "
-        f"{percent(float(shares.max()))} full on average, and {lost}."
+        f"{percent(float(shares.max()))} full on average, and {lost} dropped."
     )
 
 
@@ -90,7 +86,6 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
         for row in busy.head(_SHOWN).iter_rows(named=True)
     )
     dropped = int(traffic.drops.sum())
-    verb = "was" if dropped == 1 else "were"
     within = f"within {traffic.elapsed_s:.1f} s"
     return ResultTable(
         title=f"Traffic {within}" if rows else f"Nothing crossed the fabric {within}",
@@ -98,7 +93,7 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
         rows=rows,
         numeric=frozenset({"bytes", "packets", "drops", "of its rate"}),
         note=f"{len(busy):,} of {counted(len(frame), 'channel')} carried traffic; "
-        f"{counted(dropped, 'packet')} found a full buffer and {verb} dropped",
+        f"{counted(dropped, 'packet')} found a full buffer and {verb(dropped, 'was')} dropped",
     )
 
 

@@ -15,7 +15,7 @@ from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, listed, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
         f"rate, {_deadlock(best)}"
     )
     if alike:
-        line += f"; {_listed(alike)} no worse"
+        line += f"; {_others(alike)} no worse"
     if behind:
         line += f"; next best: {_named(behind[0])} with {percent(behind[0].bandwidth)}"
     for one in behind[1:]:
@@ -56,12 +56,10 @@ def _overlap(one: RoutedBy, other: RoutedBy) -> bool:
     return low <= most and least <= high
 
 
-def _listed(alike: Sequence[RoutedBy]) -> str:
+def _others(alike: Sequence[RoutedBy]) -> str:
     if len(alike) > _FEW:
         return f"{len(alike)} others are"
-    names = [_named(one) for one in alike]
-    *first, last = names
-    return f"{', '.join(first)} and {last} are" if first else f"{last} is"
+    return f"{listed(map(_named, alike))} {verb(len(alike), 'is')}"
 
 
 def _named(one: RoutedBy) -> str:
@@ -133,7 +131,6 @@ def engines_document(found: Engines) -> Document:
     routed = any(one.bisect is not None for one in judged)
     verdict = engines_verdict(judged)
     return Document(
-        verdict=verdict,
         tables=engines_tables(fabric, judged),
         record=filled(EnginesJson, found, fabric=size_of(fabric), verdict=verdict),
         pictures={"bandwidth": lambda: engines_figure(fabric, judged)} if routed else {},

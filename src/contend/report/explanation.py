@@ -12,7 +12,7 @@ from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Rem
 from contend.report.document import Document, filled
 from contend.report.profile.tables import stuck_table
 from contend.report.table import ResultTable
-from contend.units import counted, format_seconds, rounded
+from contend.units import counted, format_seconds, listed, rounded
 
 _HEADS = {
     Limit.COMPUTATION: "computation",
@@ -119,7 +119,7 @@ def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     if len(texts) > _MOST_SERIES:
         others = len(texts) - _MOST_SERIES + 1
         texts = [*texts[: _MOST_SERIES - 1], f"{others} others"]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return listed(texts)
 
 
 def _places(name: str, cells: Sequence[Evidence], every: Sequence[Evidence]) -> str:
@@ -291,14 +291,12 @@ def _why(reason: Reason) -> str:
 
 def explanation_document(explanation: Explanation) -> Document:
     """Which limits were hit, why, and what helps."""
-    verdict = explanation_sentence(explanation)
     return Document(
-        verdict=verdict,
         tables=explanation_tables(explanation),
         record=filled(
             ExplanationJson,
             explanation,
-            verdict=verdict,
+            verdict=explanation_sentence(explanation),
             cells=tuple(map(_verdict_json, explanation.verdicts)),
         ),
         remarks=explanation.remarks,

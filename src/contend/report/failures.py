@@ -16,7 +16,7 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, QUIET, name_rows, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted
+from contend.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +54,7 @@ def failures_verdict(found: Failures) -> str:
             )
         alike = sum(failure.ties(worst) for failure in whole[1:])
         if alike:
-            line += f"; {counted(alike, 'other')} {'costs' if alike == 1 else 'cost'} as much"
+            line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} as much"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
     parts.append(f"{harmless:,} of {len(found.alone):,} cost no measurable bandwidth")
@@ -201,9 +201,19 @@ def _cost(failure: FabricFailure) -> str:
 def failures_document(found: Failures) -> Document:
     """What failures cost: the worst of them, each alone, and two at once."""
     return Document(
-        verdict=failures_verdict(found),
         tables=failures_tables(found),
-        record=failures_json(found),
+        record=filled(
+            FailuresJson,
+            found,
+            fabric=size_of(found.fabric),
+            verdict=failures_verdict(found),
+            hosts=found.whole.ranks,
+            bandwidth=found.whole.effective_bandwidth,
+            rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
+            samples=found.whole.samples,
+            alone=[_failure_json(one) for one in found.alone],
+            pairs=[_failure_json(one) for one in found.pairs],
+        ),
         pictures={
             "cost": lambda: failures_figure(found),
             "network": lambda: failures_network(found),
@@ -248,22 +258,6 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
     engine: Annotated[str, "that recomputed the tables."]
     alone: Annotated[list[FailureJson], "every switch and cable, the worst first."]
     pairs: Annotated[list[FailureJson], "two of the worst at once."]
-
-
-def failures_json(found: Failures) -> FailuresJson:
-    """The result of ``contend fabric failures --json``."""
-    return filled(
-        FailuresJson,
-        found,
-        fabric=size_of(found.fabric),
-        verdict=failures_verdict(found),
-        hosts=found.whole.ranks,
-        bandwidth=found.whole.effective_bandwidth,
-        rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
-        samples=found.whole.samples,
-        alone=[_failure_json(one) for one in found.alone],
-        pairs=[_failure_json(one) for one in found.pairs],
-    )
 
 
 def _failure_json(one: FabricFailure) -> FailureJson:

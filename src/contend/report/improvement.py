@@ -16,7 +16,7 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import percent, rate_words
-from contend.units import counted
+from contend.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,8 +46,8 @@ def improvement_verdict(found: Improvement) -> str:
 
 
 def _let(found: Improvement) -> str:
-    verb = "lets" if found.cables == 1 else "let"
-    return f"{counted(found.cables, 'cable')} {verb} {_who(found, infinitive=True)}"
+    lets = verb(found.cables, "lets")
+    return f"{counted(found.cables, 'cable')} {lets} {_who(found, infinitive=True)}"
 
 
 def _rest(found: Improvement) -> str:
@@ -178,10 +178,21 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
 
 def improvement_document(found: Improvement, file: str = "") -> Document:
     """The cables, what each gains, and which file has the fabric with them."""
+    present, before = found.present, found.before
     return Document(
-        verdict=improvement_verdict(found),
         tables=improvement_tables(found),
-        record=_record(found),
+        record=filled(
+            ImprovementJson,
+            found,
+            fabric=size_of(found.fabric),
+            verdict=improvement_verdict(found),
+            pattern=before.pattern,
+            samples=before.samples,
+            present=None if present is None else present.effective_bandwidth,
+            before=before.effective_bandwidth,
+            after=found.after.effective_bandwidth,
+            additions=[_addition(found, addition) for addition in found.additions],
+        ),
         pictures={
             "network": lambda: _network(found),
             "gain": lambda: improvement_figure(found),
@@ -288,22 +299,6 @@ class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
     free_ports: Annotated[int, "on all switches."]
     tried: Annotated[int, "kinds of cables that were simulated."]
     additions: Annotated[list[AdditionJson], "the cables, in their order."]
-
-
-def _record(found: Improvement) -> ImprovementJson:
-    present, before = found.present, found.before
-    return filled(
-        ImprovementJson,
-        found,
-        fabric=size_of(found.fabric),
-        verdict=improvement_verdict(found),
-        pattern=before.pattern,
-        samples=before.samples,
-        present=None if present is None else present.effective_bandwidth,
-        before=before.effective_bandwidth,
-        after=found.after.effective_bandwidth,
-        additions=[_addition(found, addition) for addition in found.additions],
-    )
 
 
 def _addition(found: Improvement, addition: Addition) -> AdditionJson:

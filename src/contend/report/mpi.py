@@ -10,15 +10,21 @@ import msgspec
 from contend.mpi import Library
 from contend.report.document import Document
 from contend.report.table import ResultTable
-from contend.units import counted
+from contend.units import counted, verb
 
 _NO_NUMBER = "?"
 
 
 def mpi_document(libraries: Sequence[Library]) -> Document:
     """Which libraries are usable, and why others are not."""
-    record = mpi_json(libraries)
-    return Document(verdict=record.verdict, tables=mpi_tables(libraries), record=record)
+    return Document(
+        tables=mpi_tables(libraries),
+        record=LibrariesJson(
+            verdict=mpi_verdict(libraries),
+            usable=sum(library.usable for library in libraries),
+            libraries=msgspec.convert(libraries, list[FoundLibraryJson], from_attributes=True),
+        ),
+    )
 
 
 def mpi_verdict(libraries: Sequence[Library]) -> str:
@@ -27,9 +33,8 @@ def mpi_verdict(libraries: Sequence[Library]) -> str:
     if not libraries:
         return "No MPI library was found."
     of = f"{len(usable)} of {counted(len(libraries), 'MPI library')}"
-    are = "is" if len(usable) == 1 else "are"
     first = f"; the first is {usable[0].name} {usable[0].version}".rstrip() if usable else ""
-    return f"{of} {are} usable{first}."
+    return f"{of} {verb(len(usable), 'is')} usable{first}."
 
 
 def mpi_tables(libraries: Sequence[Library]) -> list[ResultTable]:
@@ -112,12 +117,3 @@ class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str, "how many can be used, in words."]
     usable: Annotated[int, "how many can be used."]
     libraries: Annotated[list[FoundLibraryJson], "all that were found."]
-
-
-def mpi_json(libraries: Sequence[Library]) -> LibrariesJson:
-    """The result of ``contend mpi --json``."""
-    return LibrariesJson(
-        verdict=mpi_verdict(libraries),
-        usable=sum(library.usable for library in libraries),
-        libraries=msgspec.convert(libraries, list[FoundLibraryJson], from_attributes=True),
-    )

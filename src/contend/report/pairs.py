@@ -30,7 +30,7 @@ from contend.report.words import (
     percent_range,
 )
 from contend.runs import Run
-from contend.units import counted, format_rate
+from contend.units import counted, format_rate, verb
 
 _WITHIN = f"within {percent(TOLERANCE, 0)}"
 _MOST_MESSAGES = 32
@@ -261,7 +261,7 @@ def _and_beyond(note: str, used: pl.DataFrame) -> str:
     count = int(used["beyond_wire"].sum())
     if not count:
         return note
-    messages = f"{counted(count, 'message')} {'is' if count == 1 else 'are'} {BEYOND_WIRE}"
+    messages = f"{counted(count, 'message')} {verb(count, 'is')} {BEYOND_WIRE}"
     return f"{note.removesuffix('.')}. {messages}. {BEYOND_WIRE_NOTE}"
 
 

@@ -85,9 +85,23 @@ def tuning_document(lessons: Lessons) -> Document:
     folder = lessons.folder
     apply = f"written to {folder}: contend run --tuned {folder} -- COMMAND"
     return Document(
-        verdict=tuning_verdict(lessons),
         tables=[tuning_table(lessons)],
-        record=tuning_json(lessons),
+        record=TuningJson(
+            verdict=tuning_verdict(lessons),
+            mpi=lessons.rules.mpi,
+            folder="" if folder is None else str(folder),
+            cells=[
+                filled(
+                    LessonJson,
+                    lesson,
+                    library_s=typical(lesson.library).value,
+                    best=lesson.best.schedule,
+                    best_s=typical(lesson.best).value,
+                )
+                for lesson in lessons.lessons
+            ],
+            rules=len(lessons.rules.rules),
+        ),
         closing=() if folder is None else (apply,),
     )
 
@@ -119,23 +133,3 @@ class TuningJson(msgspec.Struct, frozen=True, kw_only=True):
     folder: Annotated[str, 'where the rules are; "" where they were not written.']
     cells: Annotated[list[LessonJson], "what was learnt."]
     rules: Annotated[int, "how many rules there are."]
-
-
-def tuning_json(lessons: Lessons) -> TuningJson:
-    """The result of ``contend tune --json``."""
-    return TuningJson(
-        verdict=tuning_verdict(lessons),
-        mpi=lessons.rules.mpi,
-        folder="" if lessons.folder is None else str(lessons.folder),
-        cells=[
-            filled(
-                LessonJson,
-                lesson,
-                library_s=typical(lesson.library).value,
-                best=lesson.best.schedule,
-                best_s=typical(lesson.best).value,
-            )
-            for lesson in lessons.lessons
-        ],
-        rules=len(lessons.rules.rules),
-    )

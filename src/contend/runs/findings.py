@@ -20,7 +20,7 @@ from contend.runs.record import (
 from contend.runs.statistics import FEWEST
 from contend.runs.summary import COMPARED, CellSummary, summarise
 from contend.runs.winners import Contest, contests
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_seconds, verb
 
 _MANY_LATE = 0.1
 _NOTICEABLE = 0.05
@@ -250,8 +250,8 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
         )
     few = sum(len(cell.used) < FEWEST for cell in cells)
     if few:
-        have = "has" if few == 1 else "have"
-        text = f"{counted(few, 'cell')} {have} fewer than {FEWEST} samples and so no interval"
+        have = f"{counted(few, 'cell')} {verb(few, 'has')}"
+        text = f"{have} fewer than {FEWEST} samples and so no interval"
         yield Warned("few-samples", f"{text}; give the measurement a larger budget")
     launches = {len(cell.launches) for cell in cells if cell.median.coverage < 0.95}
     if launches:

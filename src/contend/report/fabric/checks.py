@@ -12,7 +12,7 @@ from contend.fabric import Check, FabricSize, Status, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
-from contend.units import counted
+from contend.units import counted, verb
 
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
@@ -29,12 +29,15 @@ class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_document(report: CheckReport) -> Document:
     """Every check with what it found; what is not in order with its places and its remedy."""
-    verdict = check_verdict(report)
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     return Document(
-        verdict=verdict,
         tables=[_checks(report)],
-        record=filled(CheckReportJson, report, fabric=size_of(report.fabric), verdict=verdict),
+        record=filled(
+            CheckReportJson,
+            report,
+            fabric=size_of(report.fabric),
+            verdict=check_verdict(report),
+        ),
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
         shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
     )
@@ -47,8 +50,8 @@ def check_verdict(report: CheckReport) -> str:
     rest = counted(warnings, "warning") if warnings else "no warnings"
     if not wrong:
         return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
-    are = "thing is" if len(wrong) == 1 else "things are"
-    return f"{report.fabric.name}: {len(wrong)} {are} wrong: {', '.join(wrong)}; {rest}."
+    are = f"{counted(len(wrong), 'thing')} {verb(len(wrong), 'is')}"
+    return f"{report.fabric.name}: {are} wrong: {', '.join(wrong)}; {rest}."
 
 
 def _checks(report: CheckReport) -> ResultTable:

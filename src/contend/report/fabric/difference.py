@@ -113,9 +113,17 @@ def changes_document(changed: NetworkChanges) -> Document:
     if changed.before is not None and changed.after is not None:
         pictures["bandwidth"] = lambda: _bandwidths(changed)
     return Document(
-        verdict=difference_verdict(changed),
         tables=difference_tables(changed),
-        record=_record(changed),
+        record=filled(
+            FabricChangesJson,
+            changed.difference,
+            old=size_of(changed.old),
+            new=size_of(changed.new),
+            verdict=difference_verdict(changed),
+            changed_entries=_changed_entries(changed),
+            bandwidth_before=None if changed.before is None else changed.before.effective_bandwidth,
+            bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
+        ),
         pictures=pictures,
     )
 
@@ -188,21 +196,12 @@ class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth_after: Annotated[float | None, "the same by the later tables."]
 
 
-def _record(changed: NetworkChanges) -> FabricChangesJson:
-    entries = None
-    if changed.entries is not None:
-        entries = {
-            f"0x{int(changed.new.switch_guid[after]):016x}": int(count)
-            for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
-            if count
-        }
-    return filled(
-        FabricChangesJson,
-        changed.difference,
-        old=size_of(changed.old),
-        new=size_of(changed.new),
-        verdict=difference_verdict(changed),
-        changed_entries=entries,
-        bandwidth_before=None if changed.before is None else changed.before.effective_bandwidth,
-        bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
-    )
+def _changed_entries(changed: NetworkChanges) -> dict[str, int] | None:
+    """Entries for hosts that differ, by GUID of the switch."""
+    if changed.entries is None:
+        return None
+    return {
+        f"0x{int(changed.new.switch_guid[after]):016x}": int(count)
+        for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
+        if count
+    }

@@ -73,7 +73,7 @@ def made_document(fabric: Fabric, generator: str, output: str, seed: int) -> Doc
         findings=msgspec.convert(fabric.findings, list[FindingJson], from_attributes=True),
         file=output,
     )
-    return Document(verdict=verdict, record=record)
+    return Document(record=record)
 
 
 def generators_document() -> Document:

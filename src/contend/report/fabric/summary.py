@@ -10,11 +10,11 @@ import msgspec
 from contend import report as face
 from contend.congestion import FabricSummary
 from contend.fabric import Bisection, FabricSize, Structure, size_of
-from contend.report.document import Document
+from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.routes import RoutesSummary
-from contend.units import counted, format_rate
+from contend.units import counted, format_rate, verb
 
 # Rows of the table of leaves, names in a row, and planes of a network.
 _MOST_ROWS, _MOST_NAMES = 12, 3
@@ -33,19 +33,14 @@ class FabricSummaryJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def fabric_document(summary: FabricSummary) -> Document:
     """What a fabric is made of, and a drawing of it."""
-    verdict = fabric_verdict(summary)
-    record = FabricSummaryJson(
-        verdict=verdict,
-        fabric=size_of(summary.fabric),
-        structure=summary.structure,
-        bisection=summary.bisection,
-        rated_hosts=summary.rated_hosts,
-        routes=summary.routes,
-    )
     return Document(
-        verdict=verdict,
         tables=fabric_tables(summary),
-        record=record,
+        record=filled(
+            FabricSummaryJson,
+            summary,
+            verdict=fabric_verdict(summary),
+            fabric=size_of(summary.fabric),
+        ),
         pictures={"network": lambda: face.fabric_figure(summary.fabric, summary.carried)},
     )
 
@@ -61,7 +56,7 @@ def fabric_verdict(summary: FabricSummary) -> str:
         line += f", rated at {most}{percent(rated.share)} of full bisection bandwidth"
     if summary.routes is not None and summary.routes.undelivered:
         lost = summary.routes.undelivered
-        line += f"; {counted(lost, 'route')} {'does' if lost == 1 else 'do'} not arrive"
+        line += f"; {counted(lost, 'route')} {verb(lost, 'does')} not arrive"
     return f"{line}."
 
 

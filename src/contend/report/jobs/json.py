@@ -128,21 +128,17 @@ def jobs_document(found: Jobs) -> Document:
     return Document(
         verdict="\n".join(filter(None, verdicts)),
         tables=jobs_tables(found),
-        record=_record(found),
+        record=filled(
+            JobsJson,
+            found,
+            fabric=size_of(found.fabric),
+            verdict=jobs_verdict(found),
+            jobs=[_job(found.fabric, job) for job in found.jobs],
+            pairs=[_pair(found, harm) for harm in found.pairs],
+            next=_next(found),
+        ),
         pictures={"jobs": lambda: report.jobs_figure(found)},
         remarks=unknown_hosts(found),
-    )
-
-
-def _record(found: Jobs) -> JobsJson:
-    return filled(
-        JobsJson,
-        found,
-        fabric=size_of(found.fabric),
-        verdict=jobs_verdict(found),
-        jobs=[_job(found.fabric, job) for job in found.jobs],
-        pairs=[_pair(found, harm) for harm in found.pairs],
-        next=_next(found),
     )
 
 

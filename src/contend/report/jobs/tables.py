@@ -10,7 +10,7 @@ from contend.fabric import Fabric
 from contend.names import shorten
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
-from contend.units import counted
+from contend.units import counted, verb
 
 # Rows of a table, and of the figure.
 ROWS = 20
@@ -29,7 +29,7 @@ def jobs_verdict(found: Jobs) -> str:
         worst = max(losing, key=lambda job: job.loss)
         parts.append(
             f"{len(losing)} of {counted(len(running), 'job')} "
-            f"{'loses' if len(losing) == 1 else 'lose'} bandwidth to others, {label(worst)} the "
+            f"{verb(len(losing), 'loses')} bandwidth to others, {label(worst)} the "
             f"most: its messages get {percent(worst.beside)} of a port's rate, and "
             f"{percent(worst.alone)} alone"
         )
@@ -48,10 +48,7 @@ def jobs_verdict(found: Jobs) -> str:
         parts.append(f"{first} and {second} hurt each other most, on {where}{most}")
     wide = sum(job.leaves > job.fewest_leaves for job in running)
     if wide:
-        parts.append(
-            f"{counted(wide, 'job')} {'touches' if wide == 1 else 'touch'} more leaves than "
-            "necessary"
-        )
+        parts.append(f"{counted(wide, 'job')} {verb(wide, 'touches')} more leaves than necessary")
     return f"{'; '.join(parts)}."
 
 
@@ -181,7 +178,7 @@ def _remarks(found: Jobs) -> list[str]:
         remarks.append(f"{counted(waiting, 'job')} {words} not run")
     more = len(found.jobs) - ROWS
     if more > 0:
-        remarks.append(f"{more:,} more {'is' if more == 1 else 'are'} in the JSON")
+        remarks.append(f"{more:,} more {verb(more, 'is')} in the JSON")
     return remarks
 
 
@@ -221,7 +218,7 @@ def _harms_table(found: Jobs) -> ResultTable:
     note = "what each loses when only these two run; where: the channel on which most of it is lost"
     more = len(found.pairs) - len(rows)
     if more > 0:
-        note += f"; {counted(more, 'more pair')} {'is' if more == 1 else 'are'} in the JSON"
+        note += f"; {counted(more, 'more pair')} {verb(more, 'is')} in the JSON"
     return ResultTable(
         title=f"Jobs that hurt each other on {found.fabric.name}",
         columns=("job", "loses", "and", "loses ", "channels", "where"),

@@ -25,7 +25,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.words import percent, percent_range
-from contend.units import counted, rounded
+from contend.units import counted, rounded, verb
 
 
 def simulation_comparison(
@@ -142,7 +142,7 @@ def _comparison_finding(
 ) -> str:
     """What messages get; beside it, not as a part of it, what the narrowest cut could carry."""
     patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
-    verb = "gets" if len({s.pattern for s in simulations}) == 1 else "get"
+    gets = verb(len({s.pattern for s in simulations}), "gets")
     means = [estimate.mean for estimate in estimates]
     cuts = [value for value in rated if value is not None and value > 0]
     if len(cuts) == len(simulations):
@@ -150,9 +150,9 @@ def _comparison_finding(
         where = f"{labels(simulations)[0]}: " if len(simulations) == 1 else ""
         cut = "the narrowest cut found" if len(set(cuts)) == 1 else "the narrowest cuts found"
         carried = percent_range(min(cuts), max(cuts)).replace(".0 ", " ")
-        return f"{where}{patterns} {verb} {shares} of the link speed; {cut} could carry {carried}"
+        return f"{where}{patterns} {gets} {shares} of the link speed; {cut} could carry {carried}"
     best = max(range(len(estimates)), key=lambda i: estimates[i].mean)
-    return f"{patterns} {verb} most on {labels(simulations)[best]}: {percent(means[best])}"
+    return f"{patterns} {gets} most on {labels(simulations)[best]}: {percent(means[best])}"
 
 
 # A tail of fewer messages than this is summed up in words: it would stretch the axis for nothing.

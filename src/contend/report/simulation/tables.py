@@ -11,7 +11,7 @@ from contend.congestion import Average, Simulation, hottest
 from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
-from contend.units import counted, rate_of
+from contend.units import counted, rate_of, verb
 
 _HOTTEST = 8
 
@@ -291,7 +291,7 @@ def heat_words(simulation: Simulation) -> str:
     if not simulation.assumed_rates:
         return words
     unknown, taken = unknown_links(simulation), " or ".join(simulation.assumed_rates)
-    count = f"{counted(unknown, 'link')} of unknown rate {'counts' if unknown == 1 else 'count'}"
+    count = f"{counted(unknown, 'link')} of unknown rate {verb(unknown, 'counts')}"
     return f"{words}. {count} as {taken}, the rate of most links of the same kind"
 
 
