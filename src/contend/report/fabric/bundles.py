@@ -308,15 +308,6 @@ def _between_rows(
         words = [counted(int(cables[joins].sum()), "cable"), counted(int(joins.sum()), "bundle")]
         words[1] = f"in {words[1]}"
         for rank, text in enumerate([*words, each]):
-            labels.append(
-                Label(
-                    LEFT - 0.12,
-                    y + (1 - rank) * _LINE,
-                    text,
-                    0,
-                    "right",
-                    size=TINY,
-                    colour="#666666",
-                )
-            )
+            below = y + (1 - rank) * _LINE
+            labels.append(Label(LEFT - 0.12, below, text, 0, "right", size=TINY, colour=_QUIET))
     return labels

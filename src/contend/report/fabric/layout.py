@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from contend.fabric import (
-    Fabric,
-    short_names,
-)
+from contend.fabric import Fabric, short_names
 from contend.report.fabric.scene import (
+    LEAST_PITCH,
     LEFT,
     TINY,
     Label,
@@ -28,13 +26,6 @@ from contend.units import counted
 
 # Levels that few cables join, such as a management corner, need little height.
 _FEW, _LOW_GAP, _GAP = 0.03, 0.55, 1.75
-_SMALL = 64
-_MOST_BY_DISTANCE = 400
-# Below this second eigenvalue a network has parts that hang together by few cables.
-_BOTTLENECK = 0.1
-_EDGE = 0.12
-_RING_END = 4  # points of a line that leaves at one edge and comes back at another
-LEAST_PITCH = 0.105  # inches, a line of small letters
 HOST = "#0072B2"
 
 
