@@ -17,6 +17,7 @@ from contend.explanation.evidence import (
     FEWEST_CALLS,
     MESSAGE_S,
     SMALL_BYTES,
+    Stalled,
 )
 from contend.prediction import Calibration, SizeClass
 from contend.profiling import CALL, COMPLETION, ProgramProfile, routines
@@ -278,3 +279,25 @@ class _Covered:
             return np.zeros(len(instant), np.int64)
         here = np.minimum(instant - self._starts[at], self._lengths[at])
         return np.where(at < 0, 0, self._before[at] + here)
+
+
+def worst_stalls(
+    profile: ProgramProfile, stalls: pl.DataFrame, cells: pl.DataFrame
+) -> Stalled | None:
+    """Stalled calls of some cells together, and where most was lost; None where there are none."""
+    here = stalls.join(cells.select("rank", "cell"), on=("rank", "cell"), how="semi")
+    if here.is_empty():
+        return None
+    [place] = (
+        here.group_by("routine", "site")
+        .agg(pl.col("lost_s").sum())
+        .top_k(1, by="lost_s")
+        .join(profile.sites.select("site", "place"), on="site")
+        .iter_rows(named=True)
+    )
+    return Stalled(
+        len(here),
+        float(here["seconds"].max()),  # type: ignore[arg-type]
+        float(here["lost_s"].sum()) / max(len(profile.ranks), 1),
+        f"{place['routine']} called at {place['place']}",
+    )

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from contend.explanation.calls import costs_by_calibration, costs_by_calls, stalled_calls
+from contend.explanation.calls import (
+    costs_by_calibration,
+    costs_by_calls,
+    stalled_calls,
+    worst_stalls,
+)
 from contend.explanation.evidence import (
     REACHED,
     SMALL_SHARE,
@@ -399,22 +404,7 @@ class ProfileSource:
         """Calls of these cells that lost a time-out; None where none is known to have."""
         if self._stalls is None:
             return None
-        here = self._stalls.join(cells.select("rank", "cell"), on=("rank", "cell"), how="semi")
-        if here.is_empty():
-            return None
-        [place] = (
-            here.group_by("routine", "site")
-            .agg(pl.col("lost_s").sum())
-            .top_k(1, by="lost_s")
-            .join(self.profile.sites.select("site", "place"), on="site")
-            .iter_rows(named=True)
-        )
-        return Stalled(
-            len(here),
-            float(here["seconds"].max()),  # type: ignore[arg-type]
-            self._mean(float(here["lost_s"].sum())),
-            f"{place['routine']} called at {place['place']}",
-        )
+        return worst_stalls(self.profile, self._stalls, cells)
 
     def _mean(self, seconds: float) -> float:
         return seconds / max(len(self.profile.ranks), 1)

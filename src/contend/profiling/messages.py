@@ -124,7 +124,7 @@ class Messages:
             ]
         )
         for rank, calls in self._calls.items():
-            yield rank, _waited(rank, calls, awaited[awaited["rank"] == rank], uncertainty)
+            yield rank, Waits.decisive(rank, calls, awaited[awaited["rank"] == rank], uncertainty)
 
     def _matched(self, sizes: _Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
         """Messages with the receives that took them, row by row."""
@@ -394,29 +394,3 @@ def _awaited(
     found["rank"], found["call"], found["instant"], found["peer"] = rank, call, instant, peer
     found["kind"] = kind
     return found
-
-
-def _waited(
-    rank: int, calls: NDArray[Any], awaited: NDArray[Any], uncertainty: NDArray[np.float64]
-) -> Waits:
-    """What each call of a rank waited for: the last of what it needs, or the first of any."""
-    # A message to itself is nothing that a rank waits for.
-    awaited = awaited[awaited["peer"] != rank]
-    late = np.where(calls["any"][awaited["call"]], -awaited["instant"], awaited["instant"])
-    order = np.lexsort((late, awaited["call"]))
-    ends = np.flatnonzero(np.diff(awaited["call"][order], append=-1))
-    decisive = awaited[order[ends]]
-    call = calls[decisive["call"]]
-    unsure = uncertainty[rank] + uncertainty[decisive["peer"]]
-    seconds = np.clip(
-        decisive["instant"] - call["start"], 0, np.maximum(call["end"] - call["start"], 0)
-    )
-    # Who left before did not wait for it.
-    seconds[call["end"] + unsure < decisive["instant"]] = 0
-    return Waits(
-        call["cell"],
-        decisive["peer"],
-        decisive["kind"],
-        1e-9 * seconds,
-        1e-9 * np.where(seconds > 0, unsure, 0.0),
-    )

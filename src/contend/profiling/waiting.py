@@ -82,6 +82,36 @@ class Waits:
     seconds: NDArray[np.float64]
     uncertainty: NDArray[np.float64]
 
+    @classmethod
+    def decisive(
+        cls,
+        rank: int,
+        calls: NDArray[Any],
+        awaited: NDArray[Any],
+        uncertainty: NDArray[np.float64],
+    ) -> Waits:
+        """What each call of a rank waited for: the last of what it needs, or the first of any."""
+        # A message to itself is nothing that a rank waits for.
+        awaited = awaited[awaited["peer"] != rank]
+        late = np.where(calls["any"][awaited["call"]], -awaited["instant"], awaited["instant"])
+        order = np.lexsort((late, awaited["call"]))
+        ends = np.flatnonzero(np.diff(awaited["call"][order], append=-1))
+        decisive = awaited[order[ends]]
+        call = calls[decisive["call"]]
+        unsure = uncertainty[rank] + uncertainty[decisive["peer"]]
+        seconds = np.clip(
+            decisive["instant"] - call["start"], 0, np.maximum(call["end"] - call["start"], 0)
+        )
+        # Who left before did not wait for it.
+        seconds[call["end"] + unsure < decisive["instant"]] = 0
+        return cls(
+            call["cell"],
+            decisive["peer"],
+            decisive["kind"],
+            1e-9 * seconds,
+            1e-9 * np.where(seconds > 0, unsure, 0.0),
+        )
+
     def sums(self) -> dict[str, NDArray[Any]]:
         """Columns of sums by cell, rank that was waited for, and kind; without calls of no cell."""
         known = self.cells != NO_CELL

@@ -347,6 +347,9 @@ _COLUMNS: dict[str, pl.DataType] = {
     "verified": pl.Boolean(),
     "reasons": pl.String(),
 }
+# Columns that a cell's record, or a cell, has under the same name.
+_OF_RECORD = ("cell", "algorithm", "bytes", "ranks", "hosts")
+_OF_CELL = ("schedule", "n", "late", "p99_s", "max_s", "mean_s", "beyond_wire", "verified")
 
 
 def cell_table(cells: Sequence[CellSummary]) -> pl.DataFrame:
@@ -376,15 +379,9 @@ def _row(cell: CellSummary) -> dict[str, Any]:
     rate, modes, median = cell.rate, cell.modes, cell.median
     ci95_low, ci95_high = median.ci95 or (None, None)
     return {
-        "cell": cell.record.cell,
-        "algorithm": cell.record.algorithm,
-        "schedule": cell.schedule,
-        "bytes": cell.record.bytes,
-        "ranks": cell.record.ranks,
-        "hosts": cell.record.hosts,
-        "n": cell.n,
+        **{name: getattr(cell.record, name) for name in _OF_RECORD},
+        **{name: getattr(cell, name) for name in _OF_CELL},
         "used": len(cell.used),
-        "late": cell.late,
         "launches": len(cell.launches),
         "median_s": median.value,
         "ci95_low_s": ci95_low,
@@ -392,14 +389,9 @@ def _row(cell: CellSummary) -> dict[str, Any]:
         "low_s": median.low,
         "high_s": median.high,
         "coverage": None if median.interval is None else median.coverage,
-        "p99_s": cell.p99_s,
-        "max_s": cell.max_s,
-        "mean_s": cell.mean_s,
         "rate_Bps_per_rank": None if rate is None else rate.value,
         "mean_rate_Bps_per_rank": cell.mean_rate,
         "slow_share": None if modes is None else modes.slow_share,
         "slow_s": None if modes is None else modes.slow_s,
-        "beyond_wire": cell.beyond_wire,
-        "verified": cell.verified,
         "reasons": ", ".join(dict.fromkeys(cell.reasons)),
     }

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric.composition import Capacities, capacities
-from contend.fabric.cuts.exact_bisection import CutGraph, narrowest_side
+from contend.fabric.cuts.cut_graph import CutGraph
+from contend.fabric.cuts.exact_bisection import narrowest_side
 from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of

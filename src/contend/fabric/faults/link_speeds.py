@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import switch_levels
 from contend.units import counted, rate_of
@@ -105,6 +107,13 @@ def slow_links(fabric: Fabric) -> SlowLinks:
         tuple(channel for _, channel in faults),
         (*slower, *more_slower),
     )
+
+
+def unknown_rates(fabric: Fabric) -> int:
+    """Links whose rate is not known, where those of others are."""
+    known = np.array([rate_of(label) is not None for label in fabric.rates])
+    links = known[np.concatenate((fabric.cable_rate, fabric.host_rate))]
+    return int(np.count_nonzero(~links)) if links.any() else 0
 
 
 def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.incomplete import MissingCables, misnamed_switches, missing_cables
-from contend.fabric.faults.link_speeds import slow_links
+from contend.fabric.faults.link_speeds import slow_links, unknown_rates
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers
 from contend.fabric.servers import servers_of, unnamed_hosts
-from contend.units import counted, rate_of
+from contend.units import counted
 
 MOST_DETAILS = 10
 
@@ -263,7 +263,7 @@ def _are_planes(part: NDArray[np.int64], server: NDArray[np.int64]) -> bool:
 def _check_speeds(fabric: Fabric) -> Check:
     found = slow_links(fabric)
     unequal = [f.message for f in fabric.findings if f.kind == UNEQUAL_RATES]
-    unknown = _unknown_rates(fabric)
+    unknown = unknown_rates(fabric)
     summaries, details, remedies = [], list(found.faults), []
     if count := len(found.faults):
         summaries.append(
@@ -295,13 +295,6 @@ def _check_speeds(fabric: Fabric) -> Check:
         (*details, *found.generations)[:MOST_DETAILS],
         "; ".join(remedies),
     )
-
-
-def _unknown_rates(fabric: Fabric) -> int:
-    """Links whose rate is not known, where those of others are."""
-    known = np.array([rate_of(label) is not None for label in fabric.rates])
-    links = known[np.concatenate((fabric.cable_rate, fabric.host_rate))]
-    return int(np.count_nonzero(~links)) if links.any() else 0
 
 
 def _check_missing(fabric: Fabric) -> Check:
