@@ -1,4 +1,4 @@
-"""Runs of several libraries side by side."""
+"""Runs of several libraries side by side, and which pictures say something about runs."""
 
 from __future__ import annotations
 
@@ -90,3 +90,25 @@ def _verdict(pair: Pair) -> str:
     if not pair.differs:
         return "alike"
     return "slower" if pair.factor.value > 1 else "faster"
+
+
+PICTURES_OF_PROBES = {
+    "bisect": "pairs",
+    "hotspot": "hotspot",
+    "pingpong": "pingpong",
+    "sort": "steps",
+}
+"""The picture that shows what a probe is for."""
+
+
+def fitting_pictures(runs: Sequence[Run]) -> list[str]:
+    """The pictures that say something about these runs, the most telling one first."""
+    probes = {run.record.probe for run in runs if not run.samples.is_empty()}
+    own = [picture for probe, picture in PICTURES_OF_PROBES.items() if probe in probes]
+    sent = any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries)
+    return [
+        *(["comparison"] if compared(runs) else []),
+        *own,
+        *(["rates"] if sent else []),
+        *(["times"] if any(run.summaries for run in runs) else []),
+    ]

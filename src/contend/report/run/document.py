@@ -14,9 +14,8 @@ from contend.measurement import Agreement, DrawnAgreement, MeasuredPairs, victim
 from contend.report.document import Document
 from contend.report.hotspot import hotspot_tables
 from contend.report.pairs import pair_json, pair_tables
-from contend.report.run.comparison import comparison_tables
+from contend.report.run.comparison import comparison_tables, fitting_pictures
 from contend.report.run.json import hotspot_json, measure_json, results_json, runs_json
-from contend.report.run.pictures import fitting_pictures
 from contend.report.run.tables import measure_tables, run_tables
 from contend.report.run.verdict import hotspot_verdict, pairs_verdict, runs_verdict
 from contend.runs import Run, run_names

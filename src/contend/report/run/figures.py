@@ -13,9 +13,8 @@ from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
 from contend.report.hotspot_figures import hotspot_figure
 from contend.report.pair_figures import pair_figure
-from contend.report.run.comparison import ComparedRun, compared, in_order
+from contend.report.run.comparison import PICTURES_OF_PROBES, ComparedRun, compared, in_order
 from contend.report.run.findings import pingpong_finding
-from contend.report.run.pictures import PICTURES_OF_PROBES
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.style import (
