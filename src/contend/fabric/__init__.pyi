@@ -20,8 +20,8 @@ from .composition import capacities as capacities
 from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
 from .composition import structure as structure
-from .counted_ports import Carried as Carried
-from .counted_ports import carried as carried
+from .counters.counted_ports import Carried as Carried
+from .counters.counted_ports import carried as carried
 from .cuts.rated_bisection import Bisection as Bisection
 from .cuts.rated_bisection import Plane as Plane
 from .cuts.rated_bisection import bisection as bisection
@@ -40,11 +40,6 @@ from .faults.soundness import check_soundness as check_soundness
 from .formats.ibsim import host_id as host_id
 from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim
 from .formats.ibsim import port_guids as port_guids
-from .formats.source import naming as naming
-from .formats.source import open_chunks as open_chunks
-from .formats.source import peek as peek
-from .formats.source import source_name as source_name
-from .formats.source import survey as survey
 from .formats.text import check_lids as check_lids
 from .formats.text import one_line as one_line
 from .formats.topology import WRITERS as WRITERS
@@ -80,4 +75,9 @@ from .rails import find_rails as find_rails
 from .rails import rails_of as rails_of
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
+from .streams.source import naming as naming
+from .streams.source import open_chunks as open_chunks
+from .streams.source import peek as peek
+from .streams.source import source_name as source_name
+from .streams.source import survey as survey
 from .subnet import LARGEST_LID as LARGEST_LID

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.formats.source import open_chunks
+from contend.fabric.streams.source import open_chunks
 from contend.loading import load
 from contend.routes import load_tables
 from sample_fabrics import DATA

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 import contend
-from contend.fabric.formats.source import HEAD
 from contend.fabric.formats.topology import READERS
+from contend.fabric.streams.source import HEAD
 from contend.routes.dumps import TABLE_READERS
 
 _NEWLINE = ord("\n")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contend.errors import InputError
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 from contend.fabric.subnet import MOST_ENDS, MOST_NODES, NodeKind, Subnet, SubnetBuilder, unicast
 from contend.units import counted
 

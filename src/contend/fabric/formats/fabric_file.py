@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import NO_SWITCH, Fabric, Finding
-from contend.fabric.formats.source import SELF_LIMITED
+from contend.fabric.streams.source import SELF_LIMITED
 
 MAGIC = SELF_LIMITED
 VERSION = 2

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from contend import _core
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats.source import naming
 from contend.fabric.formats.text import check_lids, in_quotes
+from contend.fabric.streams.source import naming
 from contend.fabric.subnet import Subnet
 
 _SHAPES = re.compile(

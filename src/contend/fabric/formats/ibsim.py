@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 from contend.fabric.subnet import LARGEST_LID, SPEEDS, NodeKind, Subnet, SubnetBuilder
 from contend.units import counted
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from contend.errors import InputError
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
 from contend.units import counted
 

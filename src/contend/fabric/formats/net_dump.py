@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contend.errors import InputError
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
 from contend.units import counted
 

@@ -25,7 +25,7 @@ from contend.fabric.formats import (
     topology_conf,
     topology_yaml,
 )
-from contend.fabric.formats.source import survey
+from contend.fabric.streams.source import survey
 from contend.fabric.subnet import Subnet
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from contend.errors import InputError
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 from contend.names import expand, split_list
 from contend.units import counted

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError
-from contend.fabric.formats.port_counters import PortCount, read_counters
+from contend.fabric.counters.port_counters import PortCount, read_counters
 from sample_fabrics import DATA
 
 COUNTERS = DATA / "counters"

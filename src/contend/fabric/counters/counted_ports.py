@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
+from contend.fabric.counters.port_counters import UNITS, PortCount, read_counters
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats.port_counters import UNITS, PortCount, read_counters
-from contend.fabric.formats.source import open_chunks, source_name
 from contend.fabric.servers import server_names
+from contend.fabric.streams.source import open_chunks, source_name
 from contend.units import counted, verb
 
 # Far above any fabric: a file for every host.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import naming, open_chunks, peek
-from contend.fabric.formats.compressed import PIECE
-from contend.fabric.formats.source import HEAD
+from contend.fabric.streams.compressed import PIECE
+from contend.fabric.streams.source import HEAD
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from contend.errors import InputError, UsageError
-from contend.fabric.formats.compressed import PIECE, archived, decompressed
+from contend.fabric.streams.compressed import PIECE, archived, decompressed
 from contend.units import counted
 
 HEAD = 1 << 16

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import zstandard
 
 from contend.errors import InputError
-from contend.fabric.formats.archives import is_tar, tarred_files, zipped_files
+from contend.fabric.streams.archives import is_tar, tarred_files, zipped_files
 
 PIECE = 1 << 20
 # The second begins an archive of no file.

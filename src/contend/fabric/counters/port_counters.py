@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contend.errors import InputError
-from contend.fabric.formats.source import lines
+from contend.fabric.streams.source import lines
 
 # PortXmitData and PortRcvData count words of four bytes.
 _WORD = 4

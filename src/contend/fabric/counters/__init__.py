@@ -1,0 +1,1 @@
+"""Port counters: their readers, and what channels have carried by them."""

@@ -1,0 +1,1 @@
+"""Files of any size, folders and archives as streams of bytes and lines."""
