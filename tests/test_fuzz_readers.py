@@ -12,7 +12,8 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
+from contend.fabric.formats import graph_elements, lldp, lst
+from contend.fabric.formats.slurm import topology_conf
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.placement import parse_jobs

@@ -1,0 +1,1 @@
+"""Files by which Slurm places jobs: trees of switches and blocks of near nodes."""
