@@ -146,13 +146,14 @@ def option(
 
 
 # Arguments whose names stand in messages; a name behind a comma is an engine's option.
-_ARGUMENTS = (
+ARGUMENTS = (
     "bytes",
     "hosts",
     "launcher",
     "length",
     "load_bytes",
     "mpi",
+    "on",
     "packets",
     "part",
     "patterns",
@@ -169,7 +170,7 @@ _ARGUMENTS = (
     "window",
     "without",
 )
-_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
+_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
 
 
 def in_options(message: str) -> str:

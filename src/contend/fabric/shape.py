@@ -18,8 +18,6 @@ IRREGULAR = "irregular"
 # Larger networks than this many joined pairs are not compared with known kinds.
 _MOST_PAIRS = 200_000
 
-_Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
-
 
 def shape_of(fabric: Fabric) -> str:
     """What a fabric is called: ``tree of 3 levels``, ``torus of 4 x 4 x 8``, ``irregular``.
