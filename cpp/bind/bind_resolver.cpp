@@ -5,7 +5,9 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
+#include "contend/congestion/simulate.hpp"
 #include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/ways.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend::bind {
@@ -49,10 +51,18 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric,
-                                          const Vector<std::uint32_t>& hosts) {
+                                          const Vector<std::uint32_t>& hosts, std::uint32_t flows,
+                                          bool alike) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_hashed_resolver(fabric, places);
+  return make_hashed_resolver(fabric, places, {flows, alike});
+}
+
+std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric,
+                                           const Vector<std::uint32_t>& hosts) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_sprayed_resolver(fabric, places);
 }
 
 /// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
@@ -102,13 +112,18 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("stride", &Resolver::stride)
       .def_prop_ro("tabled", &Resolver::tabled)
       .def_prop_ro("bytes", &Resolver::bytes)
+      .def_prop_ro("unit", &Resolver::unit)
+      .def_prop_ro("bins_of_message", [](const Resolver& r) { return bins_of_message(r.unit()); })
+      .def_prop_ro("work_of_round", &Resolver::work_of_round)
       .def_prop_ro("switch_channels", &Resolver::switch_channels)
       .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
-  m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"));
+  m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
+        nb::arg("flows"), nb::arg("alike"));
+  m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"));
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
   // A walking resolver reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),

@@ -37,9 +37,10 @@ struct RoundShares {
 };
 
 /// The averages of one round's messages by pi; entry 0, those that stay on their host, is left out.
-/// `value` tells the pi of every entry; empty where that is its number.
+/// `value` tells the pi of every entry, in parts of which `unit` are a message; empty where that is
+/// its number.
 inline RoundAverages average(std::span<const std::uint64_t> by_pi,
-                             std::span<const std::uint32_t> value = {}) {
+                             std::span<const std::uint32_t> value = {}, std::uint32_t unit = 1) {
   double weight = 0;
   double inverse = 0;
   double sum = 0;
@@ -47,7 +48,7 @@ inline RoundAverages average(std::span<const std::uint64_t> by_pi,
   for (std::size_t n = 1; n < by_pi.size(); ++n) {
     if (by_pi[n] == 0) continue;
     const auto messages = static_cast<double>(by_pi[n]);
-    const auto congestion = static_cast<double>(value.empty() ? n : value[n]);
+    const auto congestion = static_cast<double>(value.empty() ? n : value[n]) / unit;
     weight += messages;
     inverse += messages / congestion;
     sum += messages * congestion;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/ways.hpp"
 #include "round_averages.hpp"
 
 namespace contend {
@@ -37,7 +39,10 @@ inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total
 /// one absorb()s the others before it folds, and these adopt() what it has, judge, and are absorbed
 /// by finish().
 ///
-/// More messages on a channel in one round than a counter is sure to hold are refused.
+/// Loads are in parts of messages, see Resolver::unit(). Where messages split over ways that no
+/// resolver tells one by one, count() only counts who sends to whom, and fold() spreads it.
+///
+/// More parts on a channel in one round than a counter is sure to hold are refused.
 template <class Id>
 class RoundCounter {
  public:
@@ -47,11 +52,19 @@ class RoundCounter {
   RoundCounter(const Resolver& resolver, bool with_hosts,
                std::uint32_t most_messages = kMostMessages)
       : resolver_(resolver),
+        ways_(resolver.ways()),
+        unit_(resolver.unit()),
         most_messages_(most_messages),
         places_(with_hosts ? resolver.places() : 0),
         sent_(resolver.switch_channels() + kPads),
         usage_(sent_ + 2 * places_, 0),
-        total_(usage_.size(), 0) {}
+        total_(usage_.size(), 0) {
+    if (ways_ == nullptr) return;
+    between_.resize(ways_->leaves() * ways_->leaves(), 0);
+    worst_.resize(between_.size());
+    load_.resize(resolver.switch_channels());
+    values_of_channels_.resize(resolver.switch_channels());
+  }
 
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
   void draw_routes(std::uint64_t draw) { draw_ = draw; }
@@ -59,28 +72,18 @@ class RoundCounter {
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
-    note(source.size());
-    look_up(source, target);
-    switch (resolver_.stride()) {
-      case 2:
-        add_routes<2>(source.size());
-        break;
-      case 4:
-        add_routes<4>(source.size());
-        break;
-      case 6:
-        add_routes<6>(source.size());
-        break;
-      default:
-        add_routes<0>(source.size());
-        break;
+    note(source.size() * unit_);
+    if (ways_ != nullptr) {
+      for (std::size_t m = 0; m < source.size(); ++m) ++between_[pair_of(source[m], target[m])];
+    } else {
+      count_routes(source, target);
     }
     if (places_ == 0) return;
     std::uint32_t* const sent = usage_.data() + sent_;
     std::uint32_t* const received = sent + places_;
     for (std::size_t m = 0; m < source.size(); ++m) {
-      ++sent[source[m]];
-      ++received[target[m]];
+      sent[source[m]] += unit_;
+      received[target[m]] += unit_;
     }
   }
 
@@ -92,14 +95,19 @@ class RoundCounter {
       refuse_more(std::uint64_t{usage_[c]} + other.usage_[c]);
       usage_[c] += other.usage_[c];
     }
+    for (std::size_t pair = 0; pair < between_.size(); ++pair) {
+      between_[pair] += other.between_[pair];
+    }
     other.clear();
   }
 
   /// Closes the counting.
   void fold() {
     forget_padding();
+    if (ways_ != nullptr) spread();
     const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
     number_values(largest);
+    if (ways_ != nullptr) find_worst();
     begin_judging();
   }
 
@@ -108,10 +116,13 @@ class RoundCounter {
     usage_ = folded.usage_;
     number_ = folded.number_;
     values_ = folded.values_;
+    worst_ = folded.worst_;
+    slowest_ = folded.slowest_;
     begin_judging();
   }
 
-  /// The values that pi may have: those on all channels, with 0 and 1, in ascending order.
+  /// The values that pi may have, in parts of messages: those on all channels that are no less than
+  /// a message, with 0 and a message, in ascending order.
   std::span<const std::uint32_t> values() const { return values_; }
 
   /// Counts every message of the piece by its value of pi; one with a weight is added to `by_value`
@@ -119,20 +130,10 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
-    if (look_up_again) look_up(source, target);
-    switch (resolver_.stride()) {
-      case 2:
-        find_pi<2>(source.size());
-        break;
-      case 4:
-        find_pi<4>(source.size());
-        break;
-      case 6:
-        find_pi<6>(source.size());
-        break;
-      default:
-        find_pi<0>(source.size());
-        break;
+    if (ways_ != nullptr) {
+      find_worst_of(source, target);
+    } else {
+      find_route_pi(source, target, look_up_again);
     }
     if (places_ > 0) {
       const std::uint32_t* const sent = numbers() + sent_;
@@ -163,6 +164,7 @@ class RoundCounter {
     seconds_ = rates.seconds_between(kPads);
     injection_.resize(resolver_.places());
     ejection_.resize(resolver_.places());
+    for (double& each : seconds_) each /= unit_;
     for (Place place = 0; place < resolver_.places(); ++place) {
       injection_[place] = 1 / rates.injection(place);
       ejection_[place] = 1 / rates.ejection(place);
@@ -183,10 +185,15 @@ class RoundCounter {
       const double out = ejection_[target[m]];
       // Seconds a byte: alone between the two ports, and beside the others.
       const double alone = std::max(in, out);
-      double seconds = seconds_beside(route, stride, seconds_.data(), alone,
-                                      [&](std::size_t k) { return usage_[route[k]]; });
+      double seconds = alone;
+      if (ways_ != nullptr) {
+        seconds = std::max(alone, slowest_[pair_of(source[m], target[m])]);
+      } else {
+        seconds = seconds_beside(route, stride, seconds_.data(), alone,
+                                 [&](std::size_t k) { return usage_[route[k]]; });
+      }
       if (places_ > 0) {
-        seconds = std::max({seconds, sent[source[m]] * in, received[target[m]] * out});
+        seconds = std::max({seconds, sent[source[m]] * in / unit_, received[target[m]] * out / unit_});
       }
       const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
       sum.weight += messages;
@@ -202,6 +209,7 @@ class RoundCounter {
 
   void clear() {
     std::fill(usage_.begin(), usage_.end(), 0U);
+    std::fill(between_.begin(), between_.end(), 0U);
     unchecked_ = 0;
   }
 
@@ -242,6 +250,57 @@ class RoundCounter {
     std::fill_n(pads, kPads, 0U);
   }
 
+  /// The number of the pair of leaves, target's first.
+  std::size_t pair_of(Place source, Place target) const {
+    return ways_->leaf_of(target) * ways_->leaves() + ways_->leaf_of(source);
+  }
+
+  /// Spreads the messages between leaves over their ways, those that stay on a leaf over none.
+  void spread() {
+    for (std::size_t leaf = 0; leaf < ways_->leaves(); ++leaf) {
+      between_[leaf * (ways_->leaves() + 1)] = 0;
+    }
+    std::fill(load_.begin(), load_.end(), 0.0);
+    ways_->spread(between_, load_);
+    for (std::size_t c = 0; c < load_.size(); ++c) {
+      const double parts = std::round(load_[c] * unit_);
+      refuse_more(static_cast<std::uint64_t>(parts));
+      usage_[c] = static_cast<std::uint32_t>(parts);
+    }
+  }
+
+  /// What is worst on the ways between leaves: the number of a value and, with rates, a time.
+  void find_worst() {
+    const std::uint32_t* const number = numbers();
+    std::copy_n(number, values_of_channels_.size(), values_of_channels_.begin());
+    std::fill(worst_.begin(), worst_.end(), 0.0);
+    ways_->largest(between_, values_of_channels_, worst_);
+    if (seconds_.empty()) return;
+    for (std::size_t c = 0; c < load_.size(); ++c) {
+      values_of_channels_[c] = load_[c] * unit_ * seconds_[c];
+    }
+    slowest_.assign(between_.size(), 0.0);
+    ways_->largest(between_, values_of_channels_, slowest_);
+  }
+
+  void count_routes(std::span<const Place> source, std::span<const Place> target) {
+    look_up(source, target);
+    switch (resolver_.stride()) {
+      case 2:
+        add_routes<2>(source.size());
+        break;
+      case 4:
+        add_routes<4>(source.size());
+        break;
+      case 6:
+        add_routes<6>(source.size());
+        break;
+      default:
+        add_routes<0>(source.size());
+        break;
+    }
+  }
+
   void look_up(std::span<const Place> source, std::span<const Place> target) {
     routes_.resize(std::max(routes_.size(), source.size() * resolver_.stride()));
     resolver_.resolve_drawn(source, target, draw_, routes_.data());
@@ -280,17 +339,21 @@ class RoundCounter {
   void number_values(std::uint32_t largest) {
     number_.clear();
     if (largest <= kFew) {
-      values_.resize(std::max<std::size_t>(largest, 1) + 1);
+      values_.resize(std::size_t{std::max(largest, unit_)} + 1);
       std::iota(values_.begin(), values_.end(), 0U);
       return;
     }
-    values_.assign({0, 1});
-    values_.insert(values_.end(), usage_.begin(), usage_.end());
+    values_.assign({0, unit_});
+    for (const std::uint32_t used : usage_) {
+      if (used > unit_) values_.push_back(used);
+    }
     std::sort(values_.begin(), values_.end());
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
     number_.resize(usage_.size());
     for (std::size_t c = 0; c < usage_.size(); ++c) {
-      const auto found = std::lower_bound(values_.begin(), values_.end(), usage_[c]);
+      // What is less than a message is told as one: no message meets less than itself.
+      const std::uint32_t value = usage_[c] == 0 ? 0 : std::max(usage_[c], unit_);
+      const auto found = std::lower_bound(values_.begin(), values_.end(), value);
       number_[c] = static_cast<std::uint32_t>(found - values_.begin());
     }
   }
@@ -304,6 +367,35 @@ class RoundCounter {
   }
 
   /// The number of every message's pi, into pi_.
+  void find_route_pi(std::span<const Place> source, std::span<const Place> target, bool again) {
+    if (again) look_up(source, target);
+    switch (resolver_.stride()) {
+      case 2:
+        find_pi<2>(source.size());
+        break;
+      case 4:
+        find_pi<4>(source.size());
+        break;
+      case 6:
+        find_pi<6>(source.size());
+        break;
+      default:
+        find_pi<0>(source.size());
+        break;
+    }
+  }
+
+  void find_worst_of(std::span<const Place> source, std::span<const Place> target) {
+    pi_.resize(std::max(pi_.size(), source.size()));
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      const auto worst = static_cast<std::uint32_t>(worst_[pair_of(source[m], target[m])]);
+      pi_[m] = std::max(number_of_message(), worst);
+    }
+  }
+
+  /// The number of the value of a whole message.
+  std::uint32_t number_of_message() const { return number_.empty() ? unit_ : 1; }
+
   template <std::size_t Stride>
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
@@ -312,9 +404,8 @@ class RoundCounter {
     const Id* route = routes_.data();
     std::uint32_t* pi = pi_.data();
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
-      // A message that crosses no channel between switches still has its host's, all to itself: the
-      // value 1, of number 1.
-      std::uint32_t most = 1;
+      // A message that crosses no channel between switches still has its host's, all to itself.
+      std::uint32_t most = number_of_message();
       for (std::size_t k = 0; k < stride; ++k) most = std::max(most, number[route[k]]);
       pi[m] = most;
     }
@@ -331,6 +422,8 @@ class RoundCounter {
   }
 
   const Resolver& resolver_;
+  const Ways* ways_;  ///< null where resolver_ tells the ways
+  std::uint32_t unit_;
   std::uint32_t most_messages_;
   std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
   std::size_t sent_;    ///< where hosts' injection begins; ejection follows
@@ -348,6 +441,11 @@ class RoundCounter {
   std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
   std::vector<double> injection_;
   std::vector<double> ejection_;
+  std::vector<std::uint32_t> between_;  ///< messages by pair of leaves, where ways_ is not null
+  std::vector<double> worst_;           ///< number of the value of the worst channel, likewise
+  std::vector<double> slowest_;         ///< the longest time of a byte, likewise, with rates
+  std::vector<double> load_;
+  std::vector<double> values_of_channels_;
 };
 
 }  // namespace contend

@@ -18,7 +18,7 @@ namespace {
 /// Averages of a sample over those of its rounds that have messages, in the order of the rounds.
 /// A sample without any counts as free of congestion, in all its rounds.
 void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t rounds,
-                     BatchResult& result) {
+                     std::uint32_t unit, BatchResult& result) {
   const std::size_t count = result.bandwidth.size();
   for (std::size_t sample = 0; sample < count; ++sample) {
     RoundAverages sum;
@@ -35,7 +35,7 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
       sum.max += cell.max;
       result.round_mean_congestion[round] +=
           static_cast<std::uint64_t>(std::llround(cell.mean / kMeanUnit));
-      result.round_max_congestion[round] += static_cast<std::uint64_t>(cell.max);
+      result.round_max_congestion[round] += static_cast<std::uint64_t>(std::llround(cell.max * unit));
     }
     result.bandwidth[sample] = sum.bandwidth / used;
     result.mean_congestion[sample] = sum.mean / used;
@@ -149,7 +149,7 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
         });
   }
   for (Worker<Id>& worker : workers) worker.add_to(result);
-  average_samples(cells, rounds, result);
+  average_samples(cells, rounds, resolver.unit(), result);
   if (rates != nullptr) average_shares(cells, shares, rounds, rates->fastest_port(), result);
   return result;
 }

@@ -21,6 +21,7 @@ class Worker {
   Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
          const Samples& samples, bool with_hosts, const ChannelRates* rates)
       : pattern_(pattern),
+        unit_(resolver.unit()),
         drawer_(pattern, seating, samples, with_hosts),
         counter_(resolver, with_hosts),
         weighs_(rates != nullptr),
@@ -59,7 +60,7 @@ class Worker {
     messages_ = &drawer_.draw(piece);
     watch_.drew();
     counter_.count(messages_->source, messages_->target);
-    counted_since_ += messages_->size();
+    counted_since_ += messages_->size() * unit_;
     watch_.counted();
   }
 
@@ -100,7 +101,7 @@ class Worker {
 
   RoundAverages finish() {
     counter_.finish(by_value_);
-    const RoundAverages averages = average(by_value_, counter_.values());
+    const RoundAverages averages = average(by_value_, counter_.values(), unit_);
     add_to_histogram();
     counter_.clear();
     watch_.counted();
@@ -128,13 +129,20 @@ class Worker {
  private:
   void add_to_histogram() {
     const std::span<const std::uint32_t> values = counter_.values();
-    const std::size_t size = values.back() + std::size_t{1};
+    const std::size_t size = bin(values.back()) + 1;
     if (histogram_.size() < size) histogram_.resize(size, 0);
-    for (std::size_t n = 1; n < values.size(); ++n) histogram_[values[n]] += by_value_[n];
+    for (std::size_t n = 1; n < values.size(); ++n) histogram_[bin(values[n])] += by_value_[n];
     histogram_[0] += drawer_.stayed() + std::exchange(stayed_elsewhere_, 0);
   }
 
+  /// The bin of a pi: what is nearest, where a message has more parts than there are bins for it.
+  std::size_t bin(std::uint32_t value) const {
+    const std::uint64_t bins = bins_of_message(unit_);
+    return (value * bins + unit_ / 2) / unit_;
+  }
+
   const Pattern& pattern_;
+  std::uint32_t unit_;
   RoundDrawer drawer_;
   RoundCounter<Id> counter_;
   bool weighs_;

@@ -15,13 +15,17 @@ namespace contend {
 
 namespace {
 
+constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u;
 constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
 
 class HashedResolver final : public Resolver {
  public:
-  HashedResolver(const Fabric& fabric, const Places& places, NextHops next)
+  HashedResolver(const Fabric& fabric, const Places& places, NextHops next,
+                 const Hashing& hashing)
       : Resolver(places.hosts.size(), fabric.switch_channels(),
-                 std::max<std::size_t>(next.hops, 1)),
+                 std::max<std::size_t>(next.hops, 1) * hashing.flows, hashing.flows),
+        hashing_(hashing),
+        hops_(std::max<std::size_t>(next.hops, 1)),
         switches_(fabric.switches()),
         hosts_(places.hosts),
         next_(std::move(next)) {
@@ -65,28 +69,37 @@ class HashedResolver final : public Resolver {
   template <class Out>
   void walk(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
             Out* channels) const {
-    const std::uint64_t salt = mixed(draw + 0x9E3779B97F4A7C15u);
-    for (std::size_t m = 0; m < source.size(); ++m, channels += stride()) {
+    const std::uint64_t salt = mixed(draw + kOdd);
+    for (std::size_t m = 0; m < source.size(); ++m) {
       const std::uint64_t pair =
           static_cast<std::uint64_t>(hosts_[source[m]]) << 32 | hosts_[target[m]];
-      const std::uint64_t flow = mixed(salt ^ pair);
-      const SwitchId end = at_[target[m]];
-      const std::uint32_t* sets = next_.set_of.data() + leaf_[target[m]] * switches_;
-      std::size_t hop = 0;
-      for (SwitchId s = at_[source[m]]; s != end; ++hop) {
-        const std::span<const ChannelId> set = next_.of_set(sets[s]);
-        // A hash of 32 bits, spread over the count without a division.
-        const std::uint64_t hash = mixed(flow + s * 0x9E3779B97F4A7C15u) >> 32;
-        const ChannelId channel = set[hash * set.size() >> 32];
-        channels[hop] = static_cast<Out>(channel);
-        s = to_[channel];
-      }
-      for (; hop < stride(); ++hop) {
-        channels[hop] = static_cast<Out>(switch_channels() + (hop + 5 * m) % kPads);
+      for (std::uint32_t flow = 0; flow < hashing_.flows; ++flow, channels += hops_) {
+        walk_one(source[m], target[m], mixed((salt ^ pair) + flow * kOdd), m, channels);
       }
     }
   }
 
+  template <class Out>
+  void walk_one(Place source, Place target, std::uint64_t flow, std::size_t m,
+                Out* channels) const {
+    const SwitchId end = at_[target];
+    const std::uint32_t* sets = next_.set_of.data() + leaf_[target] * switches_;
+    std::size_t hop = 0;
+    for (SwitchId s = at_[source]; s != end; ++hop) {
+      const std::span<const ChannelId> set = next_.of_set(sets[s]);
+      // A hash of 32 bits, spread over the count without a division.
+      const std::uint64_t hash = mixed(flow + (hashing_.alike ? 0 : s * kOdd)) >> 32;
+      const ChannelId channel = set[hash * set.size() >> 32];
+      channels[hop] = static_cast<Out>(channel);
+      s = to_[channel];
+    }
+    for (; hop < hops_; ++hop) {
+      channels[hop] = static_cast<Out>(switch_channels() + (hop + 5 * m) % kPads);
+    }
+  }
+
+  Hashing hashing_;
+  std::size_t hops_;  ///< of the longest way of a flow
   std::size_t switches_;
   std::vector<HostId> hosts_;
   std::vector<SwitchId> at_;         ///< switch of every place
@@ -181,8 +194,9 @@ NextHops next_hops(const Fabric& fabric, const Places& places) {
   return next;
 }
 
-std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places) {
-  return std::make_unique<HashedResolver>(fabric, places, next_hops(fabric, places));
+std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
+                                               const Hashing& hashing) {
+  return std::make_unique<HashedResolver>(fabric, places, next_hops(fabric, places), hashing);
 }
 
 }  // namespace contend

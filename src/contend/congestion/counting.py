@@ -31,6 +31,7 @@ from contend.congestion.processes import Communicator, agree, end_all, gather, t
 from contend.congestion.rates import LinkRates, link_rates
 from contend.congestion.sample_plan import SamplePlan, plan_samples
 from contend.congestion.simulation import Simulation
+from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
@@ -127,7 +128,7 @@ def simulate(
         drawn = fabric.draws_routes
         plan = plan_samples(*chosen, seating, samples, wanted, exhaustive, drawn=drawn)
         rates = link_rates(fabric, seating.hosts, rate=bytes_per_second, equal=equal_rates)
-        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started), asked
+        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started, asked), asked
 
     count, asked = agree(communicator, prepare)
     workers = thread_count(threads, communicator)
@@ -158,6 +159,7 @@ class _Count:
         spread: bool,
         rates: LinkRates,
         started: float,
+        asked: AskedChannels,
     ) -> None:
         self._fabric = fabric
         self._pattern = pattern
@@ -173,7 +175,13 @@ class _Count:
             spread=spread,
             messages=plan.most * pattern.rounds * pattern.ranks,
             draws=True,
+            several=True,
         )
+        if asked and fabric.routes is not None and fabric.routes.several:
+            raise UsageError(
+                f"routes by {fabric.routes.engine} send messages over several ways: who uses a "
+                "channel is told of routes with one way a message"
+            )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()
 
@@ -191,7 +199,9 @@ class _Count:
 
     def _batch_size(self) -> int:
         """Samples a batch: about a tenth of a second's work, the same on every machine."""
-        work = self._pattern.core.messages_expected * self._resolver.stride
+        pattern, resolver = self._pattern, self._resolver
+        work = pattern.core.messages_expected * resolver.stride
+        work += pattern.rounds * resolver.work_of_round
         return min(max((1 << 25) // max(work, 1), 16), 1 << 16)
 
     def _batch(
@@ -276,10 +286,12 @@ class _Count:
             mean_congestion=total.column("mean_congestion"),
             max_congestion=total.column("max_congestion"),
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
-            round_max_congestion=total.round_max / with_messages,
+            round_max_congestion=total.round_max / with_messages / self._resolver.unit,
             histogram=total.histogram[: largest + 1],
+            bins_of_message=self._resolver.bins_of_message,
             round_max_seconds_per_byte=self._round_seconds(with_messages),
-            channel_load=self._on_channels() / (total.samples * pattern.rounds),
+            channel_load=self._on_channels()
+            / (total.samples * pattern.rounds * self._resolver.unit),
             taking_part=taking_part(self._seating, pattern.ranks),
             ranks_per_slot=self._seating.ranks_per_slot,
             users=self._users,
@@ -301,7 +313,11 @@ class _Count:
         if len(rates.by_place):
             fastest = rates.by_place[2 * self._fabric.cables :].max()
             return np.asarray(total.round_max_time * _core.MEAN_UNIT / fastest / with_messages)
-        return None if rates.port is None else total.round_max / with_messages / rates.port
+        return (
+            None
+            if rates.port is None
+            else total.round_max / with_messages / self._resolver.unit / rates.port
+        )
 
     def _messages(self) -> int:
         """Number of messages, which is not what the histogram holds when bytes weigh them."""

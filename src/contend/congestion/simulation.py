@@ -87,8 +87,10 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         round_max_congestion: shape [rounds]; the round's largest pi, averaged in the same way.
         round_max_seconds_per_byte: shape [rounds]; seconds that the slowest message of the round
             takes for a byte, averaged likewise; None where the rate of links is not known.
-        histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0; by
-            their bytes where the pattern says how many, in units that keep sums within 64 bits.
+        histogram: shape [bins]; messages by pi, those that stay on their host at 0; by their bytes
+            where the pattern says how many, in units that keep sums within 64 bits.
+        bins_of_message: bins of the histogram for every message more: 1 where each takes one way,
+            and bin n has pi n; several where they split, and bin n has pi n / bins_of_message.
         channel_load: shape [channels]; mean number of messages a round.
         elapsed_s: seconds from start to end.
         drawing_s: core seconds spent on drawing patterns and placements.
@@ -147,6 +149,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     mean_seconds_per_byte: NDArray[np.float64] | None = None
     max_seconds_per_byte: NDArray[np.float64] | None = None
     round_max_seconds_per_byte: NDArray[np.float64] | None = None
+    bins_of_message: int = 1
     relative_rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     heat_unit: str = ""
     assumed_rates: Sequence[str] = ()

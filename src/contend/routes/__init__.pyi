@@ -29,6 +29,7 @@ from .saving import kind_of as kind_of
 from .saving import lost as lost
 from .saving import save as save
 from .saving import save_to as save_to
+from .sprayed import SprayedRoutes as SprayedRoutes
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt

@@ -19,6 +19,7 @@ from contend.routes.hashed import HashedRoutes
 from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
+from contend.routes.sprayed import SprayedRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 
@@ -29,6 +30,8 @@ MOST_LANES = 15
 Demand = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
 """Who sends how much to whom: hosts, the hosts that they send to, and how much, in any unit, each
 of shape [pairs]."""
+# Queue pairs of a connection; beyond that they take each other's memory on the adapter.
+_MOST_FLOWS = 256
 _MOST_DEMAND = 1 << 10
 
 
@@ -90,7 +93,16 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTable
 
 
 def _ecmp(job: _Job) -> Routes:
-    return HashedRoutes()
+    flows, seed = job.options.get("flows", "1"), job.options.get("seed", "own")
+    if not re.fullmatch(r"[0-9]{1,4}", flows) or not 1 <= int(flows) <= _MOST_FLOWS:
+        raise UsageError(f"engine ecmp: flows is a number from 1 to {_MOST_FLOWS}, not {flows!r}")
+    if seed not in ("own", "shared"):
+        raise UsageError(f"engine ecmp: seed is own or shared, not {seed!r}")
+    return HashedRoutes(flows=int(flows), alike=seed == "shared")
+
+
+def _spray(job: _Job) -> Routes:
+    return SprayedRoutes()
 
 
 def _contend(job: _Job) -> ForwardingTables:
@@ -142,7 +154,12 @@ _ENGINES = {
     ),
     "dor": _Engine("dimension order on meshes and tori; the same tables as OpenSM's", _dor),
     "ecmp": _Engine(
-        "hashed shortest paths of Ethernet fabrics, drawn anew for every sample; no tables", _ecmp
+        "hashed shortest paths of Ethernet fabrics, drawn anew for every sample; no tables",
+        _ecmp,
+        ("flows", "seed"),
+    ),
+    "spray": _Engine(
+        "every packet over any shortest path, as switches that spray do; no tables", _spray
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
     "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),

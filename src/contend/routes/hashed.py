@@ -21,14 +21,26 @@ class HashedRoutes(Routes):
     switch, each as likely as the others, chosen by a hash of source, target, switch and draw. A
     simulation draws anew for every sample. There is nothing to write to a file, and Ethernet has no
     virtual lanes to choose from.
+
+    Attributes:
+        flows: parts of a message that are hashed each by itself, as several queue pairs or TCP
+            connections are. The message ends with its slowest part.
+        alike: whether all switches hash alike: what one chooses then decides what the next does.
     """
 
     engine: str = field(default="ecmp", kw_only=True)
+    flows: int = field(default=1, kw_only=True)
+    alike: bool = field(default=False, kw_only=True)
 
     @property
     def drawn(self) -> bool:
         """A hash of what no two samples share."""
         return True
+
+    @property
+    def several(self) -> bool:
+        """Each flow has one of its own."""
+        return self.flows > 1
 
     def resolver(
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
@@ -38,7 +50,7 @@ class HashedRoutes(Routes):
             raise UsageError(
                 "ecmp draws routes between hosts: they have no further LIDs to spread over"
             )
-        return _core.make_hashed_resolver(fabric.core, hosts)
+        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike)
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
         """The channels among which a hash chooses."""

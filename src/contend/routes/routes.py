@@ -35,6 +35,11 @@ class Routes(ABC):
         return False
 
     @property
+    def several(self) -> bool:
+        """Whether a message takes several ways at once."""
+        return False
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes that they are spread over."""
         return 1
@@ -71,6 +76,7 @@ def make_resolver(
     spread: bool = False,
     messages: float = np.inf,
     draws: bool = False,
+    several: bool = False,
 ) -> _core.Resolver:
     """Prepares the routes between hosts.
 
@@ -81,6 +87,8 @@ def make_resolver(
         messages: how many are expected; a table that costs more than it saves is not built.
         draws: the caller says of every message which drawing it takes, where routes are drawn. For
             all others one drawing would stand for the fabric's routes, so these are refused.
+        several: the caller counts messages that take several ways at once, see `Routes.several`;
+            for all others these are refused.
 
     Raises:
         UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
@@ -91,6 +99,11 @@ def make_resolver(
         raise UsageError(
             f"routes by {routes.engine} are drawn anew for every sample, and this needs fixed "
             "routes: give routes=FILE or another route=ENGINE"
+        )
+    if routes.several and not several:
+        raise UsageError(
+            f"routes by {routes.engine} send every message over several ways at once, and this "
+            "needs one way: give routes=FILE or another route=ENGINE"
         )
     try:
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)
@@ -107,8 +120,8 @@ def tables_of(fabric: Fabric) -> ForwardingTables:
     routes = _routes_of(fabric)
     if routes.tables is None:
         raise UsageError(
-            f"routes by {routes.engine} are drawn anew for every sample, and this needs "
-            "tables: give routes=FILE or another route=ENGINE"
+            f"routes by {routes.engine} have no tables, and this needs tables: give routes=FILE or "
+            "another route=ENGINE"
         )
     return routes.tables
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from contend.congestion import Average, LinkRates, SampleMean, Simulation, hottest
 from contend.fabric import Fabric
 from contend.report.fabric.network import fabric_figure
-from contend.report.simulation.tables import AXIS_WORDS, congestion_shares, labels, scaled_by
+from contend.report.simulation.tables import AXIS_WORDS, labels, scaled_by, whole_congestion_shares
 from contend.report.style import (
     COLOURS,
     FAINT,
@@ -177,7 +177,7 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
 
 def draw_congestion(axes: Axes, simulations: Sequence[Simulation]) -> str:
     """Draws `congestion_distribution` into given axes; returns the finding."""
-    shares = [congestion_shares(s) for s in simulations]
+    shares = [whole_congestion_shares(s) for s in simulations]
     least = min(min(share) for share in shares)
     shown = max(_shown(share) for share in shares)
     axes.set_ylabel("share of messages")

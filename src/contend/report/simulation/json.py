@@ -59,9 +59,11 @@ class CongestionJson(msgspec.Struct, frozen=True, kw_only=True):
     """How many messages share a channel."""
 
     histogram: Annotated[
-        dict[str, float], 'fraction of the messages by π; "0" are those between ranks of one host.'
+        dict[str, float],
+        'fraction of the messages by π; "0" are those between ranks of one host. π is whole unless '
+        "messages split.",
     ]
-    max: Annotated[int, "the largest π that occurred."]
+    max: Annotated[float, "the largest π that occurred."]
 
 
 class RoundsJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -225,7 +225,7 @@ def _link_words(simulation: Simulation) -> str:
 
 def congestion_table(simulation: Simulation) -> ResultTable:
     """Share of messages by π, with bars; many values are joined to ranges of equal width."""
-    ranges = _ranges(congestion_shares(simulation))
+    ranges = _ranges(whole_congestion_shares(simulation))
     largest = max((share for _, _, share in ranges), default=1)
     return ResultTable(
         title="Messages by congestion",
@@ -240,6 +240,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             for first, last, share in ranges
         ),
         numeric=frozenset({"π", "1/π", "bandwidth", "messages"}),
+        note="" if simulation.bins_of_message == 1 else "messages split; by the nearest whole π",
     )
 
 
@@ -300,13 +301,24 @@ def unknown_links(simulation: Simulation) -> int:
     return sum(links for label, links in simulation.links.items() if rate_of(label) is None)
 
 
-def congestion_shares(simulation: Simulation) -> dict[int, float]:
-    """Fraction of messages for every π that occurs, ascending; 0 is those within a host."""
-    total = int(simulation.histogram.sum())
+def congestion_shares(simulation: Simulation) -> dict[float, float]:
+    """Fraction of messages for every π that occurs, ascending; 0 is those within a host.
+
+    π is whole where every message takes one way, and told as an integer then.
+    """
+    total, bins = int(simulation.histogram.sum()), simulation.bins_of_message
     return {
-        int(pi): int(simulation.histogram[pi]) / total
-        for pi in np.flatnonzero(simulation.histogram)
+        int(number) if bins == 1 else int(number) / bins: int(simulation.histogram[number]) / total
+        for number in np.flatnonzero(simulation.histogram)
     }
+
+
+def whole_congestion_shares(simulation: Simulation) -> dict[int, float]:
+    """The same by the nearest whole π."""
+    whole: dict[int, float] = {}
+    for pi, share in congestion_shares(simulation).items():
+        whole[round(pi)] = whole.get(round(pi), 0.0) + share
+    return whole
 
 
 def _title(simulation: Simulation) -> str:

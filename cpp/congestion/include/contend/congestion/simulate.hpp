@@ -34,6 +34,9 @@ inline constexpr std::uint64_t routes_draw(std::uint64_t seed, std::uint64_t sam
 
 inline constexpr double kMeanUnit = 1.0 / (1 << 20);
 
+/// Bins of a histogram by pi for every message more: as many as a message has parts, at most 20.
+inline constexpr std::uint32_t bins_of_message(std::uint32_t unit) { return unit < 20 ? unit : 20; }
+
 /// What a batch of samples yields. pi of a message is the largest number of messages on any channel
 /// of its route; channels of hosts count when the pattern or the seating shares them.
 struct BatchResult {
@@ -53,7 +56,8 @@ struct BatchResult {
   std::vector<double> mean_seconds_per_byte;
   std::vector<double> max_seconds_per_byte;
   /// Per round: sums over the samples in which it has messages of its mean pi, in units of
-  /// kMeanUnit, and of its largest pi, and the number of those samples. A sample without any
+  /// kMeanUnit, and of its largest pi in parts of a message, see Resolver::unit(), and the number of
+  /// those samples. A sample without any
   /// network message adds 1 in every round. Whole numbers, so that the sum is the same however the
   /// samples were shared out.
   std::vector<std::uint64_t> round_mean_congestion;
@@ -62,9 +66,10 @@ struct BatchResult {
   /// Per round, where channels differ in rate, else empty: sums over the same samples of what the
   /// slowest message takes, in units of kMeanUnit of what it would through the fastest port.
   std::vector<std::uint64_t> round_max_time;
-  /// (Weighted) number of messages by pi; entry 0 holds those that stay on their host.
+  /// (Weighted) number of messages by pi, bins_of_message() entries for every message more; entry 0
+  /// holds those that stay on their host.
   std::vector<std::uint64_t> histogram;
-  /// Messages that crossed each channel, over all rounds and samples: channels between switches,
+  /// Parts of messages that crossed each channel, over all rounds and samples: channels between switches,
   /// then injection and ejection by place (zeros when host channels are not counted).
   std::vector<std::uint64_t> channel_messages;
   /// Core seconds spent on drawing placements and patterns, and on counting.

@@ -33,13 +33,22 @@ struct NextHops {
 /// Finds them. Cost and errors as below.
 NextHops next_hops(const Fabric& fabric, const Places& places);
 
+/// What hashes choose by.
+struct Hashing {
+  /// Parts of a message that are hashed each by itself, as queue pairs are; at least 1.
+  std::uint32_t flows = 1;
+  /// Whether all switches hash alike. What one has chosen then decides what the next chooses.
+  bool alike = false;
+};
+
 /// Routes as Ethernet fabrics have them (ECMP): at every switch a message takes one of the cables
-/// that begin a shortest way to its target's switch, chosen by a hash of source, target, switch and
-/// draw. Every switch hashes for itself, parallel cables each count as one, and the same draw gives
+/// that begin a shortest way to its target's switch, chosen by a hash of source, target, flow, draw
+/// and, unless all hash alike, switch. Parallel cables each count as one, and the same draw gives
 /// the same routes.
 /// Cost: one search of the switches and one look at all channels for each switch with hosts that
 /// take part; then a few multiplications a hop. Memory: four bytes for each such switch and switch.
 /// Throws UnreachableError when no way joins two of the hosts.
-std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places);
+std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
+                                               const Hashing& hashing = {});
 
 }  // namespace contend

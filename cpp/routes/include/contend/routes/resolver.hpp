@@ -27,12 +27,15 @@ struct Places {
 /// one memory cell.
 inline constexpr std::size_t kPads = 16;
 
+class Ways;
+
 /// Turns messages between places into the channels they cross; the only way in which the congestion
 /// floor sees routes, whatever they are made of. Channels of hosts are not included.
 class Resolver {
  public:
-  Resolver(std::size_t places, std::size_t switch_channels, std::size_t stride)
-      : places_(places), switch_channels_(switch_channels), stride_(stride) {}
+  Resolver(std::size_t places, std::size_t switch_channels, std::size_t stride,
+           std::uint32_t unit = 1)
+      : places_(places), switch_channels_(switch_channels), stride_(stride), unit_(unit) {}
   virtual ~Resolver() = default;
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -42,6 +45,13 @@ class Resolver {
   std::size_t switch_channels() const { return switch_channels_; }
   /// Channels written per message.
   std::size_t stride() const { return stride_; }
+  /// What a message counts for on a channel that all of it crosses. Where it splits into as many
+  /// parts, resolve() writes the channels of all, and each counts for one.
+  std::uint32_t unit() const { return unit_; }
+  /// How messages split that resolve() cannot tell the ways of; null where it can.
+  virtual const Ways* ways() const { return nullptr; }
+  /// What a round costs beside its messages, in channels looked at.
+  virtual std::uint64_t work_of_round() const { return 0; }
   /// Whether channel numbers, padding included, fit 16 bits.
   bool narrow() const { return switch_channels_ + kPads <= 0x10000; }
   /// Whether routes are looked up in a table of their own rather than walked.
@@ -71,6 +81,7 @@ class Resolver {
   std::size_t places_;
   std::size_t switch_channels_;
   std::size_t stride_;
+  std::uint32_t unit_;
 };
 
 /// resolve_drawn() for any number of messages, which can be interrupted.

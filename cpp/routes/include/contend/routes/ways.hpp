@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "contend/fabric/fabric.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// How messages split that take several ways at once. All messages between the same two leaves
+/// split alike, so they are counted in bulk: `messages` holds their number by target's leaf and
+/// source's leaf, [leaves][leaves].
+class Ways {
+ public:
+  Ways() = default;
+  virtual ~Ways() = default;
+  Ways(const Ways&) = delete;
+  Ways& operator=(const Ways&) = delete;
+
+  virtual std::size_t leaves() const = 0;
+  /// Number of the leaf that a place is on.
+  virtual std::uint32_t leaf_of(Place place) const = 0;
+
+  /// Adds to the load of every channel between switches what the messages put on it.
+  virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load) const = 0;
+  /// The largest value, of those by channel, on any channel that a message between two leaves
+  /// crosses with a part of it; written for every pair that has messages.
+  virtual void largest(std::span<const std::uint32_t> messages, std::span<const double> value,
+                       std::span<double> largest) const = 0;
+};
+
+/// Every packet of a message takes any of the shortest ways: at each switch a message splits evenly
+/// over the cables that begin one, parallel cables each counting as one.
+/// Cost of a look at all messages of a round: for every leaf that receives any, once all channels
+/// on shortest ways to it. Memory and errors as of make_hashed_resolver.
+std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places);
+
+}  // namespace contend

@@ -1,0 +1,40 @@
+"""Routes of packets that are sprayed: each takes any shortest way, so messages split evenly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes.routes import Routes
+
+
+@dataclass(frozen=True)
+class SprayedRoutes(Routes):
+    """Every packet over all shortest ways alike, as switches that spray or choose adaptively do.
+
+    At every switch a message splits evenly over the cables that begin a shortest way to its
+    target's switch. What they do about ways that are full already is left out: real adaptive
+    routing may get more on a fabric with faults, and gets less where its switches learn of it late.
+    """
+
+    engine: str = field(default="spray", kw_only=True)
+
+    @property
+    def several(self) -> bool:
+        """Over as many as there are."""
+        return True
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Spreads messages in bulk, leaf by leaf."""
+        if spread:
+            raise UsageError(
+                "spray splits messages between hosts: they have no further LIDs to spread over"
+            )
+        return _core.make_sprayed_resolver(fabric.core, hosts)
