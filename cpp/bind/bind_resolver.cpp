@@ -7,8 +7,8 @@
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/routes/hashed_resolver.hpp"
-#include "contend/routes/ways.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/ways.hpp"
 
 namespace contend::bind {
 
@@ -50,9 +50,8 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
                 : make_walking_resolver(fabric, tables, addresses, places);
 }
 
-std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric,
-                                          const Vector<std::uint32_t>& hosts, std::uint32_t flows,
-                                          bool alike) {
+std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                          std::uint32_t flows, bool alike) {
   const Places places{as_vector(hosts), false};
   const Released released;
   return make_hashed_resolver(fabric, places, {flows, alike});

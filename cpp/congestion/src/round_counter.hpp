@@ -193,7 +193,8 @@ class RoundCounter {
                                  [&](std::size_t k) { return usage_[route[k]]; });
       }
       if (places_ > 0) {
-        seconds = std::max({seconds, sent[source[m]] * in / unit_, received[target[m]] * out / unit_});
+        seconds =
+            std::max({seconds, sent[source[m]] * in / unit_, received[target[m]] * out / unit_});
       }
       const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
       sum.weight += messages;

@@ -35,7 +35,8 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
       sum.max += cell.max;
       result.round_mean_congestion[round] +=
           static_cast<std::uint64_t>(std::llround(cell.mean / kMeanUnit));
-      result.round_max_congestion[round] += static_cast<std::uint64_t>(std::llround(cell.max * unit));
+      result.round_max_congestion[round] +=
+          static_cast<std::uint64_t>(std::llround(cell.max * unit));
     }
     result.bandwidth[sample] = sum.bandwidth / used;
     result.mean_congestion[sample] = sum.mean / used;

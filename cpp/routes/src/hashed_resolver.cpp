@@ -20,8 +20,7 @@ constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
 
 class HashedResolver final : public Resolver {
  public:
-  HashedResolver(const Fabric& fabric, const Places& places, NextHops next,
-                 const Hashing& hashing)
+  HashedResolver(const Fabric& fabric, const Places& places, NextHops next, const Hashing& hashing)
       : Resolver(places.hosts.size(), fabric.switch_channels(),
                  std::max<std::size_t>(next.hops, 1) * hashing.flows, hashing.flows),
         hashing_(hashing),

@@ -17,8 +17,8 @@ constexpr std::uint32_t kUnit = 1024;
 class SprayedResolver final : public Resolver, private Ways {
  public:
   SprayedResolver(const Fabric& fabric, const Places& places, NextHops next)
-      : Resolver(places.hosts.size(), fabric.switch_channels(),
-                 std::max<std::size_t>(next.hops, 1), kUnit),
+      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(next.hops, 1),
+                 kUnit),
         switches_(fabric.switches()),
         next_(std::move(next)) {
     std::vector<std::uint32_t> number(switches_, 0);

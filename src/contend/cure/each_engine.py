@@ -17,8 +17,13 @@ from contend.units import parse_seconds, valued
 
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""
-# One is for one fabric alone, the other makes no tables.
-_NOT_COMPARED = ("fig1", "ecmp")
+SPRAY = "spray"
+HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
+"""Hashes, by the number of queue pairs of a connection."""
+# For one fabric alone.
+_NOT_COMPARED = ("fig1",)
+# Of routes that are drawn anew for every sample, all shifts of so many.
+_DRAWN_SHIFTS = 4
 _BY_OPENSM = "opensm:"
 
 
@@ -31,9 +36,9 @@ class RoutedBy:
         seconds: that computing the tables took; None for present ones.
         bisect: random pairs of hosts by its tables.
         shifts: all hosts by every distance in turn, in the fabric's order of hosts.
-        lanes: virtual lanes that the tables say they use.
+        lanes: virtual lanes that the tables say they use; None likewise where routes have none.
         deadlock_free: whether on none of these lanes channels wait for each other in a circle: else
-            a lossless network can lock up.
+            a lossless network can lock up. None where no tables tell.
         refusal: why there are no tables, or none by which all messages arrive; None where there
             are.
     """
@@ -134,7 +139,8 @@ def engines(
 
 def _all_engines() -> list[str]:
     names = [name for name in engine_names() if name not in _NOT_COMPARED]
-    return [names[0], f"{names[0]},lanes=8", *names[1:]]
+    own = [names[0], f"{names[0]},lanes=8", *names[1:]]
+    return [*own, *(engine for engine in HASHED.values() if engine not in own)]
 
 
 def _judge(
@@ -145,13 +151,15 @@ def _judge(
         routed = route()
         seconds = None if engine == PRESENT else time.perf_counter() - began
         assert routed.routes is not None
+        few = _DRAWN_SHIFTS if routed.draws_routes else None
+        tables = routed.routes.tables is not None
         return RoutedBy(
             engine,
             seconds,
             simulate(routed, "bisect", hosts=hosts, seed=seed),
-            simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed),
-            routed.routes.lanes,
-            not dependency_cycle(routed)[1],
+            simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few),
+            routed.routes.lanes if tables else None,
+            not dependency_cycle(routed)[1] if tables else None,
         )
     except MissingError:
         raise

@@ -11,6 +11,7 @@ import msgspec
 # What draws is imported when somebody looks.
 from contend import report
 from contend.cure import PRESENT, Engines, RoutedBy
+from contend.cure.each_engine import HASHED, SPRAY
 from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 
 # So many engines are named that serve as well as the best.
 _FEW = 3
+_LOCKS = {True: "free", False: "can lock up"}
 
 
 def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     """Which engine serves random pairs best, and how the next and the present tables compare."""
-    routed = [one for one in judged if one.bisect is not None]
+    routed = [one for one in judged if one.lanes is not None]
+    ways = _several_ways(judged)
+    if not routed and ways:
+        return ways
     if not routed:
         if len(judged) == 1:
             return "The engine does not route this fabric."
@@ -35,7 +40,7 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]
     line = (
-        f"{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a link's "
+        f"{'Of all tables, ' * bool(ways)}{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a link's "
         f"rate, {_deadlock(best)}"
     )
     if alike:
@@ -45,7 +50,26 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     for one in behind[1:]:
         if one.engine == PRESENT:
             line += f"; {_named(one)}: {percent(one.bandwidth)}"
-    return f"{line}."
+    return f"{line}. {ways}".rstrip()
+
+
+def _several_ways(judged: Sequence[RoutedBy]) -> str:
+    """What adaptive switches and hashes make of it, where they were compared."""
+    share = {one.engine: percent(one.bandwidth) for one in judged if one.bisect is not None}
+    hashed = {pairs: share[engine] for pairs, engine in HASHED.items() if engine in share}
+    words = []
+    if SPRAY in share:
+        words.append(
+            "adaptive switches that spread every packet over all shortest paths would give "
+            f"{share[SPRAY]}"
+        )
+    if hashed:
+        pairs = counted(max(hashed), "queue pair")
+        numbers = listed(str(number) for number in hashed)
+        of = pairs if len(hashed) == 1 else f"{numbers} queue pairs"
+        words.append(f"hashes over {of} a connection give {listed(hashed.values())}")
+    line = "; ".join(words)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
 def _overlap(one: RoutedBy, other: RoutedBy) -> bool:
@@ -86,8 +110,8 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 percent(one.bandwidth),
                 percent(one.worst_shift),
                 percent(one.alltoall_bound),
-                "free" if one.deadlock_free else "can lock up",
-                str(one.lanes),
+                UNKNOWN if one.deadlock_free is None else _LOCKS[one.deadlock_free],
+                UNKNOWN if one.lanes is None else str(one.lanes),
                 UNKNOWN if one.seconds is None else format_seconds(one.seconds),
             )
             for one in routed
@@ -166,9 +190,13 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
         "hottest channel.",
     ]
     deadlock_free: Annotated[
-        bool | None, "whether on none of `lanes` channels wait for each other in a circle."
+        bool | None,
+        "whether on none of `lanes` channels wait for each other in a circle; null where there are "
+        "no tables.",
     ]
-    lanes: Annotated[int | None, "virtual lanes that the tables say they use."]
+    lanes: Annotated[
+        int | None, "virtual lanes that the tables say they use; null where there are none."
+    ]
     seconds: Annotated[float | None, "that computing the tables took; null for present ones."]
 
 

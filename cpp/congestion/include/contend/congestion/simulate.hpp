@@ -56,10 +56,9 @@ struct BatchResult {
   std::vector<double> mean_seconds_per_byte;
   std::vector<double> max_seconds_per_byte;
   /// Per round: sums over the samples in which it has messages of its mean pi, in units of
-  /// kMeanUnit, and of its largest pi in parts of a message, see Resolver::unit(), and the number of
-  /// those samples. A sample without any
-  /// network message adds 1 in every round. Whole numbers, so that the sum is the same however the
-  /// samples were shared out.
+  /// kMeanUnit, and of its largest pi in parts of a message, see Resolver::unit(), and the number
+  /// of those samples. A sample without any network message adds 1 in every round. Whole numbers,
+  /// so that the sum is the same however the samples were shared out.
   std::vector<std::uint64_t> round_mean_congestion;
   std::vector<std::uint64_t> round_max_congestion;
   std::vector<std::uint64_t> round_samples;
@@ -69,8 +68,8 @@ struct BatchResult {
   /// (Weighted) number of messages by pi, bins_of_message() entries for every message more; entry 0
   /// holds those that stay on their host.
   std::vector<std::uint64_t> histogram;
-  /// Parts of messages that crossed each channel, over all rounds and samples: channels between switches,
-  /// then injection and ejection by place (zeros when host channels are not counted).
+  /// Parts of messages that crossed each channel, over all rounds and samples: channels between
+  /// switches, then injection and ejection by place (zeros when host channels are not counted).
   std::vector<std::uint64_t> channel_messages;
   /// Core seconds spent on drawing placements and patterns, and on counting.
   double drawing_seconds = 0;
