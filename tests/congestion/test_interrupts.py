@@ -36,7 +36,7 @@ from contend.routes.routes import make_resolver
 fabric = compute(make("xgft:1;2;1"), "minhop")
 hosts = np.arange(2, dtype=np.uint32)
 resolver = make_resolver(fabric, hosts, spread=False, messages=1)
-pattern = _core.make_all_to_all(120_000)
+pattern = _core.make_all_to_all(120_000, 1)
 no_rates = np.zeros(0)
 
 def count(threads):

@@ -32,6 +32,7 @@
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/mend.hpp"
 #include "contend/routes/table_steps.hpp"
+#include "contend/routes/ways.hpp"
 #include "contend/schedule/host_routes.hpp"
 #include "written_schedule.hpp"
 
@@ -124,6 +125,8 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
     return make_tabled_resolver(fabric, on.view(), targets.hosts, on.places());
   }));
   loops.push_back(loop("next hops", 4, [&] { return next_hops(fabric, on.places()); }));
+  loops.push_back(
+      loop("sprayed routes", 4 + 4, [&] { return make_sprayed_resolver(fabric, on.places()); }));
 }
 
 void add_congestion(const Figure& on, std::vector<Loop>& loops) {
@@ -136,6 +139,11 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
   }));
   loops.push_back(loop("samples", 20, [&, seating, bisect = bisect()] {
     return simulate(*on.resolver, *bisect, seating, {1, 0, 20, false}, 1);
+  }));
+  const std::shared_ptr<const Resolver> sprayed =
+      make_sprayed_resolver(on.paper.fabric, on.places());
+  loops.push_back(loop("sprayed round", 16 + 2 * 4, [=, all = all()] {
+    return simulate(*sprayed, *all, seating, {1, 0, 1, false}, 1);
   }));
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
     return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);

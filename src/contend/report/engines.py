@@ -39,9 +39,10 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     best = routed[0]
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]
+    among = "Of all tables, " if ways else ""
     line = (
-        f"{'Of all tables, ' * bool(ways)}{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a link's "
-        f"rate, {_deadlock(best)}"
+        f"{among}{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a "
+        f"link's rate, {_deadlock(best)}"
     )
     if alike:
         line += f"; {_others(alike)} no worse"
