@@ -69,7 +69,7 @@ lint: build ## check style, types, layers and formatting
 	$(bin)/ruff format --check .
 	$(bin)/mypy
 	$(bin)/lint-imports
-	$(bin)/clang-format --dry-run --Werror $(cxx_sources)
+	@echo "$(bin)/clang-format --dry-run --Werror ..."; $(bin)/clang-format --dry-run --Werror $(cxx_sources)
 
 format: build ## format Python and C++
 	$(bin)/ruff check --fix --select I .

@@ -23,7 +23,7 @@ from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT
 from campaign.reading import DATA, KEPT, RANKS
 from contend.cure import read_rules
 from contend.errors import UsageError
-from contend.explanation.nccl_tests import read_nccl_tests
+from contend.explanation import explain
 from contend.fabric.formats import fabric_file
 from contend.files import json_text
 from contend.loading import load
@@ -323,7 +323,7 @@ def kinds() -> Iterator[Kind]:
     yield Kind("rules", [_RULES], TEXT, lambda path: read_rules(path.parent), "rules.toml")
     timed = ["s1", "s1", "s2", "s2"], {1024: 2e-5, 1 << 20: 1e-3}
     texts = [printed("all_reduce_perf", *timed).encode()]
-    yield Kind("text of nccl-tests", texts, TEXT, read_nccl_tests, command=("explain", "PATH"))
+    yield Kind("text of nccl-tests", texts, TEXT, explain, command=("explain", "PATH"))
     documents = [written("all_reduce_perf", *timed).encode()]
-    yield Kind("JSON of nccl-tests", documents, JSON, read_nccl_tests, command=("explain", "PATH"))
+    yield Kind("JSON of nccl-tests", documents, JSON, explain, command=("explain", "PATH"))
     yield Kind("calibrations", [_calibration()], JSON, reading.calibration, "calibration.json")

@@ -109,7 +109,7 @@ def test_no_condition_shows_the_results_of_another(
         (["--only", "fig2"], "--only: expected one of 16-node figure; fat tree, 24 hosts;"),
         (["--launches", "2"], "--launches does not belong to the study verification"),
         (["--rate", "fast"], "--rate: expected a rate such as"),
-        (["--case", "fig1@ecmp"], "routes by ecmp are drawn anew for every sample, and this needs"),
+        (["--case", "fig1@ecmp"], "routes by ecmp have no tables, and this needs"),
     ],
 )
 def test_wrong_options_are_one_line(

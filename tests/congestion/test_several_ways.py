@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from contend.congestion import simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
-from contend.routes import make_resolver
+from contend.routes import make_resolver, save
 
 # As the core keeps parts of messages that are sprayed.
 PART = 1 / 1024
@@ -198,3 +199,11 @@ def test_what_needs_one_way_says_so(route: str) -> None:
 def test_options_that_are_none(engine: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         contend.load("fig1", route=engine)
+
+
+@pytest.mark.parametrize("kind", ["fabric", "lfts", "orcs"])
+def test_no_file_of_tables_is_written_without_them(kind: str, tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="spray")
+    with pytest.raises(UsageError, match=f"spray have no tables, and {kind} files hold tables"):
+        save(fabric, tmp_path / "net", kind)
+    assert not list(tmp_path.iterdir())

@@ -45,10 +45,11 @@ inline RoundAverages average(std::span<const std::uint64_t> by_pi,
   double inverse = 0;
   double sum = 0;
   double largest = 0;
+  const double part = 1.0 / unit;
   for (std::size_t n = 1; n < by_pi.size(); ++n) {
     if (by_pi[n] == 0) continue;
     const auto messages = static_cast<double>(by_pi[n]);
-    const auto congestion = static_cast<double>(value.empty() ? n : value[n]) / unit;
+    const auto congestion = static_cast<double>(value.empty() ? n : value[n]) * part;
     weight += messages;
     inverse += messages / congestion;
     sum += messages * congestion;

@@ -404,9 +404,10 @@ class RoundCounter {
     const std::uint32_t* number = numbers();
     const Id* route = routes_.data();
     std::uint32_t* pi = pi_.data();
+    const std::uint32_t whole = number_of_message();
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
       // A message that crosses no channel between switches still has its host's, all to itself.
-      std::uint32_t most = number_of_message();
+      std::uint32_t most = whole;
       for (std::size_t k = 0; k < stride; ++k) most = std::max(most, number[route[k]]);
       pi[m] = most;
     }

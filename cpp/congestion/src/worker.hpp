@@ -137,6 +137,7 @@ class Worker {
 
   /// The bin of a pi: what is nearest, where a message has more parts than there are bins for it.
   std::size_t bin(std::uint32_t value) const {
+    if (unit_ == 1) return value;
     const std::uint64_t bins = bins_of_message(unit_);
     return (value * bins + unit_ / 2) / unit_;
   }

@@ -69,31 +69,37 @@ class HashedResolver final : public Resolver {
   void walk(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
             Out* channels) const {
     const std::uint64_t salt = mixed(draw + kOdd);
+    // Known when it is compiled, one flow costs what it did alone.
+    if (hashing_.flows == 1) return walk_flows<1>(source, target, salt, channels);
+    walk_flows<0>(source, target, salt, channels);
+  }
+
+  template <std::size_t Flows, class Out>
+  void walk_flows(std::span<const Place> source, std::span<const Place> target, std::uint64_t salt,
+                  Out* channels) const {
+    const std::size_t flows = Flows > 0 ? Flows : hashing_.flows;
+    const std::uint64_t odd = hashing_.alike ? 0 : kOdd;
+    const std::size_t hops = hops_;
     for (std::size_t m = 0; m < source.size(); ++m) {
       const std::uint64_t pair =
           static_cast<std::uint64_t>(hosts_[source[m]]) << 32 | hosts_[target[m]];
-      for (std::uint32_t flow = 0; flow < hashing_.flows; ++flow, channels += hops_) {
-        walk_one(source[m], target[m], mixed((salt ^ pair) + flow * kOdd), m, channels);
+      const SwitchId end = at_[target[m]];
+      const std::uint32_t* sets = next_.set_of.data() + leaf_[target[m]] * switches_;
+      for (std::size_t number = 0; number < flows; ++number, channels += hops) {
+        const std::uint64_t flow = mixed((salt ^ pair) + number * kOdd);
+        std::size_t hop = 0;
+        for (SwitchId s = at_[source[m]]; s != end; ++hop) {
+          const std::span<const ChannelId> set = next_.of_set(sets[s]);
+          // A hash of 32 bits, spread over the count without a division.
+          const std::uint64_t hash = mixed(flow + s * odd) >> 32;
+          const ChannelId channel = set[hash * set.size() >> 32];
+          channels[hop] = static_cast<Out>(channel);
+          s = to_[channel];
+        }
+        for (; hop < hops; ++hop) {
+          channels[hop] = static_cast<Out>(switch_channels() + (hop + 5 * m) % kPads);
+        }
       }
-    }
-  }
-
-  template <class Out>
-  void walk_one(Place source, Place target, std::uint64_t flow, std::size_t m,
-                Out* channels) const {
-    const SwitchId end = at_[target];
-    const std::uint32_t* sets = next_.set_of.data() + leaf_[target] * switches_;
-    std::size_t hop = 0;
-    for (SwitchId s = at_[source]; s != end; ++hop) {
-      const std::span<const ChannelId> set = next_.of_set(sets[s]);
-      // A hash of 32 bits, spread over the count without a division.
-      const std::uint64_t hash = mixed(flow + (hashing_.alike ? 0 : s * kOdd)) >> 32;
-      const ChannelId channel = set[hash * set.size() >> 32];
-      channels[hop] = static_cast<Out>(channel);
-      s = to_[channel];
-    }
-    for (; hop < hops_; ++hop) {
-      channels[hop] = static_cast<Out>(switch_channels() + (hop + 5 * m) % kPads);
     }
   }
 

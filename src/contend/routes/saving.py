@@ -104,10 +104,10 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
-    if fabric.routes is not None and fabric.routes.drawn and kind in HOLD_ROUTES:
+    if fabric.routes is not None and fabric.routes.tables is None and kind in HOLD_ROUTES:
         raise UsageError(
-            f"routes by {fabric.routes.engine} are drawn anew for every sample, and {kind} files "
-            "hold tables: leave route= out, or give another"
+            f"routes by {fabric.routes.engine} have no tables, and {kind} files hold tables: leave "
+            "route= out, or give another"
         )
     if fabric.routes is not None and fabric.routes.lanes > 1 and kind in HOLD_ROUTES:
         raise UsageError(

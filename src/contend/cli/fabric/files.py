@@ -31,7 +31,7 @@ from contend.fabric import (
 )
 from contend.fabric import make as make_fabric
 from contend.report import Document, generators_document, made_document
-from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
+from contend.routes import HOLD_ROUTES, KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
 from contend.units import parse_share
 
 TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(KINDS)}")
@@ -109,8 +109,9 @@ def make(
     )
     if route is not None:
         made = compute(made, route)
-    write_fabric(made, output, kind_for(to, output))
-    return made_document(made, fabric, output, seed)
+    kind = kind_for(to, output)
+    write_fabric(made, output, kind)
+    return made_document(made, fabric, output, seed, with_routes=kind in HOLD_ROUTES)
 
 
 def kind_for(to: str | None, output: str) -> str:

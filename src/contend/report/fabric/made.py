@@ -56,10 +56,14 @@ class GeneratorsJson(msgspec.Struct, frozen=True, kw_only=True):
     families: Annotated[list[GeneratorJson], "all generators."]
 
 
-def made_document(fabric: Fabric, generator: str, output: str, seed: int) -> Document:
-    """A generated fabric, and which file has it."""
+def made_document(
+    fabric: Fabric, generator: str, output: str, seed: int, *, with_routes: bool
+) -> Document:
+    """A generated fabric, and which file has it, with its routes or without."""
     engine = None if fabric.routes is None else fabric.routes.engine
     routed = "" if engine is None else f", routes by {engine}"
+    if engine is not None and not with_routes:
+        routed = f", LIDs as {engine} gave them, but no routes, which such a file does not hold"
     verdict = (
         f"{fabric.name}: {counted(fabric.hosts, 'host')}, {counted(fabric.switches, 'switch')}, "
         f"{counted(fabric.cables, 'cable')} between them{routed}, written to {output}"
