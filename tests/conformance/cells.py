@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import polars as pl
 from contend.cure import Rule, Rules, write_rules
 from contend.loading import load
 from contend.mpi import launch_environment
+from contend.process import run_process
 from contend.profiling import load_profile
 from contend.schedule import write_routes
 from probe_programs import Mpi, library
@@ -225,27 +225,10 @@ class Cells:
         if case.program.endswith(".py"):
             variables.update(mpi.variables(place))
         command = [*self._before(way, schedule, mpi, place), *self._words(case, mpi, place)]
-        process = subprocess.Popen(
-            command,
-            cwd=place,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            output, errors = process.communicate(timeout=_LIMIT)
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, errors = process.communicate()
-            status = -1
-        except BaseException:
-            # Whoever ends the campaign ends the program too, which may be hung.
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
+        # Whoever ends the campaign ends the program too, which may be hung.
+        ended = run_process(["env", "-C", str(place), *command], variables, _LIMIT)
+        status = -1 if ended.status is None else ended.status
+        output, errors = ended.output, ended.errors
         written = [path.read_bytes() for path in sorted((place / "out").iterdir())]
         # MPICH's launcher says where a rank ended badly.
         output = re.sub(rb"PID \d+", b"PID", output)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@
 #include "contend/base/error.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/ways.hpp"
 #include "round_averages.hpp"
+#include "ways_counter.hpp"
 
 namespace contend {
 
@@ -52,18 +53,13 @@ class RoundCounter {
   RoundCounter(const Resolver& resolver, bool with_hosts,
                std::uint32_t most_messages = kMostMessages)
       : resolver_(resolver),
-        ways_(resolver.ways()),
         unit_(resolver.unit()),
         most_messages_(most_messages),
         places_(with_hosts ? resolver.places() : 0),
         sent_(resolver.switch_channels() + kPads),
         usage_(sent_ + 2 * places_, 0),
         total_(usage_.size(), 0) {
-    if (ways_ == nullptr) return;
-    between_.resize(ways_->leaves() * ways_->leaves(), 0);
-    worst_.resize(between_.size());
-    load_.resize(resolver.switch_channels());
-    values_of_channels_.resize(resolver.switch_channels());
+    if (resolver.ways() != nullptr) ways_.emplace(*resolver.ways(), resolver.switch_channels());
   }
 
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
@@ -73,8 +69,8 @@ class RoundCounter {
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
     note(source.size() * unit_);
-    if (ways_ != nullptr) {
-      for (std::size_t m = 0; m < source.size(); ++m) ++between_[pair_of(source[m], target[m])];
+    if (ways_) {
+      ways_->count(source, target);
     } else {
       count_routes(source, target);
     }
@@ -95,19 +91,20 @@ class RoundCounter {
       refuse_more(std::uint64_t{usage_[c]} + other.usage_[c]);
       usage_[c] += other.usage_[c];
     }
-    for (std::size_t pair = 0; pair < between_.size(); ++pair) {
-      between_[pair] += other.between_[pair];
-    }
+    if (ways_) ways_->absorb(*other.ways_);
     other.clear();
   }
 
   /// Closes the counting.
   void fold() {
     forget_padding();
-    if (ways_ != nullptr) spread();
+    if (ways_) spread();
     const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
     number_values(largest);
-    if (ways_ != nullptr) find_worst();
+    if (ways_) {
+      ways_->find_worst(numbers());
+      if (!seconds_.empty()) ways_->find_slowest(seconds_);
+    }
     begin_judging();
   }
 
@@ -116,8 +113,7 @@ class RoundCounter {
     usage_ = folded.usage_;
     number_ = folded.number_;
     values_ = folded.values_;
-    worst_ = folded.worst_;
-    slowest_ = folded.slowest_;
+    ways_ = folded.ways_;
     begin_judging();
   }
 
@@ -130,7 +126,7 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
-    if (ways_ != nullptr) {
+    if (ways_) {
       find_worst_of(source, target);
     } else {
       find_route_pi(source, target, look_up_again);
@@ -186,8 +182,8 @@ class RoundCounter {
       // Seconds a byte: alone between the two ports, and beside the others.
       const double alone = std::max(in, out);
       double seconds = alone;
-      if (ways_ != nullptr) {
-        seconds = std::max(alone, slowest_[pair_of(source[m], target[m])]);
+      if (ways_) {
+        seconds = std::max(alone, unit_ * ways_->slowest(source[m], target[m]));
       } else {
         seconds = seconds_beside(route, stride, seconds_.data(), alone,
                                  [&](std::size_t k) { return usage_[route[k]]; });
@@ -210,7 +206,7 @@ class RoundCounter {
 
   void clear() {
     std::fill(usage_.begin(), usage_.end(), 0U);
-    std::fill(between_.begin(), between_.end(), 0U);
+    if (ways_) ways_->clear();
     unchecked_ = 0;
   }
 
@@ -251,37 +247,13 @@ class RoundCounter {
     std::fill_n(pads, kPads, 0U);
   }
 
-  /// The number of the pair of leaves, target's first.
-  std::size_t pair_of(Place source, Place target) const {
-    return ways_->leaf_of(target) * ways_->leaves() + ways_->leaf_of(source);
-  }
-
-  /// Spreads the messages between leaves over their ways, those that stay on a leaf over none.
   void spread() {
-    for (std::size_t leaf = 0; leaf < ways_->leaves(); ++leaf) {
-      between_[leaf * (ways_->leaves() + 1)] = 0;
-    }
-    std::fill(load_.begin(), load_.end(), 0.0);
-    ways_->spread(between_, load_);
-    for (std::size_t c = 0; c < load_.size(); ++c) {
-      const double parts = std::round(load_[c] * unit_);
+    const std::span<const double> load = ways_->spread();
+    for (std::size_t c = 0; c < load.size(); ++c) {
+      const double parts = std::round(load[c] * unit_);
       refuse_more(static_cast<std::uint64_t>(parts));
       usage_[c] = static_cast<std::uint32_t>(parts);
     }
-  }
-
-  /// What is worst on the ways between leaves: the number of a value and, with rates, a time.
-  void find_worst() {
-    const std::uint32_t* const number = numbers();
-    std::copy_n(number, values_of_channels_.size(), values_of_channels_.begin());
-    std::fill(worst_.begin(), worst_.end(), 0.0);
-    ways_->largest(between_, values_of_channels_, worst_);
-    if (seconds_.empty()) return;
-    for (std::size_t c = 0; c < load_.size(); ++c) {
-      values_of_channels_[c] = load_[c] * unit_ * seconds_[c];
-    }
-    slowest_.assign(between_.size(), 0.0);
-    ways_->largest(between_, values_of_channels_, slowest_);
   }
 
   void count_routes(std::span<const Place> source, std::span<const Place> target) {
@@ -389,8 +361,7 @@ class RoundCounter {
   void find_worst_of(std::span<const Place> source, std::span<const Place> target) {
     pi_.resize(std::max(pi_.size(), source.size()));
     for (std::size_t m = 0; m < source.size(); ++m) {
-      const auto worst = static_cast<std::uint32_t>(worst_[pair_of(source[m], target[m])]);
-      pi_[m] = std::max(number_of_message(), worst);
+      pi_[m] = std::max(number_of_message(), ways_->worst(source[m], target[m]));
     }
   }
 
@@ -424,7 +395,7 @@ class RoundCounter {
   }
 
   const Resolver& resolver_;
-  const Ways* ways_;  ///< null where resolver_ tells the ways
+  std::optional<WaysCounter> ways_;  ///< none where resolver_ tells the ways
   std::uint32_t unit_;
   std::uint32_t most_messages_;
   std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
@@ -443,11 +414,6 @@ class RoundCounter {
   std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
   std::vector<double> injection_;
   std::vector<double> ejection_;
-  std::vector<std::uint32_t> between_;  ///< messages by pair of leaves, where ways_ is not null
-  std::vector<double> worst_;           ///< number of the value of the worst channel, likewise
-  std::vector<double> slowest_;         ///< the longest time of a byte, likewise, with rates
-  std::vector<double> load_;
-  std::vector<double> values_of_channels_;
 };
 
 }  // namespace contend
