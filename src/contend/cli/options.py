@@ -64,7 +64,10 @@ FABRIC_HELP = (
 FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
 ROUTES = option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
 ROUTE = option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
-ENGINES = ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+ENGINES = (
+    ": contend, minhop, updn, dor or dmodk; ecmp or spray, which have no tables; or opensm:NAME, "
+    "which runs the real OpenSM."
+)
 LANES = option("--lanes", takes="N", means="Number of virtual lanes that routes may use")
 RoutesOption = Annotated[str | None, ROUTES()]
 RouteOption = Annotated[str | None, ROUTE(ENGINES)]
