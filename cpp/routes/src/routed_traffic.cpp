@@ -79,7 +79,19 @@ void RoutedTraffic::adopt(const Fabric& fabric, const Tables& tables) {
   }
   for (std::size_t d = 0; d < to_.size(); ++d) {
     check_interruption();
+    refuse_loops(d);
     add(d);
+  }
+}
+
+void RoutedTraffic::refuse_loops(std::size_t d) const {
+  for (const SwitchId source : sources_) {
+    std::size_t hops = 0;
+    for (SwitchId s = source; s != at_[d] && out(d, s) != kNoLink; s = links_->to(out(d, s))) {
+      if (++hops > links_->switches()) {
+        throw Error("by these tables not all routes between hosts arrive");
+      }
+    }
   }
 }
 

@@ -51,7 +51,7 @@ class RoutedTraffic {
     for (SwitchId s = 0; s < out.size(); ++s) set(d, s, out[s]);
   }
   /// Takes over the routes of tables, with nothing on the links before, and puts on them all that
-  /// is sent.
+  /// is sent. Throws Error where a route goes round and round.
   void adopt(const Fabric& fabric, const Tables& tables);
   /// Whether every source that is joined to destination d reaches it.
   bool is_reached(std::size_t d) const;
@@ -131,6 +131,8 @@ class RoutedTraffic {
       });
     }
   }
+  /// A walk along a loop would never end.
+  void refuse_loops(std::size_t d) const;
   void find_parts();
 
   const SwitchLinks* links_;

@@ -90,3 +90,23 @@ TEST_CASE("tables that lose routes or have a circle already are refused") {
                        "by these tables not all routes between hosts arrive", Error);
   CHECK_THROWS_AS(table_steps(ring.fabric, ring.targets(), Tables(3), {}, 1), Error);
 }
+
+TEST_CASE("tables by which a route goes round and round are refused") {
+  // Switches 0 and 1 send what is meant for the host on switch 3 to each other.
+  const Paper ring = test::ring(5);
+  Tables tables = minhop(ring.fabric, ring.targets());
+  const auto towards = [&](SwitchId s, SwitchId peer) {
+    PortNumber port = 1;
+    while (ring.fabric.out(s, port) == kNoChannel ||
+           !ring.fabric.is_switch_channel(ring.fabric.out(s, port)) ||
+           ring.fabric.channel_to(ring.fabric.out(s, port)) != peer) {
+      ++port;
+    }
+    return port;
+  };
+  const std::size_t addresses = ring.targets().addresses;
+  tables[0 * addresses + 4] = towards(0, 1);
+  tables[1 * addresses + 4] = towards(1, 0);
+  CHECK_THROWS_WITH_AS(table_steps(ring.fabric, ring.targets(), tables, {}, 1),
+                       "by these tables not all routes between hosts arrive", Error);
+}
