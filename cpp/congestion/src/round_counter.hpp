@@ -127,7 +127,7 @@ class RoundCounter {
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
     if (ways_) {
-      find_worst_of(source, target);
+      find_worst_pi(source, target);
     } else {
       find_route_pi(source, target, look_up_again);
     }
@@ -171,37 +171,17 @@ class RoundCounter {
   /// Right after judge(), whose routes it uses.
   RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
                     std::span<const std::uint64_t> weight) const {
-    RoundShares sum;
-    const std::size_t stride = resolver_.stride();
-    const Id* route = routes_.data();
-    const std::uint32_t* const sent = usage_.data() + sent_;
-    const std::uint32_t* const received = sent + places_;
-    for (std::size_t m = 0; m < source.size(); ++m, route += stride) {
-      const double in = injection_[source[m]];
-      const double out = ejection_[target[m]];
-      // Seconds a byte: alone between the two ports, and beside the others.
-      const double alone = std::max(in, out);
-      double seconds = alone;
-      if (ways_) {
-        seconds = std::max(alone, unit_ * ways_->slowest(source[m], target[m]));
-      } else {
-        seconds = seconds_beside(route, stride, seconds_.data(), alone,
-                                 [&](std::size_t k) { return usage_[route[k]]; });
-      }
-      if (places_ > 0) {
-        seconds =
-            std::max({seconds, sent[source[m]] * in / unit_, received[target[m]] * out / unit_});
-      }
-      const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
-      sum.weight += messages;
-      sum.share += messages * (alone / seconds);
-      sum.slowdown += messages * (seconds / alone);
-      sum.largest = std::max(sum.largest, seconds / alone);
-      sum.bytes_per_second += messages / seconds;
-      sum.seconds += messages * seconds;
-      sum.slowest = std::max(sum.slowest, seconds);
+    if (ways_) {
+      return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
+        return std::max(alone, unit_ * ways_->slowest(source[m], target[m]));
+      });
     }
-    return sum;
+    const std::size_t stride = resolver_.stride();
+    return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
+      const Id* const route = routes_.data() + m * stride;
+      return seconds_beside(route, stride, seconds_.data(), alone,
+                            [&](std::size_t k) { return usage_[route[k]]; });
+    });
   }
 
   void clear() {
@@ -256,21 +236,49 @@ class RoundCounter {
     }
   }
 
+  /// `beside` says how long a byte of message m takes between switches, beside the others, where it
+  /// would take so long alone.
+  template <class Beside>
+  RoundShares weigh_by(std::span<const Place> source, std::span<const Place> target,
+                       std::span<const std::uint64_t> weight, const Beside& beside) const {
+    RoundShares sum;
+    const double part = 1.0 / unit_;
+    const std::uint32_t* const sent = usage_.data() + sent_;
+    const std::uint32_t* const received = sent + places_;
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      const double in = injection_[source[m]];
+      const double out = ejection_[target[m]];
+      // Seconds a byte: alone between the two ports, and beside the others.
+      const double alone = std::max(in, out);
+      double seconds = beside(m, alone);
+      if (places_ > 0) {
+        seconds =
+            std::max({seconds, sent[source[m]] * part * in, received[target[m]] * part * out});
+      }
+      const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
+      sum.weight += messages;
+      sum.share += messages * (alone / seconds);
+      sum.slowdown += messages * (seconds / alone);
+      sum.largest = std::max(sum.largest, seconds / alone);
+      sum.bytes_per_second += messages / seconds;
+      sum.seconds += messages * seconds;
+      sum.slowest = std::max(sum.slowest, seconds);
+    }
+    return sum;
+  }
+
+  // Each switches over the stride by itself: one template that calls either makes the loops slower.
   void count_routes(std::span<const Place> source, std::span<const Place> target) {
     look_up(source, target);
     switch (resolver_.stride()) {
       case 2:
-        add_routes<2>(source.size());
-        break;
+        return add_routes<2>(source.size());
       case 4:
-        add_routes<4>(source.size());
-        break;
+        return add_routes<4>(source.size());
       case 6:
-        add_routes<6>(source.size());
-        break;
+        return add_routes<6>(source.size());
       default:
-        add_routes<0>(source.size());
-        break;
+        return add_routes<0>(source.size());
     }
   }
 
@@ -344,21 +352,17 @@ class RoundCounter {
     if (again) look_up(source, target);
     switch (resolver_.stride()) {
       case 2:
-        find_pi<2>(source.size());
-        break;
+        return find_pi<2>(source.size());
       case 4:
-        find_pi<4>(source.size());
-        break;
+        return find_pi<4>(source.size());
       case 6:
-        find_pi<6>(source.size());
-        break;
+        return find_pi<6>(source.size());
       default:
-        find_pi<0>(source.size());
-        break;
+        return find_pi<0>(source.size());
     }
   }
 
-  void find_worst_of(std::span<const Place> source, std::span<const Place> target) {
+  void find_worst_pi(std::span<const Place> source, std::span<const Place> target) {
     pi_.resize(std::max(pi_.size(), source.size()));
     for (std::size_t m = 0; m < source.size(); ++m) {
       pi_[m] = std::max(number_of_message(), ways_->worst(source[m], target[m]));
