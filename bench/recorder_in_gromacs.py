@@ -39,7 +39,6 @@ TOPOLOGY = """#include "amber99sb.ff/forcefield.itp"
 water
 [ molecules ]
 """
-DESCENT = "integrator = steep\nnsteps = 50\ncutoff-scheme = Verlet\ncoulombtype = PME\n"
 DYNAMICS = """integrator = md
 nsteps = -1
 dt = 0.001
@@ -67,7 +66,7 @@ class Took:
 
 
 def prepare(folder: Path, environment: dict[str, str]) -> None:
-    """Makes a box of water that has come to rest, as topol.tpr."""
+    """Makes water at rest, eight of its box of 216 molecules, as topol.tpr."""
 
     def gmx(*words: str) -> str:
         done = subprocess.run(
@@ -80,17 +79,11 @@ def prepare(folder: Path, environment: dict[str, str]) -> None:
         )
         return done.stdout + done.stderr
 
-    told = gmx("solvate", "-cs", "spc216", "-box", "4", "4", "4", "-o", "water.gro")
+    told = gmx("solvate", "-cs", "spc216", "-box", "3.72412", "-scale", "0.1", "-o", "water.gro")
     waters = _WATERS.findall(told)[0]
     (folder / "topol.top").write_text(f"{TOPOLOGY}SOL {waters}\n")
-    for name, text, begin, end in (
-        ("descent", DESCENT, "water.gro", "rest.tpr"),
-        ("dynamics", DYNAMICS, "rest.gro", "topol.tpr"),
-    ):
-        (folder / f"{name}.mdp").write_text(text)
-        gmx("grompp", "-f", f"{name}.mdp", "-c", begin, "-p", "topol.top", "-o", end)
-        if name == "descent":
-            gmx("mdrun", "-s", "rest.tpr", "-c", "rest.gro", "-ntomp", "1")
+    (folder / "dynamics.mdp").write_text(DYNAMICS)
+    gmx("grompp", "-f", "dynamics.mdp", "-c", "water.gro", "-p", "topol.top", "-o", "topol.tpr")
 
 
 def launch(folder: Path, library: Library, environment: dict[str, str]) -> Took:

@@ -86,31 +86,10 @@ def pairs(folder: Path) -> None:
             kept.write_text("\n".join(["bytes,own_s,carried_s", *rows, ""]))
 
 
-def prepare(folder: Path) -> None:
-    """The input of GROMACS: 4 nm of water."""
-    if (folder / "md.tpr").exists():
-        return
-    (folder / "topol.top").write_text(programs.TOPOLOGY)
-    run(
-        folder,
-        "gmx_mpi",
-        *["solvate", "-cs", "spc216", "-box", "4", "4", "4", "-p", "topol.top", "-o", "box.gro"],
-    )
-    for name, content, start in (
-        ("em", programs.MINIMISE, "box"),
-        ("md", programs.DYNAMICS, "em"),
-    ):
-        (folder / f"{name}.mdp").write_text(content)
-        made = f"grompp -f {name}.mdp -c {start}.gro -p topol.top -o {name}.tpr -maxwarn 5"
-        run(folder, "gmx_mpi", *made.split())
-        if name == "em":
-            minimise = "mpirun -n 2 gmx_mpi mdrun -s em.tpr -c em.gro -deffnm em -ntomp 1"
-            run(folder, *minimise.split())
-
-
 def gromacs(folder: Path) -> None:
     """Seconds of GROMACS' own clock and packets dropped, without and with the rules, in turns."""
-    prepare(folder)
+    if not (folder / "md.tpr").exists():
+        programs.prepare_water(folder)
     nothing = folder / "nothing"
     nothing.mkdir(exist_ok=True)
     (nothing / "rules.toml").write_text("version = 1\n")
