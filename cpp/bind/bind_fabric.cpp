@@ -1,8 +1,15 @@
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <vector>
+
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/fabric/minimum_cut.hpp"
+#include "contend/fabric/remains.hpp"
 
 namespace contend::bind {
 
@@ -37,6 +44,12 @@ static Numpy<std::uint8_t> cut(std::uint32_t nodes, const Vector<std::uint32_t>&
   return to_numpy(std::move(near));
 }
 
+static std::unique_ptr<Remains> remain(const Fabric& whole, const std::vector<SwitchId>& switches,
+                                       const std::vector<std::uint32_t>& cables) {
+  const Released released;
+  return std::make_unique<Remains>(whole, Losses{switches, cables});
+}
+
 using LevelArrays = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint8_t>>;
 
 static LevelArrays levels(const Fabric& fabric) {
@@ -59,6 +72,10 @@ void bind_fabric(nb::module_& m) {
       .def_prop_ro("cables", &Fabric::cables)
       .def_prop_ro("channels", &Fabric::channels)
       .def("out", &Fabric::out, nb::arg("switch"), nb::arg("port"));
+  nb::class_<Remains>(m, "Remains")
+      .def_prop_ro("hosts_left", [](const Remains& rest) { return rest.hosts_left; })
+      .def("host_gone", [](const Remains& rest) { return to_numpy(std::vector(rest.host_gone)); });
+  m.def("remains", &remain, nb::arg("fabric"), nb::arg("switches"), nb::arg("cables"));
   m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),
         nb::arg("source"), nb::arg("sink"));

@@ -115,6 +115,12 @@ void bind_pattern(nb::module_& m) {
       "make_copies",
       [](Rank copies, Shared pattern) -> Shared { return make_copies(copies, std::move(pattern)); },
       nb::arg("copies"), nb::arg("pattern"));
+  add(
+      "make_rest",
+      [](Shared pattern, const Vector<std::uint8_t>& gone) -> Shared {
+        return make_rest(std::move(pattern), as_vector(gone));
+      },
+      nb::arg("pattern"), nb::arg("gone"));
 }
 
 }  // namespace contend::bind

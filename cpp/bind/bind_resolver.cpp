@@ -51,17 +51,17 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                          std::uint32_t flows, bool alike) {
+                                          std::uint32_t flows, bool alike, const Remains* rest) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_hashed_resolver(fabric, places, {flows, alike});
+  return make_hashed_resolver(fabric, places, {flows, alike}, rest);
 }
 
-std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric,
-                                           const Vector<std::uint32_t>& hosts) {
+std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                           const Remains* rest) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_sprayed_resolver(fabric, places);
+  return make_sprayed_resolver(fabric, places, rest);
 }
 
 /// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
@@ -121,8 +121,9 @@ void bind_resolver(nb::module_& m) {
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("flows"), nb::arg("alike"));
-  m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"));
+        nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
+  m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),
+        nb::arg("rest").none());
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
   // A walking resolver reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -11,38 +10,9 @@ import pytest
 import contend
 from contend.congestion import simulate
 from contend.errors import UsageError
-from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.routes import make_resolver, save
-
-# As the core keeps parts of messages that are sprayed.
-PART = 1 / 1024
-
-
-def ways(fabric: Fabric, source: int, target: int) -> dict[int, float]:
-    """What a message puts on every channel by the definition: evenly at every switch."""
-    end = int(fabric.host_switch[target])
-    out: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for cable in range(fabric.cables):
-        near, far = int(fabric.cable_from[cable]), int(fabric.cable_to[cable])
-        out[near].append((2 * cable, far))
-        out[far].append((2 * cable + 1, near))
-    distance, waiting = {end: 0}, [end]
-    for switch in waiting:
-        for _, peer in out[switch]:
-            if peer not in distance:
-                distance[peer] = distance[switch] + 1
-                waiting.append(peer)
-    load: dict[int, float] = defaultdict(float)
-
-    def split(switch: int, share: float) -> None:
-        nearer = [hop for hop in out[switch] if distance[hop[1]] == distance[switch] - 1]
-        for channel, peer in nearer:
-            load[channel] += share / len(nearer)
-            split(peer, share / len(nearer))
-
-    split(int(fabric.host_switch[source]), 1.0)
-    return load
+from several_ways import PART, sprayed
 
 
 @pytest.mark.parametrize("pattern", ["bisect", "shift:3", "uniform", "alltoall", "tree"])
@@ -60,7 +30,7 @@ def test_sprayed_messages_by_the_definition(spec: str, pattern: str) -> None:
             ends = drawn.messages(number, seed=7, sample=sample)
             both = zip(*(each.tolist() for each in ends), strict=True)
             pairs = [(a, b) for a, b in both if a != b]
-            crossed = [ways(fabric, *pair) for pair in pairs]
+            crossed = [sprayed(fabric, *pair) for pair in pairs]
             load = np.zeros(2 * fabric.cables)
             sent, received = np.zeros(fabric.hosts), np.zeros(fabric.hosts)
             for (a, b), each in zip(pairs, crossed, strict=True):

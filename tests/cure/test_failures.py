@@ -9,8 +9,9 @@ import contend
 from contend.congestion import draw_patterns, message_congestion, simulate
 from contend.cure import FabricFailure, failures
 from contend.fabric import Fabric, without_numbers
-from contend.routes import mended
+from contend.routes import compute, mended
 from sample_fabrics import DATA
+from several_ways import PART, sprayed
 
 SAMPLES = 3
 
@@ -67,6 +68,81 @@ def test_every_failure_costs_what_the_slow_way_says(
         assert (one.hosts, one.changed) == (hosts, changed)
         assert one.bandwidth == pytest.approx(after, rel=1e-12)
         assert one.change == pytest.approx(after - before, abs=1e-12)
+
+
+def _by_slow_counting(fabric: Fabric, failure: FabricFailure) -> tuple[float, float]:
+    """What the pairs that are left get by packets sprayed over all shortest ways, by definition."""
+    died = {kind: {n for k, n in failure.parts if k == kind} for kind in ("switch", "cable")}
+    cables = {
+        cable
+        for cable in range(fabric.cables)
+        if cable not in died["cable"]
+        and not died["switch"] & {int(fabric.cable_from[cable]), int(fabric.cable_to[cable])}
+    }
+    rest = without_numbers(fabric, switches=died["switch"], cables=died["cable"])
+    left = set(rest.hosts.tolist())
+    means = []
+    for pattern in draw_patterns(fabric, "bisect", seed=1, count=SAMPLES):
+        both = zip(*(each.tolist() for each in pattern.between_hosts()), strict=True)
+        pairs = [pair for pair in both if left.issuperset(pair)]
+        shares = []
+        for kept in (set(range(fabric.cables)), cables):
+            each = [sprayed(fabric, *pair, cables=kept) for pair in pairs]
+            load: dict[int, float] = {}
+            for channel, share in (item for way in each for item in way.items()):
+                load[channel] = load.get(channel, 0) + share
+            pi = [max([1, *(load[channel] for channel in way)]) for way in each]
+            shares.append(np.mean([1 / one for one in pi]) if pi else 1.0)
+        means.append(shares)
+    before, after = np.mean(means, axis=0)
+    return float(before), float(after)
+
+
+@pytest.mark.parametrize("spec", ["xgft:3;2,2,2;1,2,2", "torus:3x3", "random:8,3,2"])
+def test_sprayed_messages_find_the_shortest_ways_that_are_left(spec: str) -> None:
+    fabric = contend.load(spec, route="spray")
+    found = failures(fabric, samples=SAMPLES, worst=2, engine="spray")
+    assert len(found.alone) == fabric.switches + fabric.cables
+    assert found.rerouted is None
+    assert any(one.change < 0 for one in found.alone)
+    for one in (*found.alone, *found.pairs):
+        before, after = _by_slow_counting(fabric, one)
+        assert one.bandwidth == pytest.approx(after, abs=2 * PART)
+        assert one.change == pytest.approx(after - before, abs=2 * PART)
+        assert (one.changed, one.rerouted) == (0, None)
+
+
+@pytest.mark.parametrize("route", ["spray", "ecmp", "ecmp,flows=4"])
+def test_without_tables_failures_cost_what_the_rest_gets(route: str) -> None:
+    """Without one of its two cables up, a leaf's two hosts share the other."""
+    fabric = contend.load("xgft:2;2,2;1,2", route=route)
+    found = failures(fabric, samples=300, engine=route)
+    broken = [one for one in found.alone if one.parts[0][0] == "cable"]
+    assert len(broken) == 4
+    for one in broken:
+        assert one.hosts == 0
+        assert one.bandwidth <= found.whole.effective_bandwidth
+        # In a third of all patterns both hosts of a leaf send to the other: each gets half.
+        if route == "spray":
+            assert (found.whole.effective_bandwidth, one.bandwidth) == (1, pytest.approx(5 / 6))
+    again = failures(fabric, samples=300, engine=route, threads=1)
+    assert [one.bandwidth for one in again.alone] == [one.bandwidth for one in found.alone]
+
+
+def test_hashed_messages_keep_their_ways_where_nothing_died() -> None:
+    """A dead leaf carries messages of its own hosts only: the others hash as before."""
+    fabric = contend.load("xgft:2;4,6;1,2", route="ecmp")
+    leaves = [one for one in failures(fabric, samples=20, engine="ecmp").alone if one.hosts]
+    assert [one.hosts for one in leaves] == [4] * 6
+    assert all((one.change, one.margin) == (0, 0) for one in leaves)
+
+
+def test_tables_in_the_place_of_sprayed_routes() -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="spray")
+    found = failures(fabric, samples=20, engine="minhop")
+    tables = simulate(compute(fabric, "minhop"), "bisect", samples=20, seed=1)
+    assert found.rerouted is not None
+    assert found.rerouted.effective_bandwidth == tables.effective_bandwidth
 
 
 def test_what_nothing_changes_is_what_the_simulation_says() -> None:

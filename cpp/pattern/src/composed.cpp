@@ -165,6 +165,49 @@ class Copies final : public Pattern {
   std::shared_ptr<const Pattern> pattern_;
 };
 
+class Rest final : public Pattern {
+ public:
+  Rest(std::shared_ptr<const Pattern> pattern, std::vector<std::uint8_t> gone)
+      : Pattern(pattern->ranks()), pattern_(std::move(pattern)), gone_(std::move(gone)) {}
+
+  std::uint32_t rounds() const override { return pattern_->rounds(); }
+  std::uint32_t pieces(std::uint32_t round) const override { return pattern_->pieces(round); }
+  std::uint64_t messages_expected() const override { return pattern_->messages_expected(); }
+  bool random() const override { return pattern_->random(); }
+  bool shares_ends() const override { return pattern_->shares_ends(); }
+  bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
+  bool weighted() const override { return pattern_->weighted(); }
+  std::optional<std::uint64_t> outcomes() const override { return pattern_->outcomes(); }
+
+  void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
+            Messages& out) const override {
+    pattern_->fill(round, piece, choices, out);
+    leave_out(out);
+  }
+  void fill(std::uint32_t round, std::uint32_t piece, EnumeratedChoices& choices,
+            Messages& out) const override {
+    pattern_->fill(round, piece, choices, out);
+    leave_out(out);
+  }
+
+ private:
+  void leave_out(Messages& out) const {
+    std::size_t kept = 0;
+    for (std::size_t m = 0; m < out.size(); ++m) {
+      if (gone_[out.source[m]] != 0 || gone_[out.target[m]] != 0) continue;
+      out.source[kept] = out.source[m];
+      out.target[kept] = out.target[m];
+      if (!out.weight.empty()) out.weight[kept] = out.weight[m];
+      ++kept;
+    }
+    out.resize(kept);
+    if (!out.weight.empty()) out.weight.resize(kept);
+  }
+
+  std::shared_ptr<const Pattern> pattern_;
+  std::vector<std::uint8_t> gone_;
+};
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> round_begin,
@@ -195,6 +238,12 @@ std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
 
 std::unique_ptr<Pattern> make_copies(Rank copies, std::shared_ptr<const Pattern> pattern) {
   return std::make_unique<Copies>(copies, std::move(pattern));
+}
+
+std::unique_ptr<Pattern> make_rest(std::shared_ptr<const Pattern> pattern,
+                                   std::vector<std::uint8_t> gone) {
+  if (gone.size() != pattern->ranks()) throw Error("for every rank whether it is gone");
+  return std::make_unique<Rest>(std::move(pattern), std::move(gone));
 }
 
 }  // namespace contend

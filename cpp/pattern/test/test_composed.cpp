@@ -125,6 +125,23 @@ TEST_CASE("copies of what is drawn are alike, and messages keep their weights") 
   CHECK(out.weight == Numbers{1, 1, 1000, 1000});
 }
 
+TEST_CASE("the rest of a pattern is what it draws between ranks that are left") {
+  const Shared whole = contend::make_bisect(6, false);
+  const auto rest = contend::make_rest(whole, {0, 1, 0, 0, 0, 0});
+  CHECK(rest->outcomes() == whole->outcomes());
+  for (std::uint64_t sample = 0; sample < 20; ++sample) {
+    Pairs expected = round_of(*whole, 0, sample);
+    std::erase_if(expected, [](const auto& pair) { return pair.first == 1 || pair.second == 1; });
+    CHECK(round_of(*rest, 0, sample) == expected);
+  }
+  const Shared weighted = make_rounds(3, {0, 2}, {0, 1}, {1, 2}, {1, 1000});
+  contend::Messages out;
+  contend::RandomChoices choices({1, 0, 1});
+  contend::make_rest(weighted, {1, 0, 0})->fill(0, 0, choices, out);
+  CHECK(out.weight == Numbers{1000});
+  CHECK_THROWS_AS(contend::make_rest(whole, {0, 1}), contend::Error);
+}
+
 TEST_CASE("two random parts draw apart from each other") {
   const Shared bisect = contend::make_bisect(12, false);
   const auto both = make_parts(bisect, bisect);

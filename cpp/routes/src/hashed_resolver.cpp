@@ -141,7 +141,8 @@ class Sets {
 };
 
 /// Cables from every switch to one of them; kFar where no way leads there.
-std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to) {
+std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to,
+                                     std::span<const std::uint8_t> died) {
   std::vector<std::uint32_t> distance(fabric.switches(), kFar);
   std::vector<SwitchId> queue{to};
   distance[to] = 0;
@@ -150,6 +151,7 @@ std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to) {
     for (PortNumber port = 1; port <= fabric.switch_ports(s); ++port) {
       const ChannelId channel = fabric.out(s, port);
       if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
+      if (!died.empty() && died[channel] != 0) continue;
       const SwitchId peer = fabric.channel_to(channel);
       if (distance[peer] != kFar) continue;
       distance[peer] = distance[s] + 1;
@@ -161,10 +163,16 @@ std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to) {
 
 }  // namespace
 
-NextHops next_hops(const Fabric& fabric, const Places& places) {
+NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest) {
   NextHops next;
   std::vector<SwitchId>& leaves = next.leaves;
-  for (const HostId host : places.hosts) leaves.push_back(fabric.host_switch(host));
+  std::span<const std::uint8_t> died;
+  std::vector<HostId> hosts = places.hosts;
+  if (rest != nullptr) {
+    died = rest->channel_died;
+    std::erase_if(hosts, [&](HostId host) { return rest->host_gone[host] != 0; });
+  }
+  for (const HostId host : hosts) leaves.push_back(fabric.host_switch(host));
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
 
@@ -173,13 +181,13 @@ NextHops next_hops(const Fabric& fabric, const Places& places) {
   std::vector<ChannelId> towards;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     check_interruption();
-    const std::vector<std::uint32_t> distance = distances(fabric, leaves[leaf]);
-    for (const HostId host : places.hosts) {
+    const std::vector<std::uint32_t> distance = distances(fabric, leaves[leaf], died);
+    for (const HostId host : hosts) {
       const std::uint32_t away = distance[fabric.host_switch(host)];
       if (away == kFar) {
-        const auto there =
-            std::find_if(places.hosts.begin(), places.hosts.end(),
-                         [&](HostId other) { return fabric.host_switch(other) == leaves[leaf]; });
+        const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId other) {
+          return fabric.host_switch(other) == leaves[leaf];
+        });
         const SwitchId from = fabric.host_switch(host);
         throw UnreachableError(*there, 0, from, from, "has no way there");
       }
@@ -191,6 +199,7 @@ NextHops next_hops(const Fabric& fabric, const Places& places) {
       for (PortNumber port = 1; port <= fabric.switch_ports(s); ++port) {
         const ChannelId channel = fabric.out(s, port);
         if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
+        if (!died.empty() && died[channel] != 0) continue;
         if (distance[fabric.channel_to(channel)] + 1 == distance[s]) towards.push_back(channel);
       }
       next.set_of[leaf * fabric.switches() + s] = sets.number(towards);
@@ -200,8 +209,8 @@ NextHops next_hops(const Fabric& fabric, const Places& places) {
 }
 
 std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
-                                               const Hashing& hashing) {
-  return std::make_unique<HashedResolver>(fabric, places, next_hops(fabric, places), hashing);
+                                               const Hashing& hashing, const Remains* rest) {
+  return std::make_unique<HashedResolver>(fabric, places, next_hops(fabric, places, rest), hashing);
 }
 
 }  // namespace contend

@@ -166,8 +166,9 @@ class SprayedResolver final : public Resolver, private Ways {
 
 }  // namespace
 
-std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places) {
-  return std::make_unique<SprayedResolver>(fabric, places, next_hops(fabric, places));
+std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
+                                                const Remains* rest) {
+  return std::make_unique<SprayedResolver>(fabric, places, next_hops(fabric, places, rest));
 }
 
 }  // namespace contend

@@ -12,8 +12,10 @@ from contend import _core
 from contend.congestion.drawing import arrange, seat
 from contend.congestion.rates import link_rates
 from contend.congestion.simulation import Simulation
+from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import mendable
+from contend.pattern import Pattern
+from contend.routes import Routes, make_resolver, mendable
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +39,13 @@ class FailureCost:
 class FailureJudge:
     """Lets switches and cables of a fabric die, and counts what the same random pairs then get.
 
-    Tables are mended as `contend.routes.mended` mends them. Only what a failure changes is looked
-    at anew. Pairs of hosts that are gone are left out before and after, so that the difference is
-    the network's. Several threads may ask at once.
+    Tables are mended as `contend.routes.mended` mends them, and only what a failure changes is
+    looked at anew. Where there are none, switches find the shortest ways that are left, and all
+    pairs are counted on these. Pairs of hosts that are gone are left out before and after, so that
+    the difference is the network's. Several threads may ask at once.
 
-    Memory: about 6 bytes for each address and switch, and for each sample 4 a channel and 40 a
-    pair; as much again as the pairs take while a failure is judged.
+    Memory, with tables: about 6 bytes for each address and switch, and for each sample 4 a channel
+    and 40 a pair; as much again as the pairs take while a failure is judged.
 
     Args:
         fabric: with routes.
@@ -57,16 +60,21 @@ class FailureJudge:
         # All seats are taken and all ranks are alike: seats are never shuffled.
         seating = seat(pattern, placement)
         hosts = seating.hosts[seating.slots]
-        self._core = _core.make_failure_judge(
-            fabric.core,
-            *mendable(fabric),
-            pattern.core,
-            hosts,
-            whole.seed,
-            whole.samples,
-            whole.exhaustive,
-            link_rates(fabric, hosts).by_place,
-        )
+        rates = link_rates(fabric, hosts).by_place
+        self._judge: _core.FailureJudge | _OnWaysFoundAnew
+        if fabric.routes is not None and fabric.routes.tables is None:
+            self._judge = _OnWaysFoundAnew(fabric, fabric.routes, pattern, hosts, whole, rates)
+        else:
+            self._judge = _core.make_failure_judge(
+                fabric.core,
+                *mendable(fabric),
+                pattern.core,
+                hosts,
+                whole.seed,
+                whole.samples,
+                whole.exhaustive,
+                rates,
+            )
 
     def judge(self, switches: Sequence[int], cables: Sequence[int]) -> FailureCost:
         """What it costs if switches and cables die together, given by their numbers.
@@ -74,4 +82,47 @@ class FailureJudge:
         Raises:
             UsageError: there is no such switch or cable.
         """
-        return FailureCost(*self._core.judge(list(switches), list(cables)))
+        return FailureCost(*self._judge.judge(list(switches), list(cables)))
+
+
+class _OnWaysFoundAnew:
+    """Judges failures where switches look for ways by themselves: counts every pair once more."""
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        routes: Routes,
+        pattern: Pattern,
+        hosts: NDArray[np.uint32],
+        whole: Simulation,
+        rates: NDArray[np.float64],
+    ) -> None:
+        self._fabric, self._routes, self._pattern = fabric, routes, pattern
+        self._hosts, self._whole, self._rates = hosts, whole, rates
+        self._before = make_resolver(fabric, hosts, draws=True, several=True)
+
+    def judge(
+        self, switches: list[int], cables: list[int]
+    ) -> tuple[int, int, NDArray[np.float64], NDArray[np.float64]]:
+        """Hosts left, table entries changed, and what pairs get by sample, before and after."""
+        rest = _core.remains(self._fabric.core, switches, cables)
+        if rest.hosts_left < 2:
+            return rest.hosts_left, 0, np.zeros(0), np.zeros(0)
+        after = self._routes.found_anew(self._fabric, self._hosts, rest)
+        if after is None:
+            raise UsageError(
+                f"routes by {self._routes.engine} are not found anew after a failure: give "
+                "routes=FILE or another route=ENGINE"
+            )
+        gone = rest.host_gone()[self._hosts]
+        left = _core.make_rest(self._pattern.core, gone)
+        before = self._bandwidth(self._before, left) if gone.any() else self._whole.bandwidth
+        return rest.hosts_left, 0, before, self._bandwidth(after, left)
+
+    def _bandwidth(self, resolver: _core.Resolver, pattern: _core.Pattern) -> NDArray[np.float64]:
+        """What pairs get in every sample, on one thread: failures are judged side by side."""
+        whole, seats = self._whole, np.arange(len(self._hosts), dtype=np.uint32)
+        drawn = (whole.seed, 0, whole.samples, whole.exhaustive)
+        found = _core.simulate(resolver, pattern, seats, 1, False, *drawn, 1, self._rates)
+        shares: NDArray[np.float64] = found["share" if len(self._rates) else "bandwidth"]
+        return shares

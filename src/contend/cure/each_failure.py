@@ -27,7 +27,7 @@ class FabricFailure:
         parts: what died: ``switch`` or ``cable``, and its number.
         name: in words, as ``--without`` takes it.
         hosts: that are gone with it or cut off.
-        changed: table entries that had to change.
+        changed: table entries that had to change; 0 where there are no tables.
         bandwidth: what random pairs get of which both hosts are left, as a share of a link's rate;
             0 where fewer than two hosts are.
         change: against what these pairs get on the whole fabric, also without the others; below 0
@@ -65,7 +65,8 @@ class Failures(Shown, told="failures_document"):
     Attributes:
         fabric: whole; of a fabric in several parts the one that has the hosts.
         whole: what random pairs get while nothing is broken.
-        rerouted: what they get then with recomputed tables; None where the engine refuses.
+        rerouted: what they get then with recomputed tables; None where the engine refuses, or is
+            the one whose routes switches find by themselves.
         alone: one failure at a time, the worst first.
         pairs: two of the worst at a time, the worst first; no switch with a cable of its own.
         engine: that computed tables anew, for the whole fabric and the worst failures.
@@ -77,6 +78,11 @@ class Failures(Shown, told="failures_document"):
     alone: tuple[FabricFailure, ...]
     pairs: tuple[FabricFailure, ...]
     engine: str
+
+    @property
+    def mended(self) -> bool:
+        """Whether failures were judged by mended tables; else switches found other ways."""
+        return _mends(self.fabric)
 
 
 def failures(
@@ -94,7 +100,8 @@ def failures(
 
     Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
     are counted: what the pairs that are left get, before and after. Only what a failure changes is
-    looked at anew, so it takes milliseconds. Those that cost most without cutting hosts off are
+    looked at anew, so it takes milliseconds. Routes without tables are found anew on what is left,
+    and all pairs counted again. Those that cost most without cutting hosts off are
     then routed anew, and joined in pairs. So is the whole fabric: what a failure costs by new
     tables is held against new tables without it. Memory: as `contend.congestion.FailureJudge`.
 
@@ -157,6 +164,11 @@ def _with_part(fabric: Fabric, hosts: HostChoice | None) -> tuple[Fabric, NDArra
     return only(fabric, having[0]), np.searchsorted(having[0].hosts, chosen)
 
 
+def _mends(fabric: Fabric) -> bool:
+    """Whether there are tables, which somebody mends; else switches find ways by themselves."""
+    return fabric.routes is None or fabric.routes.tables is not None
+
+
 def _implies(fabric: Fabric, first: _Part, second: _Part) -> bool:
     """Whether one of two is a switch, with which the other, a cable of it, dies anyway."""
     (kind, switch), (other, cable) = sorted((first, second), reverse=True)
@@ -185,7 +197,9 @@ class _Judge:
         [part] = parts_of(taking_part)
         self.parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
         self.parts += [("cable", number) for number in part.cables.tolist()]
-        self.anew = self._routed_anew(fabric, hosts, None)
+        # Switches that find their ways by themselves have rerouted already.
+        itself = not _mends(fabric) and self.whole.engine == engine
+        self.anew = None if itself else self._routed_anew(fabric, hosts, None)
 
     def __call__(self, parts: Sequence[_Part]) -> FabricFailure:
         name = " and ".join(self._name(*part) for part in parts)

@@ -87,7 +87,9 @@ def failures_tables(found: Failures) -> list[ResultTable]:
 
 
 def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> ResultTable:
-    numeric = ["hosts cut off", "random pairs get", "change", "entries changed"]
+    numeric = ["hosts cut off", "random pairs get", "change"]
+    if found.mended:
+        numeric.append("entries changed")
     tried = any(failure.rerouted is not None for failure in failures)
     if tried:
         numeric += ["rerouted", "change then"]
@@ -102,12 +104,12 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
                 f"{failure.hosts:,}",
                 percent(failure.bandwidth),
                 _change(failure.change, failure.margin),
-                f"{failure.changed:,}",
+                *((f"{failure.changed:,}",) if found.mended else ()),
                 *(_rerouted(failure) if tried else ()),
             )
         )
     left = len(failures) - len(rows)
-    note = f"by mended tables; with nothing broken {_intact(found)}"
+    note = f"{_how(found)}; with nothing broken {_intact(found)}"
     if left:
         note += f"; {left:,} more are in the JSON"
     return ResultTable(
@@ -117,6 +119,11 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
         numeric=frozenset({"place", *numeric}),
         note=note,
     )
+
+
+def _how(found: Failures) -> str:
+    """How messages get past what died."""
+    return "by mended tables" if found.mended else "by the shortest ways that are left"
 
 
 def _rerouted(failure: FabricFailure) -> tuple[str, str]:
@@ -135,6 +142,8 @@ def _intact(found: Failures) -> str:
     some = found.whole.ranks < found.fabric.hosts
     whose = f" of {counted(found.whole.ranks, 'host')}" if some else ""
     words = f"random pairs{whose} get {percent(found.whole.effective_bandwidth)}"
+    if found.rerouted is None and not found.mended and found.engine == found.whole.engine:
+        return words
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
     anew = percent(found.rerouted.effective_bandwidth)
@@ -154,7 +163,7 @@ def failures_figure(found: Failures) -> Figure:
             for row, one in enumerate(shown)
             if one.rerouted is not None
         ]
-        kinds = (("by mended tables", mended, "o"), (f"rerouted by {found.engine}", anew, "D"))
+        kinds = ((_how(found), mended, "o"), (f"rerouted by {found.engine}", anew, "D"))
         for number, (label, changes, marker) in enumerate(kinds):
             if not changes:
                 continue
@@ -227,8 +236,12 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     parts: Annotated[str, "what died, as --without takes it."]
     kinds: Annotated[list[str], '"switch" or "cable", for each.']
     hosts: Annotated[int, "that are gone with it or cut off."]
-    changed: Annotated[int, "table entries that had to change."]
-    bandwidth: Annotated[float, "what random pairs of hosts get on average, by mended tables."]
+    changed: Annotated[int, "table entries that had to change; 0 where there are no tables."]
+    bandwidth: Annotated[
+        float,
+        "what random pairs of hosts get on average, by mended tables or, without tables, by the "
+        "shortest ways that are left.",
+    ]
     change: Annotated[float, "against what the same pairs get on the whole fabric."]
     margin: Annotated[float, "half of the 95 % interval of the change."]
     rerouted: Annotated[

@@ -50,7 +50,13 @@ class HashedRoutes(Routes):
             raise UsageError(
                 "ecmp draws routes between hosts: they have no further LIDs to spread over"
             )
-        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike)
+        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, None)
+
+    def found_anew(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> _core.Resolver:
+        """The same hashes choose among the shortest ways that are left."""
+        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
         """The channels among which a hash chooses."""

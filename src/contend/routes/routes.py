@@ -49,6 +49,21 @@ class Routes(ABC):
         """The forwarding tables that say where all of them lead; None where none do."""
         return None
 
+    def found_anew(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> _core.Resolver | None:
+        """The routes of what failures leave, where switches look for new ones by themselves.
+
+        Args:
+            fabric: whole.
+            hosts: that take part; those that are gone have no routes.
+            rest: what is left of it.
+
+        Returns:
+            None where routes stay as they are until tables are mended.
+        """
+        return None
+
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels among which switches choose for each message; None where they never do.
 

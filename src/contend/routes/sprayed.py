@@ -37,4 +37,10 @@ class SprayedRoutes(Routes):
             raise UsageError(
                 "spray splits messages between hosts: they have no further LIDs to spread over"
             )
-        return _core.make_sprayed_resolver(fabric.core, hosts)
+        return _core.make_sprayed_resolver(fabric.core, hosts, None)
+
+    def found_anew(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> _core.Resolver:
+        """All shortest ways that are left."""
+        return _core.make_sprayed_resolver(fabric.core, hosts, rest)

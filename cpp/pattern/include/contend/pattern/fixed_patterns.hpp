@@ -76,5 +76,9 @@ std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
 /// ranks are numbered server by server, one on every rail. All draw alike, as the adapters of a
 /// server send to those of the same other server. copies * pattern->ranks() must fit a Rank.
 std::unique_ptr<Pattern> make_copies(Rank copies, std::shared_ptr<const Pattern> pattern);
+/// A pattern's messages between ranks that are left; `gone` says of each whether it is not. Drawn
+/// as of the whole pattern. Throws Error where it is not as long as there are ranks.
+std::unique_ptr<Pattern> make_rest(std::shared_ptr<const Pattern> pattern,
+                                   std::vector<std::uint8_t> gone);
 
 }  // namespace contend

@@ -7,6 +7,7 @@
 
 #include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/remains.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {
@@ -30,8 +31,9 @@ struct NextHops {
   }
 };
 
-/// Finds them. Cost and errors as below.
-NextHops next_hops(const Fabric& fabric, const Places& places);
+/// Finds them. Cost and errors as below. Where `rest` is given: on what is left of the fabric,
+/// whose channels and switches keep their numbers; hosts that are gone have no ways.
+NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest = nullptr);
 
 /// What hashes choose by.
 struct Hashing {
@@ -47,8 +49,9 @@ struct Hashing {
 /// the same routes.
 /// Cost: one search of the switches and one look at all channels for each switch with hosts that
 /// take part; then a few multiplications a hop. Memory: four bytes for each such switch and switch.
-/// Throws UnreachableError when no way joins two of the hosts.
+/// Throws UnreachableError when no way joins two of the hosts. `rest` as of next_hops().
 std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
-                                               const Hashing& hashing = {});
+                                               const Hashing& hashing = {},
+                                               const Remains* rest = nullptr);
 
 }  // namespace contend

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/remains.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {
@@ -35,7 +36,8 @@ class Ways {
 /// Every packet of a message takes any of the shortest ways: at each switch a message splits evenly
 /// over the cables that begin one, parallel cables each counting as one.
 /// Cost of a look at all messages of a round: for every leaf that receives any, once all channels
-/// on shortest ways to it. Memory and errors as of make_hashed_resolver.
-std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places);
+/// on shortest ways to it. Memory, errors and `rest` as of make_hashed_resolver.
+std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
+                                                const Remains* rest = nullptr);
 
 }  // namespace contend
