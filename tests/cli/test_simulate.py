@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Simulate
+from contend.loading import load
 from contend.pattern import FORMS
 from contend.routes import save
 from sample_fabrics import mixed_rates
@@ -111,77 +112,33 @@ def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "start"),
+    ("engine", "said"),
     [
-        (".svg", b"<?xml"),
-        (".png", b"\x89PNG"),
-        (".pdf", b"%PDF"),
-        (".html", b"<!"),
-        (".SVG", b"<?xml"),
+        ("minhop", ""),
+        ("ecmp", " Routes by ecmp are drawn anew for every sample."),
+        ("spray", " Routes by spray send every message over several ways at once."),
+        (
+            "ecmp,flows=4",
+            " Routes by ecmp,flows=4 are drawn anew for every sample and send every message over "
+            "several ways at once.",
+        ),
     ],
 )
-def test_plot(simulate: Simulate, tmp_path: Path, suffix: str, start: bytes) -> None:
-    file = tmp_path / f"figure{suffix}"
-    status, _, err = simulate("fig1", "--samples", "100", "--plot", file)
-    assert (status, err) == (0, "")
-    assert file.read_bytes().startswith(start)
-    assert list(tmp_path.iterdir()) == [file]
+def test_the_verdict_says_which_ways_messages_take(
+    simulate: Simulate, measure: Any, engine: str, said: str
+) -> None:
+    asked = ("fig1", "--route", engine, "--samples", "20")
+    verdict = measure(*asked)["verdict"]
+    assert verdict.partition(").")[2] == said
+    assert simulate(*asked)[1].startswith(f"{verdict}\n")
 
 
-@pytest.mark.parametrize("picture", ["bandwidth", "congestion", "rounds", "channels", "network"])
-def test_every_picture_of_one_result(simulate: Simulate, tmp_path: Path, picture: str) -> None:
-    file = tmp_path / "figure.svg"
-    arguments = ("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
-    assert simulate(*arguments)[0] == 0
-    assert file.stat().st_size > 0
-
-
-def test_pictures_differ(simulate: Simulate, tmp_path: Path) -> None:
-    drawn = set()
-    for picture in ("bandwidth", "congestion", "rounds", "channels", "network"):
-        file = tmp_path / f"{picture}.svg"
-        simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
-        drawn.add(file.read_bytes())
-    assert len(drawn) == 5
-
-
-def test_picture_of_several_results(simulate: Simulate, tmp_path: Path) -> None:
-    file = tmp_path / "figure.svg"
-    arguments = ("fig1", "crossbar:16", "--samples", "50", "--plot", file)
-    assert simulate(*arguments)[0] == 0
-    by_default = file.read_bytes()
-    assert simulate(*arguments, "--picture", "comparison")[0] == 0
-    assert file.read_bytes() == by_default
-
-
-@pytest.mark.parametrize("suffix", [".html", ".HTML"])
-def test_page_shows_all_pictures_that_fit(simulate: Simulate, tmp_path: Path, suffix: str) -> None:
-    file = tmp_path / f"page{suffix}"
-    assert simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file)[0] == 0
-    # Bandwidth, congestion, rounds, channels and the network.
-    assert file.read_text().count("<svg") == 5
-
-
-def test_help_and_errors_name_the_pictures(simulate: Simulate) -> None:
-    help_text = " ".join(simulate("--help")[1].replace("│", " ").split())
-    assert (
-        "What --plot draws: bandwidth, congestion, comparison, rounds, channels, network, users, "
-        "counters." in help_text
-    )
-    status, _, error = simulate("fig1", "--picture", "round", "--plot", "figure.svg")
-    assert (status, error.split(": ", 2)[2].startswith("'round' is not one of")) == (2, True)
-
-
-def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
-    file = tmp_path / "figure.svg"
-    arguments = ("fig1", "--samples", "50", "--plot", file, "--picture", "rounds")
-    status, _, err = simulate(*arguments)
-    assert status == 2
-    assert err == (
-        "contend: --picture: expected one of bandwidth, congestion, channels, network for this "
-        "result, got rounds\n"
-    )
-    assert not file.exists()
+def test_the_verdict_says_that_routes_were_read(measure: Any, tmp_path: Path) -> None:
+    network, tables = tmp_path / "net.ibnetdiscover", tmp_path / "net.lfts"
+    save(load("fig1", route="minhop"), network)
+    save(load(network, route="minhop"), tables)
+    result = measure(network, "--routes", tables, "--samples", "20")
+    assert result["verdict"].endswith("). Its routes were read from a file.")
 
 
 def test_patterns_are_listed(simulate: Simulate) -> None:

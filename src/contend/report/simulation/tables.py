@@ -81,8 +81,21 @@ def simulation_verdict(simulation: Simulation) -> str:
     carried = "" if rate is None else f" ({rate_words(rate)})"
     return (
         f"{who} {percent(simulation.effective_bandwidth)} of {link} rate{carried} on "
-        f"{simulation.fabric_name} ({_interval(simulation)})."
+        f"{simulation.fabric_name} ({_interval(simulation)}).{_ways(simulation)}"
     )
+
+
+def _ways(simulation: Simulation) -> str:
+    """What is to be known of routes that no engine's tables give, in a sentence."""
+    if not simulation.engine:
+        return " Its routes were read from a file."
+    routes = None if simulation.fabric is None else simulation.fabric.routes
+    if routes is None:
+        return ""
+    said = ["are drawn anew for every sample"] if routes.drawn else []
+    if routes.several:
+        said.append("send every message over several ways at once")
+    return f" Routes by {routes.engine} {' and '.join(said)}." if said else ""
 
 
 def simulation_tables(
