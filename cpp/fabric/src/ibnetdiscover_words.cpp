@@ -1,5 +1,7 @@
 #include "ibnetdiscover_words.hpp"
 
+#include <algorithm>
+
 #include "contend/base/error.hpp"
 #include "contend/base/planted_fault.hpp"
 
@@ -27,7 +29,19 @@ std::uint32_t lid(Cursor& at, const Line& line) {
   return value == kHighestLid ? 0 : value;
 }
 
+bool is_ethernet_rate(std::string_view word) {
+  if (word.size() < 4 || word.size() > 16 || !word.ends_with("GbE") || !is_digit(word[0])) {
+    return false;
+  }
+  word.remove_suffix(3);
+  const std::size_t dot = word.find('.');
+  return std::ranges::all_of(word.substr(0, dot), is_digit) &&
+         (dot == word.npos ||
+          (dot + 1 < word.size() && std::ranges::all_of(word.substr(dot + 1), is_digit)));
+}
+
 bool is_rate(std::string_view word) {
+  if (is_ethernet_rate(word)) return true;
   std::size_t width = 0;
   while (width < word.size() && (is_digit(word[width]) || word[width] == '?')) ++width;
   if (width == 0 || word.size() > 16) return false;

@@ -23,7 +23,8 @@ std::uint16_t port_number(Cursor& at, const Line& line);
 /// A LID; 0xFFFF, which stands for none, becomes 0.
 std::uint32_t lid(Cursor& at, const Line& line);
 
-/// Whether a word is a link rate, `4xHDR`; unknown parts are question marks.
+/// Whether a word is a link rate, `4xHDR` or, of contend's own files, `100GbE`; unknown parts are
+/// question marks.
 bool is_rate(std::string_view word);
 
 struct NodeName {

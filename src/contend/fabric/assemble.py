@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, legible
 from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.made_guids import with_guids
 from contend.fabric.subnet import NodeKind, Subnet
 from contend.units import rate_of
 
@@ -56,13 +57,14 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     which the fabric's findings tell. A cable that only one end declares is kept when the other end
     is silent, and dropped when the other end names another cable; both are findings that
     `fabric check` counts as wrong. Names come out with what cannot be printed written out, such as
-    ``\x1b``: what is written from here on is harmless, and equal only where names were.
+    ``\x1b``: what is written from here on is harmless, and equal only where names were. Nodes
+    without a GUID get one of their names.
 
     Raises:
         InputError: when no switch or no host is left, or something is cabled to port 0.
     """
     names, rates = (tuple(map(legible, texts)) for texts in (subnet.name, subnet.rates))
-    subnet = replace(subnet, name=names, rates=rates)
+    subnet = with_guids(replace(subnet, name=names, rates=rates))
     _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
     findings += _missing_records(subnet)

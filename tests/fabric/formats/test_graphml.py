@@ -64,7 +64,7 @@ def test_a_foreign_graph_says_what_it_lacks() -> None:
     assert [finding.message for finding in fabric.findings] == [
         "no node has a kind: nodes with one edge are hosts, all others switches",
         "no node has a name: their ids are used",
-        "not all nodes have a guid: GUIDs are given out",
+        "not all nodes have a guid: GUIDs are made of their names",
         "not all hosts have a lid: LIDs are given out",
         "6 of 6 edges lack ports: the lowest free are taken",
         "6 of 6 edges lack a rate, which is unknown",

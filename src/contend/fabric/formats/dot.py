@@ -103,7 +103,7 @@ def _unescaped(text: str) -> str:
 
 
 _MOST_PORTS = 0xFFFE
-_RATE = re.compile(r"\d{1,2}x[A-Z0-9]{1,8}")
+_RATE = re.compile(r"\d{1,2}x[A-Z0-9]{1,8}|\d{1,4}(?:\.\d{1,3})?GbE")
 
 
 @dataclass(slots=True)

@@ -31,7 +31,6 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]
 
 _HEAD = re.compile(rb"<(?:[A-Za-z]{1,20}:)?graphml[\s>]")
 _MOST_LID = (1 << 32) - 1
-_FIRST_HOST, _FIRST_SWITCH = 0x1_0000_0000, 0x2_0000_0000
 _KINDS = {"host": NodeKind.ADAPTER, "switch": NodeKind.SWITCH}
 
 
@@ -82,23 +81,21 @@ def _subnet(graph: Graph, kinds: list[NodeKind]) -> Subnet:
         if host
     )
     hosts = sum(is_host)
-    next_guid = {True: _FIRST_HOST, False: _FIRST_SWITCH}
     next_lid = {True: 1, False: hosts + 1}
     adapters: dict[tuple[int, str], int] = {}
     rows, lids = [], []
     for node, host in zip(graph.nodes, is_host, strict=True):
-        guid = node.number("guid") if given_guids else next_guid[host]
+        guid = node.number("guid") if given_guids else 0
         lid = node.number("lid", _MOST_LID) if given_lids else next_lid[host]
-        next_guid[host] += 16 if host else 1
         next_lid[host] += 1
         name = node.text("name") or node.identity
-        row = adapters.get((guid, name)) if host else None
+        row = adapters.get((guid, name)) if host and guid else None
         if row is None:
             row = builder.node(
                 NodeKind.ADAPTER if host else NodeKind.SWITCH,
                 name,
                 guid=guid,
-                system_guid=node.number("system_guid") or (0 if given_guids else guid),
+                system_guid=node.number("system_guid"),
                 ports=0 if host else node.number("ports", MOST_PORTS),
                 lid=0 if host else lid,
                 line=node.line,
@@ -157,7 +154,7 @@ def _notes(graph: Graph, given_guids: bool, given_lids: bool) -> Iterator[str]:
     if graph.lacks("name"):
         yield "no node has a name: their ids are used"
     if not given_guids:
-        yield "not all nodes have a guid: GUIDs are given out"
+        yield "not all nodes have a guid: GUIDs are made of their names"
     if not given_lids:
         yield "not all hosts have a lid: LIDs are given out"
     without_ports = sum(

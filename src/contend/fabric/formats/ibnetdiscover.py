@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from contend import _core
+from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.formats.text import check_lids, in_quotes
 from contend.fabric.streams.source import naming
@@ -79,15 +80,34 @@ def write(fabric: Fabric) -> Iterator[str]:
     way to write them. Hosts of one adapter, by node GUID, make up one record.
 
     Raises:
-        UsageError: more addresses than there are LIDs.
+        UsageError: more addresses than there are LIDs, or nodes that GUIDs do not tell apart.
     """
     check_lids(fabric, "an ibnetdiscover file")
+    _check_guids(fabric)
     yield f"#\n# Topology file: {in_quotes(fabric.name)}, written by contend\n#\n"
     writer = _Writer(fabric)
     for switch in range(fabric.switches):
         yield writer.switch(switch)
     for hosts in writer.adapters.values():
         yield writer.adapter(hosts)
+
+
+def _check_guids(fabric: Fabric) -> None:
+    """Refuses nodes that would be one when they are read back; an adapter may have several ports."""
+    ports = fabric.host_adapter_port.tolist()
+    for kind, labels, guids, told in (
+        ("switches", fabric.switch_label, fabric.switch_guid.tolist(), [0] * fabric.switches),
+        ("hosts", fabric.host_label, fabric.host_guid.tolist(), ports),
+    ):
+        first: dict[tuple[int, int], int] = {}
+        for node, key in enumerate(zip(guids, told, strict=True)):
+            other = first.setdefault(key, node)
+            if other != node:
+                raise UsageError(
+                    f"an ibnetdiscover file tells nodes by their GUIDs, but {kind} "
+                    f'"{labels[other]}" and "{labels[node]}" both have 0x{key[0]:016x}: write '
+                    "another kind of file"
+                )
 
 
 class _Writer:

@@ -32,7 +32,7 @@ _GUID_LINE = re.compile(
 _OTHER_LINE = re.compile(r"\s*(#.*|(vendid|devid)\s*=.*)?", re.IGNORECASE)
 _WIDTH = re.compile(r"\bw=(1|2|4|8|12)\b")
 _SPEED = re.compile(r"\bs=(2\.5|5|10|14|25|50|100|200)\b")
-_RATE = re.compile(r"\s((?:1|2|4|8|12)x(?:[SDQFEHNX]DR|FDR10))\s*$")
+_RATE = re.compile(r"\s((?:1|2|4|8|12)x(?:[SDQFEHNX]DR|FDR10)|\d{1,4}(?:\.\d{1,3})?GbE)\s*$")
 # What ibsim 0.12 itself reads at the end of a port's line; anything else it takes for 4xSDR, or for
 # the lanes with a slower signalling.
 _READ_BY_IBSIM = re.compile(r"(?:1|2|4|8|12)x[SDQFEH]DR")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from contend.errors import InputError
+from contend.fabric.made_guids import made_guid
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 from contend.units import counted
 
@@ -254,7 +254,11 @@ def subnet_of(
         raise InputError(source, 0, f"neighbours that {teller} tells of", "none")
     builder = SubnetBuilder(source)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
-    guids = _Guids(network, devices)
+    shared = Counter(network.address.get(name, 0) for name in devices)
+    guids = {
+        name: address if shared[address := network.address.get(name, 0)] == 1 else 0
+        for name in devices
+    }
     rows, numbers = {}, {}
     lid = 1
     lids: dict[_End, int] = {}
@@ -275,12 +279,17 @@ def subnet_of(
         rows[name] = builder.node(
             kind,
             name,
-            guid=guids.node[name],
-            system_guid=guids.node[name],
+            guid=guids[name],
+            system_guid=guids[name],
             lid=lid if is_switch else 0,
             line=0 if silent else 1,
         )
         lid += is_switch
+
+    def port_guid(name: str, port: str) -> int:
+        """A host's first port has its device's address, as adapters do."""
+        return guids[name] if numbers[name][port] == 1 else made_guid(f"{name}\n{port}")
+
     for cable, (rate, line) in network.cables.items():
         ends = sorted(cable, key=lambda end: rows[end[0]])
         # A cable from a port to itself is a loop that the judge tells of.
@@ -290,41 +299,12 @@ def subnet_of(
                 numbers[near][port],
                 rows[far],
                 numbers[far][peer_port],
-                port_guid=0 if near in switches else guids.of_port(near, port, numbers[near][port]),
+                port_guid=0 if near in switches else port_guid(near, port),
                 lid=lids.get((near, port), 0),
                 rate=rate,
                 line=line,
             )
     return builder.subnet((*notes, *_notes(network, devices, switches, teller)))
-
-
-class _Guids:
-    """GUIDs: a device's address where it is the only one with it, else made of names.
-
-    Those that are made have a bit that no address has, and stay the same when other devices come
-    and go. A host's first port has its device's, as adapters do.
-    """
-
-    def __init__(self, network: _Network, devices: Iterable[str]) -> None:
-        shared = Counter(network.address.get(name, 0) for name in devices)
-        self._taken: set[int] = set()
-        self.node = {
-            name: address
-            if (address := network.address.get(name, 0)) and shared[address] == 1
-            else self._made(name)
-            for name in devices
-        }
-
-    def of_port(self, name: str, port: str, number: int) -> int:
-        return self.node[name] if number == 1 else self._made(f"{name}\n{port}")
-
-    def _made(self, text: str) -> int:
-        digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
-        guid = 1 << 63 | int.from_bytes(digest, "big")
-        while guid in self._taken:
-            guid = 1 << 63 | (guid + 1) % (1 << 63)
-        self._taken.add(guid)
-        return guid
 
 
 def _port_numbers(ports: list[str], *, in_name: bool) -> dict[str, int]:

@@ -24,7 +24,6 @@ NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30
 _HEAD = re.compile(rb"^[^\S\n]*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
 _GUID = re.compile(r"[A-Za-z]-?(?:0x)?([0-9A-Fa-f]{1,16})")
-_NAMED_GUIDS = 0x3_0000_0000
 
 
 def recognises(head: bytes) -> bool:
@@ -91,16 +90,14 @@ def _fabric(graph: DotGraph) -> tuple[Fabric, list[int]]:
 
 
 def _guids(names: list[str]) -> list[int]:
-    """GUIDs from the names, or given out where a name holds none."""
+    """GUIDs from the names, 0 where a name holds none of its own."""
     guids: list[int] = []
     taken: set[int] = set()
-    for number, name in enumerate(names):
+    for name in names:
         match = _GUID.fullmatch(name)
         guid = int(match[1], 16) if match else 0
-        if guid == 0 or guid in taken:
-            guid = _NAMED_GUIDS + number
+        guids.append(0 if guid in taken else guid)
         taken.add(guid)
-        guids.append(guid)
     return guids
 
 

@@ -19,7 +19,6 @@ from contend.units import counted
 _MOST_NODES = 65_533
 _MOST_CABLES = 1 << 20
 _MOST_PORTS = 0xFFFE
-_FIRST_NODE, _FIRST_SWITCH = 0x1_0000_0000, 0x2_0000_0000
 ONE_CABLE = "topology files have no ports, rates or parallel cables: each pair has one cable here"
 """A note."""
 
@@ -130,21 +129,11 @@ class SlurmTree:
         builder = SubnetBuilder(self._source)
         rows: dict[str, int] = {}
         lid = len(self._nodes)
-        guids: list[int] = []
-        for index, (name, line) in enumerate(self._nodes.items()):
-            guids.append(_FIRST_NODE + 16 * index)
-            builder.node(NodeKind.ADAPTER, name, guid=guids[-1], system_guid=guids[-1], line=line)
-        for index, (name, switch) in enumerate(self._switches.items()):
-            guids.append(_FIRST_SWITCH + index)
+        for name, line in self._nodes.items():
+            builder.node(NodeKind.ADAPTER, name, line=line)
+        for name, switch in self._switches.items():
             lid += 1
-            rows[name] = builder.node(
-                NodeKind.SWITCH,
-                name,
-                guid=guids[-1],
-                system_guid=guids[-1],
-                lid=lid,
-                line=switch.line,
-            )
+            rows[name] = builder.node(NodeKind.SWITCH, name, lid=lid, line=switch.line)
         further = itertools.count(lid + 1)
         node_rows = {name: row for row, name in enumerate(self._nodes)}
         used: dict[int, int] = defaultdict(int)
@@ -161,9 +150,7 @@ class SlurmTree:
                 (*ends, own),
                 (*ends[::-1], 0),
             ):
-                builder.end(
-                    one, port, other, peer_port, port_guid=guids[one] + port, lid=address, line=line
-                )
+                builder.end(one, port, other, peer_port, lid=address, line=line)
 
         for name, switch in self._switches.items():
             for node in switch.nodes:
