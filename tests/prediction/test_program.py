@@ -231,6 +231,11 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     again = contend.Profile.load(profile.folder)
     found = again.predict(contend.load("crossbar:2", route="minhop"))
     assert found.seconds == own["predicted_s"]
+    # A notebook shows what the command tells.
+    assert json.loads(found.document().json()) == json.loads(json_file.read_text())
+    assert found.verdict == json.loads(json_file.read_text())["verdict"]
+    assert "predicted to take" in found._repr_html_()
+    assert found.plot().get_xlabel() == "predicted run time [s]"
 
 
 def test_without_a_calibration_some_rate_must_be_known(

@@ -98,6 +98,15 @@ def writable(target: _Target) -> _Target:
     return target
 
 
+def drawable(target: _Target) -> _Target:
+    """As `writable`, of a figure: what contend cannot draw by its ending is refused too."""
+    from contend.report import check_suffix
+
+    if target is not None:
+        check_suffix(Path(target))
+    return writable(target)
+
+
 @dataclass(frozen=True)
 class Option:
     """An option as every verb has it.

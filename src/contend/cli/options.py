@@ -19,6 +19,7 @@ from contend.cli.option import (
     Numbers,
     Seconds,
     Share,
+    drawable,
     option,
     parsed,
     words,
@@ -255,8 +256,8 @@ MATRIX = option(
 )
 PICTURE = option("--picture", takes="NAME", means="What --plot draws")
 JsonOption = Annotated[str | None, JSON(callback=writable)]
-PlotOption = Annotated[Path | None, PLOT(callback=writable)]
-FigureOption = Annotated[Path, PLOT(callback=writable)]
+PlotOption = Annotated[Path | None, PLOT(callback=drawable)]
+FigureOption = Annotated[Path, PLOT(callback=drawable)]
 MarkdownOption = Annotated[str | None, MARKDOWN(callback=writable)]
 CsvOption = Annotated[str | None, CSV(callback=writable)]
 FileOption = Annotated[

@@ -12,7 +12,7 @@ from rich.console import Console
 from contend.cli.common import write_output
 from contend.cli.options import CsvOption, JsonOption, MarkdownOption, PlotOption
 from contend.errors import ShortfallError, UsageError
-from contend.report import Document, check_suffix
+from contend.report import Document
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
 _PIPED_WIDTH = 200
@@ -82,11 +82,9 @@ class Outputs(TextOutputs):
     plot: PlotOption = None
 
     def check(self, given: dict[str, Any]) -> None:
-        """As of `TextOutputs`; a figure needs an ending that can be drawn, a picture a figure."""
+        """As of `TextOutputs`; a picture needs a figure."""
         super().check(given)
-        if self.plot is not None:
-            check_suffix(self.plot)
-        elif given.get("picture") is not None:
+        if self.plot is None and given.get("picture") is not None:
             raise UsageError("--picture says what --plot FILE draws: give both")
 
     def deliver(self, document: Document, *, taken: bool = False) -> None:

@@ -37,6 +37,7 @@ from contend.errors import UsageError
 from contend.prediction import (
     Calibration,
     PredictedPlace,
+    PredictedProgram,
     PredictionConditions,
     conditions_of,
     costs_of,
@@ -112,7 +113,7 @@ def program(
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
     record = record_of(recorded, costs, there)
-    cases = [
+    places = tuple(
         PredictedPlace(name, predict_program(record, where))
         for name, where in _places(
             recorded,
@@ -126,8 +127,8 @@ def program(
             rate,
             buffer,
         )
-    ]
-    return program_document(recorded, record, cases)
+    )
+    return program_document(PredictedProgram(record, places))
 
 
 def _places(

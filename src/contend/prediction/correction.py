@@ -52,12 +52,14 @@ class Recorded:
             was recorded; None where that is not known.
         corrections: the first is taken, and how far the others are from it is part of the
             uncertainty.
+        profile: that it was read from; None where its schedule was made otherwise.
     """
 
     program: ProfiledProgram
     seconds: float
     modelled: float | None = None
     corrections: tuple[Correction, ...] = (Correction(),)
+    profile: ProgramProfile | None = None
 
     @property
     def kept(self) -> float:
@@ -90,7 +92,7 @@ def record_of(
     program = program_of(profile, calibration.copy_per_byte_s)
     program = replace(program, remarks=(*program.remarks, *calibration.doubts))
     where = where_recorded(profile, calibration, fabric)
-    return held_against(program, profile.record.run_s, where)
+    return replace(held_against(program, profile.record.run_s, where), profile=profile)
 
 
 def held_against(

@@ -7,20 +7,27 @@ it is off by there is what predictions are corrected by.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from contend.congestion import heat, hottest
+from contend.errors import UsageError
 from contend.fabric import build
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.predicting import Piling, worst_piling
 from contend.prediction.program import ProfiledProgram
+from contend.profiling import ProgramProfile
 from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute
 from contend.schedule import Course
+from contend.shown import Shown
 from contend.units import format_seconds
+
+if TYPE_CHECKING:
+    from contend.report import Document
 
 MOST_OPERATIONS = 5_000_000
 """Of a program whose cables are tried one by one."""
@@ -48,10 +55,11 @@ class CableCost:
 
 
 @dataclass(frozen=True, eq=False)
-class Elsewhere:
+class Elsewhere(Shown):
     """A program's run time somewhere.
 
     Attributes:
+        recorded: the program.
         where: fabric, hosts and costs.
         seconds: of the whole run, corrected by what the model is off by where it was recorded.
         low: the least that the calibration's intervals, the correction, and draws of when ranks
@@ -69,6 +77,7 @@ class Elsewhere:
         piling: where most can pile up; None where buffers are not known.
     """
 
+    recorded: Recorded
     where: PredictionConditions
     seconds: float
     low: float
@@ -84,6 +93,11 @@ class Elsewhere:
     def __repr__(self) -> str:
         words = f"{format_seconds(self.seconds)} on {self.where.fabric.name}"
         return f"<{words}: {format_seconds(self.low)} to {format_seconds(self.high)}>"
+
+    def document(self) -> Document:
+        """Verdict, tables, picture and record, as of a `PredictedProgram` of one place."""
+        place = PredictedPlace(self.where.fabric.name, self)
+        return PredictedProgram(self.recorded, (place,)).document()
 
     @property
     def collapses(self) -> bool:
@@ -111,6 +125,35 @@ class PredictedPlace:
 
     name: str
     prediction: Elsewhere
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedProgram(Shown, told="program_document"):
+    """A profiled program, predicted in one place or several.
+
+    Attributes:
+        recorded: the program.
+        places: what is predicted there, each with another name.
+    """
+
+    recorded: Recorded
+    places: tuple[PredictedPlace, ...]
+
+    @property
+    def profile(self) -> ProgramProfile:
+        """What was recorded.
+
+        Raises:
+            UsageError: the schedule was not read from a profile.
+        """
+        if self.recorded.profile is None:
+            raise UsageError("this program was predicted without a profile to show beside it")
+        return self.recorded.profile
+
+    @property
+    def slowest(self) -> PredictedPlace:
+        """Where the program takes longest."""
+        return max(self.places, key=lambda place: place.prediction.seconds)
 
 
 def run_time(recorded: Recorded, where: PredictionConditions) -> float:
@@ -158,6 +201,7 @@ def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewher
     perfect_routes = min(_pooled(program, here).seconds * factor, seconds)
     crossbar = carried_out(program, here, unhindered).seconds * factor
     return Elsewhere(
+        recorded=recorded,
         where=here,
         seconds=seconds,
         low=min(possible),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from matplotlib.figure import Figure
 
 from contend.cli.common import load
 from contend.cli.option import Numbers, parsed
 from contend.cli.options import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
-from contend.report import alltoall_figure, check_suffix, fabric_figure, save_figure
+from contend.report import alltoall_figure, fabric_figure, save_figure
 from contend.routes import all_to_all_load
 from contend.units import parse_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SourceArgument = Annotated[
     str | None,
@@ -52,7 +54,6 @@ def draw(
     Examples: contend fabric draw chic --route dmodk --loads --plot chic.svg,
     contend fabric draw --alltoall 9,18,36 --plot alltoall.svg
     """
-    check_suffix(plot)
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
     save_figure(_figure(loading, fabric, routes, route, loads, alltoall or ()), plot)

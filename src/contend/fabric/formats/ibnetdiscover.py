@@ -93,7 +93,7 @@ def write(fabric: Fabric) -> Iterator[str]:
 
 
 def _check_guids(fabric: Fabric) -> None:
-    """Refuses nodes that would be one when they are read back; an adapter may have several ports."""
+    """Refuses nodes that would be read back as one; an adapter may have several ports."""
     ports = fabric.host_adapter_port.tolist()
     for kind, labels, guids, told in (
         ("switches", fabric.switch_label, fabric.switch_guid.tolist(), [0] * fabric.switches),

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from contend.prediction import Comparison, PredictedPlace, Prediction, Recorded
-from contend.profiling import ProgramProfile
+from contend.prediction import Comparison, PredictedProgram, Prediction
 from contend.report.prediction.program import program_name
 from contend.report.prediction.tables import agreement_words, doubt, fastest
 from contend.report.style import (
@@ -111,14 +110,13 @@ def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -
     return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(best.size)}"
 
 
-def program_figure(
-    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
-) -> Figure:
+def program_figure(predicted: PredictedProgram) -> Figure:
     """A bar for every case with its interval; a line for what was recorded.
 
     A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,
     and what the routes add.
     """
+    cases, recorded = predicted.places, predicted.recorded
     with styled():
         figure = new_figure(height=1.1 + 0.36 * len(cases), width=1.5 * COLUMN_WIDTH)
         axes = figure.subplots()
@@ -156,7 +154,7 @@ def program_figure(
         axes.legend(
             frameon=False, fontsize=6.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4
         )
-        slowest = max(cases, key=lambda case: case.prediction.seconds)
+        slowest = predicted.slowest
         times = f"{slowest.prediction.seconds / recorded.seconds:.2f}"
-        title(figure, f"{program_name(profile)}: {times} times as long on {slowest.name}")
+        title(figure, f"{program_name(predicted.profile)}: {times} times as long on {slowest.name}")
     return figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -15,11 +14,10 @@ from contend.prediction import (
     ComparedPrediction,
     Piling,
     PredictedPlace,
+    PredictedProgram,
     Prediction,
     Predictions,
-    Recorded,
 )
-from contend.profiling import ProgramProfile
 from contend.report.document import Document, filled
 from contend.report.prediction.program import program_tables, program_verdict
 from contend.report.prediction.tables import (
@@ -206,14 +204,12 @@ class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
     cases: Annotated[list[PredictedCaseJson], "one for every place."]
 
 
-def program_document(
-    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
-) -> Document:
+def program_document(found: PredictedProgram) -> Document:
     """A program's run time in every place, and what holds it back where it is slowest."""
-    said = program_verdict(profile, recorded, cases)
+    said, recorded, profile = program_verdict(found), found.recorded, found.profile
     return Document(
         verdict=said,
-        tables=program_tables(profile, recorded, cases),
+        tables=program_tables(found),
         record=filled(
             PredictedProgramJson,
             profile.record,
@@ -224,9 +220,9 @@ def program_document(
             look_every_s=recorded.corrections[0].look_every_s,
             remarks=recorded.program.remarks,
             verdict=said,
-            cases=[_case(case) for case in cases],
+            cases=[_case(case) for case in found.places],
         ),
-        pictures={"times": lambda: report.program_figure(profile, recorded, cases)},
+        pictures={"times": lambda: report.program_figure(found)},
     )
 
 

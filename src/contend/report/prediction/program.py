@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from contend.prediction import Elsewhere, PredictedPlace, Recorded
+from contend.prediction import Elsewhere, PredictedPlace, PredictedProgram, Recorded
 from contend.profiling import ProgramProfile
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
 from contend.report.table import ResultTable
@@ -21,11 +21,10 @@ _LACKING = ("no-record", "killed", "aborted", "exited")
 _LIBRARY = re.compile(r"([A-Za-z][A-Za-z ()]*?)(?: Version)?:?\s+v?(\d+\.\d+)")
 
 
-def program_verdict(
-    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
-) -> str:
+def program_verdict(predicted: PredictedProgram) -> str:
     """The first sentences: where the program is slowest, and what could help there at most."""
-    slowest = max(cases, key=lambda case: case.prediction.seconds)
+    profile, recorded, cases = predicted.profile, predicted.recorded, predicted.places
+    slowest = predicted.slowest
     quickest = min(cases, key=lambda case: case.prediction.seconds)
     found = slowest.prediction
     parts = [
@@ -94,20 +93,17 @@ def _saving(found: Elsewhere, bound: float) -> str:
     return percent(max(0.0, 1 - bound / found.seconds), 0)
 
 
-def program_tables(
-    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
-) -> list[ResultTable]:
+def program_tables(predicted: PredictedProgram) -> list[ResultTable]:
     """Run times of all cases; the cables and the calls of the slowest one."""
-    slowest = max(cases, key=lambda case: case.prediction.seconds)
-    tables = [_times(profile, recorded, cases), _calls(slowest)]
+    slowest = predicted.slowest
+    tables = [_times(predicted), _calls(slowest)]
     if slowest.prediction.cables:
         tables.insert(1, _cables(slowest))
     return tables
 
 
-def _times(
-    profile: ProgramProfile, recorded: Recorded, cases: Sequence[PredictedPlace]
-) -> ResultTable:
+def _times(predicted: PredictedProgram) -> ResultTable:
+    profile, recorded, cases = predicted.profile, predicted.recorded, predicted.places
     columns = (
         "on",
         "run time",
