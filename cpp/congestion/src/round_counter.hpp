@@ -43,7 +43,8 @@ inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total
 /// Loads are in parts of messages, see Resolver::unit(). Where messages split over ways that no
 /// resolver tells one by one, count() only counts who sends to whom, and fold() spreads it.
 ///
-/// More parts on a channel in one round than a counter is sure to hold are refused.
+/// More parts on a channel in one round than a counter is sure to hold are refused; how many
+/// messages a piece has does not matter.
 template <class Id>
 class RoundCounter {
  public:
@@ -68,18 +69,13 @@ class RoundCounter {
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
-    note(source.size() * unit_);
-    if (ways_) {
-      ways_->count(source, target);
-    } else {
-      count_routes(source, target);
-    }
-    if (places_ == 0) return;
-    std::uint32_t* const sent = usage_.data() + sent_;
-    std::uint32_t* const received = sent + places_;
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      sent[source[m]] += unit_;
-      received[target[m]] += unit_;
+    if (!ways_) look_up(source, target);
+    // No channel is sure to hold more at once.
+    const std::size_t at_once = std::max<std::size_t>(1, most_messages_ / unit_);
+    for (std::size_t first = 0; first < source.size(); first += at_once) {
+      const std::size_t size = std::min(at_once, source.size() - first);
+      note(size * unit_);
+      count_some(source.subspan(first, size), target.subspan(first, size), first);
     }
   }
 
@@ -205,21 +201,37 @@ class RoundCounter {
   /// Up to here every number is taken for a value of pi: fewer than a list of them would cost.
   static constexpr std::uint32_t kFew = 1U << 16;
 
-  void refuse_more(std::uint64_t messages) const {
-    if (messages <= most_messages_) return;
-    throw Error("at most " + std::to_string(most_messages_) +
+  void refuse_more(std::uint64_t parts) const {
+    if (parts <= most_messages_) return;
+    throw Error("at most " + std::to_string(most_messages_ / unit_) +
                 " messages on a channel in one round can be counted");
   }
 
-  /// Makes sure that no counter wraps when so many messages more are counted.
-  void note(std::size_t messages) {
-    if (unchecked_ + messages > most_messages_) {
+  /// Makes sure that no counter wraps when so many parts of messages more are counted.
+  void note(std::size_t parts) {
+    if (unchecked_ + parts > most_messages_) {
       forget_padding();
       for (const std::uint32_t counted : usage_) refuse_more(counted);
-      refuse_more(messages);
+      refuse_more(parts);
       unchecked_ = 0;
     }
-    unchecked_ += messages;
+    unchecked_ += parts;
+  }
+
+  /// Counts messages of a piece, from its `first` on, whose routes have been looked up.
+  void count_some(std::span<const Place> source, std::span<const Place> target, std::size_t first) {
+    if (ways_) {
+      ways_->count(source, target);
+    } else {
+      count_routes(source.size(), routes_.data() + first * resolver_.stride());
+    }
+    if (places_ == 0) return;
+    std::uint32_t* const sent = usage_.data() + sent_;
+    std::uint32_t* const received = sent + places_;
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      sent[source[m]] += unit_;
+      received[target[m]] += unit_;
+    }
   }
 
   void forget_padding() {
@@ -268,17 +280,16 @@ class RoundCounter {
   }
 
   // Each switches over the stride by itself: one template that calls either makes the loops slower.
-  void count_routes(std::span<const Place> source, std::span<const Place> target) {
-    look_up(source, target);
+  void count_routes(std::size_t messages, const Id* route) {
     switch (resolver_.stride()) {
       case 2:
-        return add_routes<2>(source.size());
+        return add_routes<2>(messages, route);
       case 4:
-        return add_routes<4>(source.size());
+        return add_routes<4>(messages, route);
       case 6:
-        return add_routes<6>(source.size());
+        return add_routes<6>(messages, route);
       default:
-        return add_routes<0>(source.size());
+        return add_routes<0>(messages, route);
     }
   }
 
@@ -288,10 +299,9 @@ class RoundCounter {
   }
 
   template <std::size_t Stride>
-  void add_routes(std::size_t messages) {
+  void add_routes(std::size_t messages, const Id* route) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
     std::uint32_t* usage = usage_.data();
-    const Id* route = routes_.data();
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
       for_channels<Stride>(route, stride, [&](std::size_t channel) { ++usage[channel]; });
     }
@@ -409,7 +419,7 @@ class RoundCounter {
   std::vector<std::uint32_t> total_;
   std::vector<std::uint32_t> number_;  ///< of the value of each; empty where it is the value
   std::vector<std::uint32_t> values_;
-  std::uint64_t unchecked_ = 0;  ///< messages since counters were looked at
+  std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
   std::uint64_t judged_ = 0;     ///< messages in counters_
   std::uint64_t draw_ = 0;
   std::vector<Id> routes_;

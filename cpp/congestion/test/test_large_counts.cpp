@@ -10,6 +10,7 @@
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
+#include "contend/routes/ways.hpp"
 
 using namespace contend;
 
@@ -107,4 +108,27 @@ TEST_CASE("more messages on a channel than a counter is sure to hold are refused
     for (int piece = 0; piece < 30; ++piece) with_hosts.count(one_source, one_target);
   };
   CHECK_THROWS_AS(count_again(), Error);
+}
+
+TEST_CASE("a piece may have more messages than a channel can count") {
+  const contend::test::ClockwiseRing ring(4);
+  const auto resolver = make_sprayed_resolver(ring.fabric, {{0, 1, 2, 3}, false});
+  REQUIRE(resolver->unit() > 1);
+  // Neighbours: every channel gets one message, and two in all could be counted on each.
+  const std::vector<Place> source{0, 1, 2, 3};
+  const std::vector<Place> target{1, 2, 3, 0};
+  RoundCounter<std::uint32_t> counter(*resolver, true, 2 * resolver->unit());
+  counter.count(source, target);
+  counter.count(source, target);
+  counter.fold();
+  CHECK(counter.values().back() == 2 * resolver->unit());
+  counter.clear();
+  const std::vector<Place> one_source(3, 0);
+  const std::vector<Place> one_target(3, 1);
+  const auto count_three = [&] {
+    counter.count(one_source, one_target);
+    counter.fold();
+  };
+  CHECK_THROWS_WITH_AS(count_three(), "at most 2 messages on a channel in one round can be counted",
+                       Error);
 }
