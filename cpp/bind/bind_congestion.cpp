@@ -55,8 +55,9 @@ BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
   return columns;
 }
 
-/// Sources and targets, each a row of places for each channel, one after the other.
-using Users = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
+/// What a message counts for, sources and targets, each a row of places for each channel, one after
+/// the other.
+using Users = nb::typed<nb::tuple, std::uint64_t, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 
 Users find_users(const Resolver& resolver, const Pattern& pattern,
                  const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
@@ -69,8 +70,8 @@ Users find_users(const Resolver& resolver, const Pattern& pattern,
     users = channel_users(resolver, pattern, seating, {seed, first, count, enumerate},
                           as_span(channels), threads);
   }
-  return Users(
-      nb::make_tuple(to_numpy(std::move(users.sources)), to_numpy(std::move(users.targets))));
+  return Users(nb::make_tuple(users.unit, to_numpy(std::move(users.sources)),
+                              to_numpy(std::move(users.targets))));
 }
 
 std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import contend
-from contend.congestion import simulate
+from contend.congestion import BesideCounters, simulate
 from contend.errors import UsageError
+from contend.fabric import Carried
 from contend.pattern import parse
 from contend.routes import make_resolver, save
 from several_ways import PART, sprayed
@@ -148,11 +149,56 @@ def test_any_number_of_threads_counts_the_same(route: str, pattern: str) -> None
     assert one.channel_load.tolist() == three.channel_load.tolist()
 
 
+@pytest.mark.parametrize("spec", ["xgft:3;2,2,3;1,2,2", "torus:3x4", "random:8,3,2,1"])
+def test_who_uses_a_channel_by_the_definition(spec: str) -> None:
+    """Of a sprayed message the part that crosses the channel counts, by both of its hosts."""
+    fabric = contend.load(spec, route="spray")
+    drawn = parse("shift:3", fabric.hosts)
+    source, target = drawn.messages(0)
+    every = [(a, b) for a in range(fabric.hosts) for b in range(fabric.hosts) if a != b]
+    chosen = range(2 * fabric.cables)[:64]
+    found = simulate(fabric, drawn, placement="linear", channels=list(chosen))
+    assert [user.channel for user in found.users] == list(chosen)
+    sums = {
+        "sources": zip(source.tolist(), target.tolist(), strict=True),
+        "source_routes": iter(every),
+    }
+    for by_source, pairs in sums.items():
+        expected = np.zeros((2, 2 * fabric.cables, fabric.hosts))
+        for a, b in pairs:
+            for channel, share in sprayed(fabric, a, b).items():
+                expected[0, channel, a] += share
+                expected[1, channel, b] += share
+        by_target = by_source.replace("source", "target")
+        for number, column in enumerate((by_source, by_target)):
+            rows = np.array([getattr(user, column) for user in found.users])
+            assert rows == pytest.approx(expected[number, :64], abs=1e-4)
+
+
+def test_who_uses_a_channel_by_some_of_several_flows() -> None:
+    """Two of three flows over one of two cables: two thirds of the message count there."""
+    fabric = contend.load("xgft:2;2,2;1,2", route="ecmp,flows=3")
+    resolver = make_resolver(fabric, np.arange(4, dtype=np.uint32), draws=True, several=True)
+    found = simulate(fabric, "shift:2", placement="linear", samples=1, seed=5, channels=range(8))
+    routes = resolver.routes(*parse("shift:2", 4).messages(0), 5 * 0x9E3779B97F4A7C15 % (1 << 64))
+    for user in found.users:
+        assert user.sources == pytest.approx((routes == user.channel).sum(axis=1) / 3)
+
+
+def test_counters_beside_sprayed_messages() -> None:
+    """Every cable of a whole tree has the same share of what all carry."""
+    fabric = contend.load("xgft:2;4,4;1,2", route="spray")
+    simulation = simulate(fabric, "shift:4", placement="linear")
+    sent = np.append(np.full(2 * fabric.cables, 7.0), np.full(2 * fabric.hosts, np.nan))
+    carried = Carried(fabric, sent, np.full_like(sent, np.nan), None, 16, 0, 0, 0, {}, 0, 0)
+    beside = BesideCounters.of(simulation, carried)
+    assert beside.predicted == pytest.approx(1 / 16)
+    assert beside.share == pytest.approx(1 / 16)
+
+
 @pytest.mark.parametrize("route", ["spray", "ecmp,flows=2"])
 def test_what_needs_one_way_says_so(route: str) -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route=route)
-    with pytest.raises(UsageError, match="over several ways"):
-        simulate(fabric, "bisect", samples=2, channels=["hottest"])
     with pytest.raises(UsageError, match=r"one way|drawn anew"):
         contend.place("ring", fabric)
 

@@ -1,11 +1,13 @@
 #include "contend/congestion/channel_users.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
+#include "contend/routes/ways.hpp"
 #include "round_drawer.hpp"
 
 namespace contend {
@@ -39,15 +41,57 @@ struct Rows {
   std::vector<std::uint32_t> ejection;
 };
 
+/// Where messages split over ways that no resolver tells one by one: the part of those between two
+/// leaves that crosses a channel, for every channel between switches that was asked for.
+class Parts {
+ public:
+  /// A message counts for so many, so that sums do not depend on the order: a millionth is told.
+  static constexpr std::uint32_t kUnit = 1U << 20;
+
+  Parts(const Ways* ways, const Rows& rows) : ways_(ways) {
+    if (ways_ == nullptr) return;
+    for (ChannelId channel = 0; channel < rows.between.size(); ++channel) {
+      if (rows.between[channel] == kNotAsked) continue;
+      std::vector<std::uint32_t>& part = of_rows_.emplace_back(rows.between[channel]).part;
+      for (const double each : ways_->parts_across(channel)) {
+        part.push_back(static_cast<std::uint32_t>(std::lround(each * kUnit)));
+      }
+    }
+  }
+
+  bool any() const { return ways_ != nullptr; }
+
+  template <class Visit>
+  void for_each(Place source, Place target, const Visit& visit) const {
+    const std::size_t pair = ways_->leaf_of(target) * ways_->leaves() + ways_->leaf_of(source);
+    for (const OfRow& of_row : of_rows_) {
+      if (of_row.part[pair] > 0) visit(of_row.row, of_row.part[pair]);
+    }
+  }
+
+ private:
+  struct OfRow {
+    explicit OfRow(std::uint32_t number) : row(number) {}
+    std::uint32_t row;
+    std::vector<std::uint32_t> part;  ///< by pair of leaves, target's first
+  };
+
+  const Ways* ways_;
+  std::vector<OfRow> of_rows_;
+};
+
 /// One thread's share of the work.
 template <class Id>
 class Watcher {
  public:
   Watcher(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-          const Samples& samples, const Rows& rows, std::size_t channels)
+          const Samples& samples, const Rows& rows, const Parts& parts, std::uint32_t unit,
+          std::size_t channels)
       : resolver_(resolver),
         pattern_(pattern),
         rows_(rows),
+        parts_(parts),
+        unit_(unit),
         drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
         sources_(channels * resolver.places(), 0),
         targets_(sources_.size(), 0) {}
@@ -67,16 +111,16 @@ class Watcher {
 
   void run_piece(std::uint32_t piece) {
     const Messages& messages = drawer_.draw(piece);
-    const std::size_t stride = resolver_.stride();
-    routes_.resize(std::max(routes_.size(), messages.size() * stride));
-    resolver_.resolve_drawn(messages.source, messages.target, draw_, routes_.data());
-    const Id* route = routes_.data();
-    for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
+    for (std::size_t m = 0; m < messages.size(); ++m) {
       const Place source = messages.source[m];
       const Place target = messages.target[m];
-      for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target);
-      add(rows_.injection[source], source, target);
-      add(rows_.ejection[target], source, target);
+      add(rows_.injection[source], source, target, unit_);
+      add(rows_.ejection[target], source, target, unit_);
+    }
+    if (parts_.any()) {
+      add_parts(messages);
+    } else {
+      add_routes(messages);
     }
   }
 
@@ -86,15 +130,40 @@ class Watcher {
   }
 
  private:
-  void add(std::uint32_t row, Place source, Place target) {
+  void add_parts(const Messages& messages) {
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const Place source = messages.source[m];
+      const Place target = messages.target[m];
+      parts_.for_each(source, target, [&](std::uint32_t row, std::uint32_t part) {
+        add(row, source, target, part);
+      });
+    }
+  }
+
+  /// A message has as many parts as it counts for: each counts for one.
+  void add_routes(const Messages& messages) {
+    const std::size_t stride = resolver_.stride();
+    routes_.resize(std::max(routes_.size(), messages.size() * stride));
+    resolver_.resolve_drawn(messages.source, messages.target, draw_, routes_.data());
+    const Id* route = routes_.data();
+    for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
+      const Place source = messages.source[m];
+      const Place target = messages.target[m];
+      for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target, 1);
+    }
+  }
+
+  void add(std::uint32_t row, Place source, Place target, std::uint32_t amount) {
     if (row == kNotAsked) return;
-    ++sources_[row * resolver_.places() + source];
-    ++targets_[row * resolver_.places() + target];
+    sources_[row * resolver_.places() + source] += amount;
+    targets_[row * resolver_.places() + target] += amount;
   }
 
   const Resolver& resolver_;
   const Pattern& pattern_;
   const Rows& rows_;
+  const Parts& parts_;
+  std::uint32_t unit_;
   RoundDrawer drawer_;
   std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
@@ -106,12 +175,15 @@ template <class Id>
 ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                  const Samples& samples, std::span<const std::uint32_t> channels, int threads) {
   const Rows rows(resolver, channels);
+  const Parts parts(resolver.ways(), rows);
   ChannelUsers users;
+  const std::uint32_t unit = parts.any() ? Parts::kUnit : resolver.unit();
+  users.unit = unit;
   users.sources.resize(channels.size() * resolver.places(), 0);
   users.targets.resize(users.sources.size(), 0);
   std::deque<Watcher<Id>> watchers;
   for (int thread = 0; thread < threads; ++thread) {
-    watchers.emplace_back(resolver, pattern, seating, samples, rows, channels.size());
+    watchers.emplace_back(resolver, pattern, seating, samples, rows, parts, unit, channels.size());
   }
   const std::uint32_t rounds = pattern.rounds();
   const std::size_t cells = std::size_t{samples.count} * rounds;

@@ -101,7 +101,37 @@ class SprayedResolver final : public Resolver, private Ways {
     });
   }
 
+  std::vector<double> parts_across(ChannelId channel) const override {
+    std::vector<double> parts(leaves() * leaves(), 0);
+    std::vector<double> from(switches_);
+    for (std::size_t leaf = 0; leaf < leaves(); ++leaf) {
+      check_interruption();
+      std::fill(from.begin(), from.end(), kUnknown);
+      from[next_.leaves[leaf]] = 0;
+      for (std::size_t source = 0; source < leaves(); ++source) {
+        parts[leaf * leaves() + source] = part_from(next_.leaves[source], leaf, channel, from);
+      }
+    }
+    return parts;
+  }
+
  private:
+  static constexpr double kUnknown = -1;
+
+  /// The part of a message at a switch, on its way to a leaf, that will cross a channel. Those that
+  /// are known stand in `from`. As deep as the way is long.
+  double part_from(SwitchId s, std::size_t leaf, ChannelId channel,
+                   std::vector<double>& from) const {
+    if (from[s] != kUnknown) return from[s];
+    const std::span<const ChannelId> set = next_.of_set(next_.set_of[leaf * switches_ + s]);
+    double sum = 0;
+    for (const ChannelId next : set) {
+      sum += next == channel ? 1 : part_from(to_[next], leaf, channel, from);
+    }
+    from[s] = sum / static_cast<double>(std::max<std::size_t>(set.size(), 1));
+    return from[s];
+  }
+
   [[noreturn]] static void refuse() {
     throw Error("routes that take one way at a time, got some that split every message");
   }

@@ -37,10 +37,11 @@ class ChannelUsers:
         fabric: whose channel.
         channel: its number.
         sources: messages a round across it by the host that sends them, in the mean over rounds and
-            samples, shape [hosts].
+            samples, shape [hosts]; of one that takes several ways the part that crosses it counts.
         targets: likewise by the host that receives them.
         source_routes: routes across it by the host that they start from, of those between any two
-            of the hosts that take part, shape [hosts]; a mean over drawings where routes are drawn.
+            of the hosts that take part, shape [hosts]; a mean over drawings where routes are drawn,
+            and parts of routes where messages take several ways.
         target_routes: likewise by the host that they lead to.
         routes: how many there are in all between these hosts.
         slowness: how many times longer a message takes on it than at the fastest of these hosts'
@@ -217,7 +218,7 @@ def routes_across(
         return nothing, nothing
     drawings = _DRAWINGS if placed.fabric.draws_routes else 1
     seating = Seating(placed.hosts, np.arange(places, dtype=np.uint32), 1, random=False)
-    sources, targets = _core.channel_users(
+    unit, sources, targets = _core.channel_users(
         resolver,
         parse("shifts", places).core,
         seating.slots,
@@ -230,4 +231,5 @@ def routes_across(
         threads,
         placed.numbers,
     )
-    return placed.by_host(sources) / drawings, placed.by_host(targets) / drawings
+    counted = drawings * unit
+    return placed.by_host(sources) / counted, placed.by_host(targets) / counted

@@ -31,7 +31,6 @@ from contend.congestion.processes import Communicator, agree, end_all, gather, t
 from contend.congestion.rates import LinkRates, link_rates
 from contend.congestion.sample_plan import SamplePlan, plan_samples
 from contend.congestion.simulation import Simulation
-from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
@@ -177,11 +176,6 @@ class _Count:
             draws=True,
             several=True,
         )
-        if asked and fabric.routes is not None and fabric.routes.several:
-            raise UsageError(
-                f"routes by {fabric.routes.engine} send messages over several ways: who uses a "
-                "channel is told of routes with one way a message"
-            )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()
 
@@ -226,8 +220,10 @@ class _Count:
         for first in range(0, self.total.samples, self._batch_size()):
             size = min(self._batch_size(), self.total.samples - first)
             begin, end = _part(first, size, communicator)
-            for both in gather(communicator, partial(self._users_in, placed, begin, end, threads)):
-                messages += [placed.by_host(column) for column in both]
+            for unit, *both in gather(
+                communicator, partial(self._users_in, placed, begin, end, threads)
+            ):
+                messages += [placed.by_host(column) / unit for column in both]
         sources, targets = messages / (self.total.samples * rounds)
         from_hosts, to_hosts = routes_across(placed, self._resolver, self._seed, threads)
         routes = len(seating.hosts) * (len(seating.hosts) - 1)
@@ -241,8 +237,8 @@ class _Count:
 
     def _users_in(
         self, placed: PlacedChannels, begin: int, end: int, threads: int
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Messages across channels in some samples, by source and by target."""
+    ) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
+        """What a message counts for, and those across channels by source and by target."""
         return _core.channel_users(*self._drawn(begin, end), threads, placed.numbers)
 
     def _drawn(self, begin: int, end: int) -> _Drawn:

@@ -113,7 +113,7 @@ def heat_words(channel: ChannelUsers) -> str:
 
 def _routes_words(channel: ChannelUsers) -> str:
     across = channel.routes_across
-    number = f"{across:,.0f}" if across == round(across) else f"{across:,.1f}"
+    number = f"{across:,.1f}".removesuffix(".0")
     share = percent(across / max(channel.routes, 1))
     leads = "leads" if number == "1" else "lead"
     return f"{number} of {channel.routes:,} routes between hosts ({share}) {leads} there"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/remains.hpp"
@@ -31,6 +32,9 @@ class Ways {
   /// crosses with a part of it; written for every pair that has messages.
   virtual void largest(std::span<const std::uint32_t> messages, std::span<const double> value,
                        std::span<double> largest) const = 0;
+  /// The part of a message between two leaves that crosses a channel, by target's leaf and source's
+  /// like `messages`. Cost: a look at all channels on shortest ways.
+  virtual std::vector<double> parts_across(ChannelId channel) const = 0;
 };
 
 /// Every packet of a message takes any of the shortest ways: at each switch a message splits evenly
