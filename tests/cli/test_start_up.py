@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+
+from contend.cli.app import command
 
 SLOW = ("matplotlib", "polars", "pydantic", "pyroute2", "scipy", "yaml")
 
@@ -31,3 +36,28 @@ def test_commands_start_without_what_they_do_not_use(arguments: list[str]) -> No
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
     assert done.stderr.strip() == "loaded:", done.stderr
+
+
+def verbs(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    """Every verb, as it is typed."""
+    for name, below in group.commands.items():
+        if isinstance(below, TyperGroup):
+            yield from verbs(below, *words, name)
+        else:
+            yield (*words, name)
+
+
+def test_help_loads_no_library_that_only_the_work_needs() -> None:
+    # The help of measure tells what its plans measure unless they are told otherwise.
+    asked = sorted(words for words in verbs(command()) if words[0] != "measure")
+    code = (
+        "import sys\n"
+        "from contend.cli.app import run\n"
+        f"for words in {asked!r}:\n"
+        "    assert run([*words, '--help']) == 0\n"
+        f"    loaded = {{name.split('.')[0] for name in sys.modules}} & {{*{SLOW}, 'pymetis'}}\n"
+        "    if loaded:\n"
+        "        sys.exit(f'{words} loads {loaded}')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from contend import measurement, prediction, report
 from contend.cli.options import BudgetOption, MpiOption, RunFolderOption, SeedOption
 from contend.cli.outputs import TextOutputs
 from contend.cli.watching import watched_run
 from contend.cli.where import Where
-from contend.measurement import DEFAULT_BUDGET
-from contend.prediction import FILE
-from contend.prediction import calibrate as take_costs
-from contend.report import Document, calibration_document
+from contend.report import Document
 from contend.session import new_folder
 
 
@@ -33,13 +31,13 @@ def calibrate(
     """
     folder = output or new_folder("calibrate", datetime.now(UTC).date())
     with where.place(outputs.console) as place, watched_run(outputs.console) as observer:
-        calibration = take_costs(
+        calibration = prediction.calibrate(
             place,
             mpi=mpi,
-            budget=DEFAULT_BUDGET if budget is None else budget,
+            budget=measurement.DEFAULT_BUDGET if budget is None else budget,
             seed=seed,
             output=folder,
             progress=observer,
         )
-    kept = (f"kept in {folder / FILE}",)
-    return replace(calibration_document(calibration), closing=kept)
+    kept = (f"kept in {folder / prediction.FILE}",)
+    return replace(report.calibration_document(calibration), closing=kept)

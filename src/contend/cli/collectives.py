@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import BytesPerSecond, option
 from contend.cli.options import (
@@ -23,7 +24,7 @@ from contend.cli.options import (
 from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
 from contend.congestion import collectives as count
 from contend.errors import UsageError
-from contend.report import Document, collectives_document
+from contend.report import Document
 from contend.units import parse_rate, parse_sizes
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
@@ -86,4 +87,4 @@ def collectives(
         threads=threads,
         progress=True,
     )
-    return collectives_document(found, sizes)
+    return report.collectives_document(found, sizes)

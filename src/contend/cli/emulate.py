@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 import contend.emulation
+from contend import report
 from contend.cli.option import Bytes, Option, parsed
 from contend.cli.options import FabricArgument, HostsOption
 from contend.cli.outputs import ProgramOutputs
 from contend.cli.where import CableOptions, Started
 from contend.emulation import Network, Settings
 from contend.errors import UsageError
-from contend.report import network_line
 from contend.units import parse_size
 
 CommandArgument = Annotated[
@@ -70,7 +70,7 @@ def emulate(
     loaded = cables.load(fabric)
 
     def tell(network: Network) -> None:
-        lines = (network_line(network, time.monotonic() - began), *network.remarks)
+        lines = (report.network_line(network, time.monotonic() - began), *network.remarks)
         for line in lines:
             outputs.console.print(line, markup=False, soft_wrap=True)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from contend import explanation, report
 from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond
 from contend.cli.options import (
@@ -19,8 +20,7 @@ from contend.cli.options import (
     RoutesOption,
 )
 from contend.cli.outputs import TextOutputs
-from contend.explanation import explain as explain_cells
-from contend.report import Document, explanation_document
+from contend.report import Document
 
 WhatArgument = Annotated[
     str,
@@ -66,7 +66,7 @@ def explain(
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """
     network = fabric and load(fabric, routes, route, loading, need_routes=True)
-    result = explain_cells(
+    result = explanation.explain(
         what,
         fabric=network,
         routes=routes if fabric is None else None,
@@ -75,4 +75,4 @@ def explain(
         memory=memory,
         calibration=calibration,
     )
-    return explanation_document(result)
+    return report.explanation_document(result)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import Option
 from contend.cli.options import (
@@ -20,7 +21,7 @@ from contend.cli.options import (
 )
 from contend.cure import jobs as look_at_jobs
 from contend.errors import UsageError
-from contend.report import Document, jobs_document
+from contend.report import Document
 
 JobsArgument = Annotated[
     str | None,
@@ -77,4 +78,4 @@ def jobs(
         seed=seed,
         progress=True,
     )
-    return jobs_document(found)
+    return report.jobs_document(found)

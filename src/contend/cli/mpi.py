@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from contend import report
 from contend.cli.options import MPI
 from contend.cli.outputs import TextOutputs
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
-from contend.report import mpi_document, progress_bar
 
 PrefixOption = Annotated[
     list[Path] | None,
@@ -26,7 +26,7 @@ def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
     Example: contend mpi --mpi /opt/openmpi-5.0
     """
     libraries = _examined(prefixes or [])
-    outputs.deliver(mpi_document(libraries))
+    outputs.deliver(report.mpi_document(libraries))
     if not any(library.usable for library in libraries):
         raise MissingError(f"no usable MPI library; {TO_INSTALL}")
 
@@ -34,7 +34,7 @@ def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
 def _examined(prefixes: list[Path]) -> list[Library]:
     candidates = find(prefixes)
     libraries = []
-    with progress_bar("trying MPI libraries", "libraries") as bar:
+    with report.progress_bar("trying MPI libraries", "libraries") as bar:
         task = bar.add_task("", total=float(len(candidates)))
         for candidate in candidates:
             libraries.append(examine(candidate))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from contend import cure, report
 from contend.cli.common import load, write_output
 from contend.cli.option import BytesPerSecond, parsed
 from contend.cli.options import (
@@ -25,9 +26,8 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cli.outputs import TextOutputs
-from contend.cure import place as seat_ranks
 from contend.placement import ListFormat, list_hosts, write_list
-from contend.report import Document, better_seats_document
+from contend.report import Document
 from contend.units import parse_rate
 
 SourceArgument = Annotated[
@@ -81,7 +81,7 @@ def place(
     Example: contend place contend-runs/profile-2026-11-22-1 net.fabric --hosts job.hosts
     -o rankfile
     """
-    better = seat_ranks(
+    better = cure.place(
         profile,
         load(fabric, routes, route, loading, need_routes=True),
         hosts=hosts,
@@ -94,4 +94,4 @@ def place(
     if output is not None:
         hosts = write_list(list_hosts(better.fabric, better.placement), form)
         write_output(output, hosts.encode())
-    return better_seats_document(better, output or "", form)
+    return report.better_seats_document(better, output or "", form)

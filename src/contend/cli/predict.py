@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import prediction, profiling, report
 from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond, parsed
 from contend.cli.options import (
@@ -34,20 +35,12 @@ from contend.cli.options import (
     RoutesOption,
 )
 from contend.errors import UsageError
-from contend.prediction import (
-    Calibration,
-    PredictedPlace,
-    PredictedProgram,
-    PredictionConditions,
-    conditions_of,
-    costs_of,
-    predict,
-    predict_program,
-    record_of,
-)
-from contend.profiling import ProgramProfile
-from contend.report import Document, prediction_document, program_document
+from contend.report import Document
 from contend.units import parse_rate
+
+if TYPE_CHECKING:
+    from contend.prediction import Calibration, PredictionConditions
+    from contend.profiling import ProgramProfile
 
 AlgorithmOption = Annotated[
     str | None,
@@ -108,13 +101,13 @@ def program(
     """
     if routes is not None and len(fabrics) > 1:
         raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
-    recorded = ProgramProfile.load(profile)
-    costs = costs_of(calibration, recorded.record.library)
+    recorded = profiling.ProgramProfile.load(profile)
+    costs = prediction.costs_of(calibration, recorded.record.library)
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
-    record = record_of(recorded, costs, there)
+    record = prediction.record_of(recorded, costs, there)
     places = tuple(
-        PredictedPlace(name, predict_program(record, where))
+        prediction.PredictedPlace(name, prediction.predict_program(record, where))
         for name, where in _places(
             recorded,
             fabrics,
@@ -128,7 +121,7 @@ def program(
             buffer,
         )
     )
-    return program_document(PredictedProgram(record, places))
+    return report.program_document(prediction.PredictedProgram(record, places))
 
 
 def _places(
@@ -156,7 +149,7 @@ def _places(
                 name += f", {words}"
             yield (
                 name,
-                conditions_of(
+                prediction.conditions_of(
                     profile,
                     network,
                     costs,
@@ -187,7 +180,7 @@ def alltoall(
 
     Example: contend predict alltoall fig1 --calibration costs --bytes 4K:1M -n 16 -a shift,linear
     """
-    found = predict(
+    found = prediction.predict(
         load(fabric, routes, route, loading, need_routes=True),
         calibration,
         algorithms=algorithm or "all",
@@ -199,4 +192,4 @@ def alltoall(
         buffer=buffer,
         measured=measured,
     )
-    return prediction_document(found)
+    return report.prediction_document(found)

@@ -11,13 +11,12 @@ from typing import Annotated
 
 import typer
 
+from contend import profiling, report
 from contend.cli.option import Bytes, Option, labels, parsed
 from contend.cli.options import OUTPUT, LabelOption
 from contend.cli.outputs import ProgramOutputs
 from contend.cli.where import CommandArgument, Started, Where
 from contend.errors import ShortfallError
-from contend.profiling import RecordedJob, RecordingOutcome, run_recorded
-from contend.report import progress_bar, recorded_document
 from contend.units import parse_size
 
 ProfileFolderOption = Annotated[
@@ -56,27 +55,29 @@ def profile(
     Example: contend profile -- mpirun -n 64 ./app
     """
     started.check(command, where)
-    job = RecordedJob(tuple(command), mpi=started.mpi, labels=labels(label), memory=record)
+    job = profiling.RecordedJob(
+        tuple(command), mpi=started.mpi, labels=labels(label), memory=record
+    )
     with (
         started.seated(where, outputs.console) as (shape, place),
         merging() as progress,
     ):
         job = replace(job, shape=shape, place=place)
-        outcome = run_recorded(job, output, output=outputs.of_program, progress=progress)
+        outcome = profiling.run_recorded(job, output, output=outputs.of_program, progress=progress)
     if outcome.profile is not None:
-        outputs.deliver(recorded_document([outcome.profile, *outcome.others]))
+        outputs.deliver(report.recorded_document([outcome.profile, *outcome.others]))
     _leave(outcome)
 
 
 @contextmanager
 def merging() -> Iterator[Callable[[int, int], None]]:
     """A bar of records that are merged, which nobody sees before it begins."""
-    with progress_bar("merging", "records") as bar:
+    with report.progress_bar("merging", "records") as bar:
         task = bar.add_task("", total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
 
 
-def _leave(outcome: RecordingOutcome) -> None:
+def _leave(outcome: profiling.RecordingOutcome) -> None:
     """Ends as the command ended.
 
     Raises:

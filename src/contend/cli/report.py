@@ -9,15 +9,16 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from contend import profiling
+from contend import report as reports
+from contend import runs as kept
 from contend.cli.option import Bytes, parsed
 from contend.cli.options import MATRIX, PICTURE
 from contend.cli.outputs import Outputs
 from contend.cli.profile import merging
 from contend.errors import UsageError
 from contend.files import whole_file
-from contend.profiling import is_profile, load_profile
-from contend.report import Document, profiles_document, runs_document
-from contend.runs import Run, find_runs
+from contend.report import Document
 from contend.units import parse_size
 
 RunsArgument = Annotated[
@@ -62,13 +63,13 @@ def report(
     """
     if at is not None and outputs.plot is None:
         raise UsageError("--at says what --plot FILE draws: give both")
-    profiles = [path for path in runs if is_profile(path)]
+    profiles = [path for path in runs if profiling.is_profile(path)]
     if not profiles:
         if matrix is not None:
             raise UsageError("--matrix: only profiles have one")
-        loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
+        loaded = [kept.Run.load(folder) for path in runs for folder in kept.find_runs(path)]
         wanted = "times" if picture is None and at is not None else picture
-        return runs_document(loaded, picture=wanted, size=at)
+        return reports.runs_document(loaded, picture=wanted, size=at)
     if len(profiles) < len(runs) or at is not None:
         raise UsageError("profiles are reported without runs, and without --at")
     return _profiles(profiles, picture, matrix)
@@ -83,8 +84,8 @@ def _profiles(folders: Sequence[Path], picture: str | None, matrix: Path | None)
     if matrix is not None and len(folders) > 1:
         raise UsageError("--matrix takes one profile")
     with merging() as progress:
-        profiles = [load_profile(folder, progress=progress) for folder in folders]
+        profiles = [profiling.load_profile(folder, progress=progress) for folder in folders]
     if matrix is not None:
         with whole_file(matrix) as file:
             np.save(file, profiles[0].matrix(), allow_pickle=False)
-    return profiles_document(profiles, picture)
+    return reports.profiles_document(profiles, picture)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.option import Option
 from contend.cli.options import (
@@ -21,9 +22,8 @@ from contend.cli.options import (
 )
 from contend.cli.outputs import TextOutputs
 from contend.cure import route as compute_tables
-from contend.cure import write_steps
 from contend.errors import UsageError
-from contend.report import Document, better_tables_document
+from contend.report import Document
 from contend.routes import MOST_LANES, save, save_to
 
 FOR = Option(("--for",), "TRAFFIC", "Traffic that the tables are made for")
@@ -91,6 +91,6 @@ def route(
     elif output is not None:
         save(better.fabric, Path(output), "lfts")
         if better.steps is not None:
-            write_steps(better.steps, Path(f"{output}.steps.csv"))
-            write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
-    return better_tables_document(better, output or "")
+            cure.write_steps(better.steps, Path(f"{output}.steps.csv"))
+            cure.write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
+    return report.better_tables_document(better, output or "")

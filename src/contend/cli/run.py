@@ -9,10 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import cure, measurement
 from contend.cli.option import Option
 from contend.cli.where import CommandArgument, Started, Where
-from contend.cure import read_rules
-from contend.measurement import ready_command
 from contend.mpi import Preloaded, carry, lost_on_the_way
 from contend.process import run_foreground
 
@@ -30,7 +29,7 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
     Example: contend run --tuned RULES -- mpirun -n 64 ./app
     """
     started.check(command, where)
-    read_rules(tuned)
+    cure.read_rules(tuned)
     console = Console(stderr=True, highlight=False)
 
     carried: list[Preloaded] = []
@@ -41,7 +40,7 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
 
     with (
         started.seated(where, console) as (shape, place),
-        ready_command(command, load, started.mpi, shape, place) as ready,
+        measurement.ready_command(command, load, started.mpi, shape, place) as ready,
     ):
         status = run_foreground(*ready)
         if place is not None and (drops := place.counters().get("drops")) is not None:

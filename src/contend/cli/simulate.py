@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import BytesPerSecond, Option, Seconds, Share, parsed
 from contend.cli.options import (
@@ -42,7 +43,7 @@ from contend.congestion import simulate as count
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric, carried
 from contend.pattern import FORMS
-from contend.report import Document, simulation_document, simulations_document
+from contend.report import Document
 from contend.units import counted, parse_seconds
 
 
@@ -188,7 +189,7 @@ def simulate(
             by_ports = carried(simulation.fabric, counters, before or (), interval)
             beside = BesideCounters.of(simulation, by_ports)
         results.append(simulation)
-        told.append(simulation_document(simulation, beside, cut_short=cut_short))
+        told.append(report.simulation_document(simulation, beside, cut_short=cut_short))
         if len(cases) > 1 or cut_short:
             told[-1].print_to(outputs.console)
 
@@ -206,7 +207,7 @@ def simulate(
         reasons = "; ".join(f"{name}: {error}" for name, error in refusals)
         failed = f"{len(refusals)} of {counted(len(cases), 'simulation')} failed"
         shortfall = f"{failed}: {reasons}"
-    return replace(simulations_document(results, told, shortfall=shortfall), picture=picture)
+    return replace(report.simulations_document(results, told, shortfall=shortfall), picture=picture)
 
 
 def _simulate_all(

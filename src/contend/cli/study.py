@@ -12,25 +12,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import measurement, report, studies
 from contend.cli import options as shared
 from contend.cli.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
 from contend.cli.outputs import Outputs
 from contend.cli.watching import watched_study
 from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import Place, RealHosts, VectorLength
-from contend.report import Document, PlanEntry, plans_document
-from contend.studies import (
-    MeasuredPlan,
-    StudyPlan,
-    VerificationPlan,
-    changed_plan,
-    copy_plan,
-    find_plan,
-    predict_memory,
-    read_plan,
-    shipped_plans,
-)
+from contend.measurement import Place, VectorLength
+from contend.report import Document
+from contend.studies import StudyPlan
 from contend.units import counted, format_seconds, parse_numbers, parse_sizes
 
 _MEASURED = "Studies that measure"
@@ -243,24 +234,26 @@ def study(
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """
     if copy is not None:
-        for path in copy_plan(copy, Path()):
+        for path in studies.copy_plan(copy, Path()):
             print(path)
         return None
     if plan is None:
-        plans = [read_plan(find_plan(name)) for name in shipped_plans()]
-        return plans_document([PlanEntry(one.name, one.kind, one.title) for one in plans])
-    path = find_plan(plan)
-    chosen = read_plan(path)
+        plans = [studies.read_plan(studies.find_plan(name)) for name in studies.shipped_plans()]
+        return report.plans_document(
+            [report.PlanEntry(one.name, one.kind, one.title) for one in plans]
+        )
+    path = studies.find_plan(plan)
+    chosen = studies.read_plan(path)
     given = options.given()
     chosen.refuse_foreign({**given, **where.given()})
-    if where.cables.loading != shared.WHOLE and not isinstance(chosen, MeasuredPlan):
+    if where.cables.loading != shared.WHOLE and not isinstance(chosen, studies.MeasuredPlan):
         raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
     predicted = given.pop("predict", False)
-    on_plan = {} if isinstance(chosen, MeasuredPlan) else where.given()
-    changed = changed_plan(chosen, given | on_plan)
+    on_plan = {} if isinstance(chosen, studies.MeasuredPlan) else where.given()
+    changed = studies.changed_plan(chosen, given | on_plan)
     if predicted:
-        assert isinstance(changed, MeasuredPlan)
-        return predict_memory(changed, given).document()
+        assert isinstance(changed, studies.MeasuredPlan)
+        return studies.predict_memory(changed, given).document()
     # Here: what measures and simulates takes longer to load than other verbs run.
     from contend.studies import carry_out
 
@@ -275,14 +268,14 @@ def study(
 @contextmanager
 def _place(plan: StudyPlan, where: Where, console: Console) -> Iterator[Place]:
     """Where a plan runs, which is said beside how much there is to do."""
-    if isinstance(plan, VerificationPlan):
+    if isinstance(plan, studies.VerificationPlan):
         fabrics, least = counted(len(plan.cases), "fabric"), format_seconds(plan.least_seconds)
         console.print(Text(f"{fabrics}, at least {least} each"))
-    if not isinstance(plan, MeasuredPlan):
-        yield RealHosts()
+    if not isinstance(plan, studies.MeasuredPlan):
+        yield measurement.RealHosts()
         return
     with where.place(console, memory=plan.memory) as place:
-        if isinstance(place, RealHosts):
+        if isinstance(place, measurement.RealHosts):
             place = replace(place, described=where.on or "")
         console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
         cells = counted(plan.launches * sum(1 for _ in plan.cells()), "cell")

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from contend import cure, report
 from contend.cli.options import OUTPUT
 from contend.cli.outputs import TextOutputs
-from contend.cure import tune as learn_rules
-from contend.report import Document, tuning_document
+from contend.report import Document
 
 RunsArgument = Annotated[
     list[Path],
@@ -32,4 +32,4 @@ def tune(runs: RunsArgument, outputs: TextOutputs, output: RulesFolderOption = N
 
     Example: contend tune contend-runs/alltoall-2026-11-21-1 -o rules
     """
-    return tuning_document(learn_rules(runs, output=output))
+    return report.tuning_document(cure.tune(runs, output=output))

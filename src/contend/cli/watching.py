@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from contend.report import progress_bar
+from contend import report
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Observer, Step
 from contend.units import counted, format_seconds, verb
@@ -19,14 +19,14 @@ from contend.units import counted, format_seconds, verb
 @contextmanager
 def watched_run(console: Console) -> Iterator[Observer]:
     """Prints the budget first and a line for every launch; a bar counts cells on a terminal."""
-    with progress_bar("measuring", "cells") as bar:
+    with report.progress_bar("measuring", "cells") as bar:
         yield _WatchedRun(console, bar)
 
 
 @contextmanager
 def watched_study(console: Console, plan: str) -> Iterator[Observer]:
     """Prints every launch of a plan; a bar counts them on a terminal."""
-    with progress_bar(plan, "cells") as bar:
+    with report.progress_bar(plan, "cells") as bar:
         yield _WatchedStudy(console, bar)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from contend import emulation, measurement, report
 from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond, Seconds
 from contend.cli.options import (
@@ -31,12 +32,10 @@ from contend.cli.options import (
     WHOLE,
     Loading,
 )
-from contend.emulation import EmulatedHosts, Settings, bring_up, order_of
+from contend.emulation import EmulatedHosts, Settings
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.measurement import RealHosts, make_shapes
 from contend.placement import read_host_names
-from contend.report import network_line
 
 if TYPE_CHECKING:
     from contend.measurement import Place, Shape
@@ -101,7 +100,7 @@ class CableOptions:
         Raises:
             UsageError: a placement that is drawn.
         """
-        return order_of(fabric, self.placement or "linear", hosts)
+        return emulation.order_of(fabric, self.placement or "linear", hosts)
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ class Where:
             return
         self.refuse_cables(but=("routes", "route") if fabric is not None else ())
         slots = () if self.on is None else read_host_names(self.on)
-        yield RealHosts(
+        yield measurement.RealHosts(
             slots=slots,
             launcher=self.launcher,
             free_memory=memory,
@@ -213,8 +212,8 @@ class Where:
         if self.launcher:
             raise UsageError("--launcher: an emulated fabric takes the library's own")
         started = time.monotonic()
-        with bring_up(fabric, **self.cables.settings(), hosts=hosts) as network:
-            line = network_line(network, time.monotonic() - started)
+        with emulation.bring_up(fabric, **self.cables.settings(), hosts=hosts) as network:
+            line = report.network_line(network, time.monotonic() - started)
             console.print(line, markup=False, soft_wrap=True)
             yield EmulatedHosts(network, order)
 
@@ -255,5 +254,5 @@ class Started:
             return
         with where.place(console) as place:
             each = () if self.ranks_per_host is None else (self.ranks_per_host,)
-            [shape] = make_shapes((self.ranks,), each, place.slots, alone=place.alone)
+            [shape] = measurement.make_shapes((self.ranks,), each, place.slots, alone=place.alone)
             yield shape, place

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.options import ROUTES, Loading, RouteOption, SeedOption
 from contend.cure import diff as compare
 from contend.errors import UsageError
-from contend.report import Document, changes_document
+from contend.report import Document
 
 _STATE = "The {} state of the network: a topology file of any kind that contend knows."
 OldArgument = Annotated[str, typer.Argument(metavar="OLD", help=_STATE.format("earlier"))]
@@ -40,4 +41,4 @@ def diff(
     before, after = (
         load(state, of, route, loading) for state, of in zip((old, new), tables, strict=True)
     )
-    return changes_document(compare(before, after, seed=seed))
+    return report.changes_document(compare(before, after, seed=seed))

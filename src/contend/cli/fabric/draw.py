@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import Numbers, parsed
 from contend.cli.options import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
-from contend.report import alltoall_figure, fabric_figure, save_figure
 from contend.routes import all_to_all_load
 from contend.units import parse_numbers
 
@@ -56,7 +56,7 @@ def draw(
     """
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
-    save_figure(_figure(loading, fabric, routes, route, loads, alltoall or ()), plot)
+    report.save_figure(_figure(loading, fabric, routes, route, loads, alltoall or ()), plot)
 
 
 def _figure(
@@ -69,7 +69,7 @@ def _figure(
 ) -> Figure:
     if fabric is not None:
         loaded = load(fabric, routes, route, loading, need_routes=loads)
-        return fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
+        return report.fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
     if loads or routes or route or loading != WHOLE:
         raise UsageError("options of a fabric, such as --loads, need a fabric, not --alltoall")
-    return alltoall_figure(list(alltoall))
+    return report.alltoall_figure(list(alltoall))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import Option, Seconds, in_options, parsed
 from contend.cli.options import (
@@ -16,7 +17,7 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cure import engines as compare
-from contend.report import Document, engines_document
+from contend.report import Document
 from contend.units import parse_seconds
 
 LIMIT = Option(
@@ -58,4 +59,4 @@ def engines(
     judged = (
         replace(one, refusal=one.refusal and in_options(one.refusal)) for one in found.engines
     )
-    return engines_document(replace(found, engines=tuple(judged)))
+    return report.engines_document(replace(found, engines=tuple(judged)))

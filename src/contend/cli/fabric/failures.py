@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.options import (
     ENGINES,
@@ -16,7 +17,7 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cure import failures as fail
-from contend.report import Document, failures_document
+from contend.report import Document
 
 EngineOption = Annotated[
     str | None,
@@ -50,4 +51,4 @@ def failures(
         engine=route or "contend",
         progress=True,
     )
-    return failures_document(found)
+    return report.failures_document(found)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.option import Option, Share, parsed
 from contend.cli.options import (
@@ -30,7 +31,7 @@ from contend.fabric import (
     with_parallel_links,
 )
 from contend.fabric import make as make_fabric
-from contend.report import Document, generators_document, made_document
+from contend.report import Document
 from contend.routes import HOLD_ROUTES, KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
 from contend.units import parse_share
 
@@ -101,7 +102,7 @@ def make(
     Example: contend fabric make "xgft:2;18,36;1,18" --route minhop -o tree.fabric
     """
     if families:
-        return generators_document()
+        return report.generators_document()
     if fabric is None or output is None:
         raise UsageError("make needs a generator and -o FILE, or --list")
     made = _degraded(
@@ -111,7 +112,7 @@ def make(
         made = compute(made, route)
     kind = kind_for(to, output)
     write_fabric(made, output, kind)
-    return made_document(made, fabric, output, seed, with_routes=kind in HOLD_ROUTES)
+    return report.made_document(made, fabric, output, seed, with_routes=kind in HOLD_ROUTES)
 
 
 def kind_for(to: str | None, output: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.option import Option
@@ -21,8 +22,7 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cure import improve as find_cables
-from contend.report import Document, improvement_document
+from contend.report import Document
 from contend.routes import HOLD_ROUTES
 
 CABLES = Option(("--cables",), "N", "Number of cables to add")
@@ -65,7 +65,7 @@ def improve(
     Example: contend fabric improve net.ibnetdiscover --cables 4 -o improved.fabric
     """
     kind = None if output is None else kind_for(to, output)
-    found = find_cables(
+    found = cure.improve(
         load(fabric, routes, None, loading),
         cables=cables,
         pattern=pattern,
@@ -85,4 +85,4 @@ def improve(
                 "those found here the figures differ; .fabric and .lfts files hold them",
                 file=sys.stderr,
             )
-    return improvement_document(found, output or "")
+    return report.improvement_document(found, output or "")

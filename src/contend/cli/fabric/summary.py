@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import load, write_output
 from contend.cli.options import (
     FORMAT,
@@ -24,7 +25,7 @@ from contend.cli.options import (
 from contend.cli.outputs import TextOutputs
 from contend.congestion import show as summarise
 from contend.placement import ListFormat, list_hosts, parse, write_list
-from contend.report import Document, check_document, fabric_document, host_list_document
+from contend.report import Document
 from contend.routes import check as check_fabric
 
 NoLanesOption = Annotated[
@@ -54,7 +55,7 @@ def show(
 
     Example: contend fabric show net.ibnetdiscover --routes net.lfts
     """
-    return fabric_document(summarise(load(fabric, routes, route, loading), hosts=hosts))
+    return report.fabric_document(summarise(load(fabric, routes, route, loading), hosts=hosts))
 
 
 def check(
@@ -68,7 +69,9 @@ def check(
 
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
-    return check_document(check_fabric(load(fabric, routes, route, loading), lanes=not no_lanes))
+    return report.check_document(
+        check_fabric(load(fabric, routes, route, loading), lanes=not no_lanes)
+    )
 
 
 FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
@@ -95,6 +98,6 @@ def hosts(
     entries = list_hosts(loaded, placed, ranks)
     text = write_list(entries, form)
     if output is None:
-        return host_list_document(loaded, placed, entries, text=text)
+        return report.host_list_document(loaded, placed, entries, text=text)
     write_output(output, text.encode())
-    return host_list_document(loaded, placed, entries, file=output)
+    return report.host_list_document(loaded, placed, entries, file=output)

@@ -9,14 +9,15 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+from contend import measurement, report
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
 from contend.cli.outputs import Outputs
 from contend.cli.where import Where
 from contend.errors import UsageError
 from contend.files import check_place, whole_file
-from contend.measurement import STANDARD, BisectWork, MeasuredPairs, measured_pairs
-from contend.report import Document, pairs_document
+from contend.measurement import STANDARD, BisectWork, MeasuredPairs
+from contend.report import Document
 
 _USUAL = BisectWork()
 _BYTES: Any = STANDARD["bisect"]["bytes"]
@@ -66,10 +67,12 @@ def bisect(
     work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     with measuring.place(where, outputs.console) as place:
         runs = measuring.runs("bisect", work.workload.options, where, place, outputs.console)
-        pairs = [measured_pairs(run, place) for run in runs if not run.samples.is_empty()]
+        pairs = [
+            measurement.measured_pairs(run, place) for run in runs if not run.samples.is_empty()
+        ]
     if messages is not None:
         _write_messages(messages, pairs)
-    return judged(pairs_document(pairs), runs)
+    return judged(report.pairs_document(pairs), runs)
 
 
 def _write_messages(path: Path, measured: Sequence[MeasuredPairs]) -> None:

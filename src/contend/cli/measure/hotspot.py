@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import measurement, report
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.option import parsed
 from contend.cli.options import BYTES, FABRIC
@@ -20,8 +21,8 @@ from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.measurement import STANDARD, HotspotWork, Place, RealHosts
-from contend.report import Document, hotspot_document
+from contend.measurement import STANDARD, Place
+from contend.report import Document
 from contend.units import counted, parse_numbers, parse_size
 
 _USUAL = STANDARD["hotspot"]
@@ -85,14 +86,14 @@ def hotspot(
     network = _fabric(where, fabric)
     spot = choose(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
-    work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
+    work = measurement.HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
     options = work.workload(len(spot.hosts), {}).options
     measuring = replace(measuring, ranks=(len(spot.hosts),))
     outputs.console.print(Text(_preface(network, spot)))
     with _place(network, spot, measuring, where, outputs.console) as place:
         runs = measuring.runs("hotspot", options, where, place, outputs.console)
     short = "" if len(reachable) == len(active) else _shortfall(network, spot)
-    return judged(hotspot_document(runs, spot, network), runs, short)
+    return judged(report.hotspot_document(runs, spot, network), runs, short)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -120,7 +121,7 @@ def _place(
         return
     # An adapter's name begins with its server's.
     slots = tuple((str(fabric.host_name[host]).split()[0], 1) for host in spot.hosts)
-    yield RealHosts(slots=slots, launcher=where.launcher, free_memory=measuring.memory)
+    yield measurement.RealHosts(slots=slots, launcher=where.launcher, free_memory=measuring.memory)
 
 
 def _shortfall(fabric: Fabric, spot: HotSpot) -> str:

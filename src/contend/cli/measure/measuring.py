@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from contend import measurement
 from contend.cli.option import labels
 from contend.cli.options import (
     BudgetOption,
@@ -29,16 +30,7 @@ from contend.cli.options import (
 from contend.cli.watching import watched_run
 from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import (
-    DEFAULT_BUDGET,
-    OF_ALL_PROBES,
-    Conditions,
-    OptionValue,
-    Place,
-    make_workload,
-    measure_workload,
-    resume,
-)
+from contend.measurement import OF_ALL_PROBES, Conditions, OptionValue, Place, resume
 from contend.report import Document
 from contend.runs import Run
 
@@ -128,8 +120,8 @@ class Measuring:
                     observer=observer,
                 )
             of_all = {name: getattr(self, name) for name in OF_ALL_PROBES}
-            return measure_workload(
-                make_workload(probe, {**of_all, **options}),
+            return measurement.measure_workload(
+                measurement.make_workload(probe, {**of_all, **options}),
                 self._conditions(),
                 libraries=self.mpi or (None,),
                 place=place,
@@ -144,7 +136,7 @@ class Measuring:
             ranks=self.ranks,
             ranks_per_host=self.ranks_per_host or (),
             launches=self.launches,
-            budget=DEFAULT_BUDGET if self.budget is None else self.budget,
+            budget=measurement.DEFAULT_BUDGET if self.budget is None else self.budget,
             seed=self.seed,
             labels=labels(self.label),
             wire=self.wire,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from contend import report
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.option import Option, option
 from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
 from contend.cli.outputs import Outputs
 from contend.cli.where import Where
 from contend.measurement import STANDARD, OptionValue
-from contend.report import Document, runs_document
+from contend.report import Document
 
 
 def _of(probe: str, option: Option, more: str = "", **others: Any) -> Any:
@@ -166,4 +167,4 @@ def _measured(
 ) -> Document:
     with measuring.place(where, outputs.console, fabric) as place:
         runs = measuring.runs(probe, options, where, place, outputs.console)
-    return judged(runs_document(runs, whole=False), runs)
+    return judged(report.runs_document(runs, whole=False), runs)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
-import pymetis
 from numpy.typing import NDArray
 
 from contend.fabric.composition import Capacities
@@ -136,6 +135,8 @@ def _pieces(
     ends = np.concatenate([near[joins], far[joins]]), np.concatenate([far[joins], near[joins]])
     pairs, cables = np.unique(ends[0] * fabric.switches + ends[1], return_counts=True)
     start = np.searchsorted(pairs // fabric.switches, np.arange(fabric.switches + 1))
+    import pymetis
+
     _, part = pymetis.part_graph(
         count,
         pymetis.CSRAdjacency(start, pairs % fabric.switches),

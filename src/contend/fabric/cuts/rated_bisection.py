@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pymetis
 from numpy.typing import NDArray
 
 from contend import _core
@@ -331,6 +330,8 @@ def _breadth_first(neighbours: list[list[int]], start: int) -> list[int]:
 def _metis_side(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
     """Which nodes METIS puts into its second part."""
     graph = cuts.graph
+    import pymetis
+
     _, part = pymetis.part_graph(
         2,
         pymetis.CSRAdjacency(graph.start, graph.head),
