@@ -100,7 +100,7 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                                to_numpy(std::move(found.channel_messages))));
 }
 
-Numpy<double> share_routes(const Matrix<std::uint32_t>& route, const Matrix<std::uint32_t>& load,
+Numpy<double> share_routes(const Matrix<std::uint32_t>& route, const Matrix<double>& load,
                            const Vector<double>& rate) {
   const Released released;
   std::vector<double> found = route_shares({route.data(), route.size()}, route.shape(1),

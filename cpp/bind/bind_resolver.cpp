@@ -1,7 +1,9 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
@@ -103,6 +105,62 @@ Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uin
   return to_numpy(std::move(channels), {source.size(), resolver.stride()});
 }
 
+/// Channels between switches that messages cross with a part of them, a row each, and the parts; what
+/// is padding has the number switch_channels and the part 0. Only where the resolver splits messages.
+using PartsOnChannels = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>>;
+
+PartsOnChannels find_parts(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                           const Vector<std::uint32_t>& target) {
+  const Ways* const ways = resolver.ways();
+  if (ways == nullptr) throw Error("routes that split messages");
+  if (source.size() != target.size()) throw Error("as many targets as sources");
+  std::vector<std::uint32_t> channels;
+  std::vector<double> part;
+  std::size_t width = 1;
+  const std::size_t messages = source.size();
+  {
+    const Released released;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<PartOnChannel>> between;
+    std::vector<const std::vector<PartOnChannel>*> rows;
+    for (std::size_t m = 0; m < messages; ++m) {
+      const Place from = source.data()[m];
+      const Place to = target.data()[m];
+      if (std::max(from, to) >= resolver.places()) {
+        throw Error("places below " + std::to_string(resolver.places()));
+      }
+      const auto pair = std::pair{ways->leaf_of(from), ways->leaf_of(to)};
+      auto found = between.find(pair);
+      if (found == between.end()) {
+        check_interruption();
+        found = between.emplace(pair, ways->parts_between(pair.first, pair.second)).first;
+      }
+      rows.push_back(&found->second);
+      width = std::max(width, found->second.size());
+    }
+    channels.assign(messages * width, static_cast<std::uint32_t>(resolver.switch_channels()));
+    part.assign(channels.size(), 0);
+    for (std::size_t m = 0; m < messages; ++m) {
+      for (std::size_t k = 0; k < rows[m]->size(); ++k) {
+        channels[m * width + k] = (*rows[m])[k].channel;
+        part[m * width + k] = (*rows[m])[k].part;
+      }
+    }
+  }
+  return PartsOnChannels(nb::make_tuple(to_numpy(std::move(channels), {messages, width}),
+                                        to_numpy(std::move(part), {messages, width})));
+}
+
+/// Channels between switches that a message crosses at most; where it splits, of those from one leaf.
+std::size_t find_crossed(const Resolver& resolver) {
+  const Ways* const ways = resolver.ways();
+  if (ways == nullptr) return resolver.stride();
+  std::size_t most = 1;
+  for (std::uint32_t leaf = 0; leaf < ways->leaves(); ++leaf) {
+    most = std::max(most, ways->parts_between(0, leaf).size());
+  }
+  return most;
+}
+
 }  // namespace
 
 void bind_resolver(nb::module_& m) {
@@ -115,6 +173,9 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("bins_of_message", [](const Resolver& r) { return bins_of_message(r.unit()); })
       .def_prop_ro("work_of_round", &Resolver::work_of_round)
       .def_prop_ro("switch_channels", &Resolver::switch_channels)
+      .def_prop_ro("splits", [](const Resolver& r) { return r.ways() != nullptr; })
+      .def_prop_ro("crossed", &find_crossed)
+      .def("parts", &find_parts, nb::arg("source"), nb::arg("target"))
       .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));

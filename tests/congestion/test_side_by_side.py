@@ -15,13 +15,14 @@ from contend.loading import load
 from contend.pattern import parse
 from contend.units import rate_of
 from sample_fabrics import two_leaves
+from several_ways import sprayed
 
 SAMPLES = 12
 
 
-def mixed() -> Fabric:
+def mixed(route: str = "minhop") -> Fabric:
     """Three leaves under two spines; cables of one spine carry half, some ports a quarter."""
-    fabric = load("xgft:2;4,3;1,2", route="minhop")
+    fabric = load("xgft:2;4,3;1,2", route=route)
     slow = np.where(fabric.cable_to == fabric.cable_to[0], 1, 2).astype(np.uint16)
     ports = np.where(np.arange(fabric.hosts) % 3 == 0, 3, 1).astype(np.uint16)
     return fabric.replace(rates=("", "4xHDR", "4xEDR", "2xEDR"), cable_rate=slow, host_rate=ports)
@@ -31,6 +32,8 @@ FABRICS = {
     "alike": load("xgft:2;4,4;1,2", route="minhop"),
     "three levels": load("xgft:3;2,3,3;1,2,2", route="dmodk"),
     "mixed": mixed(),
+    "sprayed": load("xgft:3;2,3,3;1,2,2", route="spray"),
+    "sprayed over mixed": mixed("spray"),
 }
 
 
@@ -59,12 +62,36 @@ def drawn(
     return cases
 
 
+def sprayed_shares(
+    fabric: Fabric, source: Sequence[int], target: Sequence[int]
+) -> NDArray[np.float64]:
+    """By the definition: of all channels with a part of the message the least of rate over load."""
+    between = 2 * fabric.cables
+    rate = [rate_of(fabric.channel_rate(channel)) or 1.0 for channel in range(fabric.channels)]
+    crossed = [
+        sprayed(fabric, a, b) | {between + a: 1.0, between + fabric.hosts + b: 1.0}
+        for a, b in zip(source, target, strict=True)
+    ]
+    load = np.zeros(fabric.channels)
+    for each in crossed:
+        for channel, part in each.items():
+            load[channel] += part
+    found = []
+    for each, a, b in zip(crossed, source, target, strict=True):
+        port = min(rate[between + a], rate[between + fabric.hosts + b])
+        found.append(min([port, *(rate[channel] / load[channel] for channel in each)]) / port)
+    return np.array(found)
+
+
 def shares(
     fabric: Fabric, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> list[NDArray[np.float64]]:
     """What the messages of each part get when all are under way."""
     source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
-    found = message_congestion(fabric, source, target).bandwidth
+    if fabric.routes is not None and fabric.routes.several:
+        found = sprayed_shares(fabric, source.tolist(), target.tolist())
+    else:
+        found = message_congestion(fabric, source, target).bandwidth
     return np.split(found, np.cumsum([len(part[0]) for part in parts])[:-1])
 
 
@@ -268,3 +295,28 @@ def test_more_jobs_than_can_be_compared_are_refused() -> None:
         judge_jobs(two_leaves(), [same] * 5000, samples=2)
     with pytest.raises(UsageError, match="expected at most 16,384 jobs that send, got 20,000"):
         judge_jobs(two_leaves(), [same] * 20_000, samples=2)
+
+
+@pytest.mark.parametrize(("flows", "least"), [(1, 0.5), (64, 0.7)])
+def test_flows_of_jobs_meet_in_parts(flows: int, least: float) -> None:
+    """Two hosts below one leaf each send over two spines: the more flows, the more alike."""
+    fabric = load("xgft:2;2,2;1,2", route=f"ecmp,flows={flows}")
+    jobs = [np.array([0, 2], np.uint32), np.array([1, 3], np.uint32)]
+    found = judge_jobs(fabric, jobs, samples=300)
+    assert found.alone == pytest.approx(1)
+    assert least <= found.beside.min() < 1
+    if flows == 64:
+        # Each channel carries whole 64ths, so a message gets 64 over a whole number.
+        parts = 64 / found.beside
+        assert parts == pytest.approx(np.round(parts))
+
+
+def test_batches_of_messages_that_split_are_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between leaves of a tree they cross two channels for each of two spines, and two ports."""
+    fabric = load("xgft:2;4,4;1,2", route="spray")
+    messages = JobMessages(fabric, [np.arange(16, dtype=np.uint32)])
+    monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 16 * 6 * 3)
+    assert [len(batch) for batch in messages.batches(7)] == [3, 3, 1]
+    monkeypatch.setattr("contend.congestion.job_messages._MOST_CROSSINGS", 15 * 6)
+    with pytest.raises(UsageError, match="expected at most 15 messages of all jobs at once, got"):
+        list(messages.batches(7))

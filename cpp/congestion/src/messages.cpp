@@ -45,8 +45,7 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
 }
 
 std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size_t stride,
-                                 std::span<const std::uint32_t> load,
-                                 std::span<const double> rate) {
+                                 std::span<const double> load, std::span<const double> rate) {
   if (stride < 2 || route.size() % stride != 0) throw Error("routes with both of their ports");
   if (load.size() != route.size()) throw Error("a load for every channel of a route");
   std::vector<double> seconds;

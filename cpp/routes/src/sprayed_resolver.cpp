@@ -115,6 +115,28 @@ class SprayedResolver final : public Resolver, private Ways {
     return parts;
   }
 
+  /// Switches are met by their distance from the source: all of a message is there by then.
+  std::vector<PartOnChannel> parts_between(std::uint32_t source,
+                                           std::uint32_t target) const override {
+    std::vector<PartOnChannel> parts;
+    std::vector<double> here(switches_, 0);
+    const SwitchId end = next_.leaves[target];
+    std::vector<SwitchId> met{next_.leaves[source]};
+    here[met[0]] = 1;
+    for (std::size_t k = 0; k < met.size(); ++k) {
+      if (met[k] == end) continue;
+      const std::span<const ChannelId> set = next_.of_set(next_.set_of[target * switches_ + met[k]]);
+      const double each = here[met[k]] / static_cast<double>(set.size());
+      for (const ChannelId channel : set) {
+        const SwitchId to = to_[channel];
+        parts.push_back({channel, each});
+        if (here[to] == 0) met.push_back(to);
+        here[to] += each;
+      }
+    }
+    return parts;
+  }
+
  private:
   static constexpr double kUnknown = -1;
 

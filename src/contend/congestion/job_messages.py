@@ -32,6 +32,8 @@ _CROSSINGS = 1 << 20
 _MOST_JOBS = 1 << 14
 _MOST_RANKS = 1 << 22
 _MOST_MESSAGES = 1 << 22
+# Of them all in one sample, where every message crosses hundreds of channels.
+_MOST_CROSSINGS = 1 << 25
 # Samples of a job are drawn from numbers of its own, so that jobs of one size differ.
 _SAMPLES_APART = 1 << 32
 
@@ -82,7 +84,7 @@ class JobMessages:
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
         self._jobs = [self._ranks(hosts) for hosts in jobs]
-        self._resolver = make_resolver(fabric, self.hosts, draws=True)
+        self._resolver = make_resolver(fabric, self.hosts, draws=True, several=True)
         self.rates: LinkRates = link_rates(fabric, self.hosts)
 
     @property
@@ -138,12 +140,14 @@ class JobMessages:
             if len(ranks) > 1:
                 pattern = self._pattern_of(len(ranks))
                 messages += ranks.shape[1] * pattern.core.messages_expected / pattern.rounds
-        if messages > _MOST_MESSAGES:
+        crossed = self._resolver.crossed + 2
+        most = min(_MOST_MESSAGES, _MOST_CROSSINGS // crossed)
+        if messages > most:
             raise UsageError(
-                f"pattern {self._pattern}: expected at most {_MOST_MESSAGES:,} messages of all "
+                f"pattern {self._pattern}: expected at most {most:,} messages of all "
                 f"jobs at once, got {messages:,.0f}"
             )
-        size = max(1, int(_CROSSINGS / (max(messages, 1) * (self._resolver.stride + 2))))
+        size = max(1, int(_CROSSINGS / (max(messages, 1) * crossed)))
         for first in range(0, samples, size):
             yield range(first, min(first + size, samples))
 
@@ -178,14 +182,17 @@ class JobMessages:
                 parts.append((*ends, *(np.full(len(ends[0]), n, np.uint32) for n in about)))
         none = (np.zeros(0, np.uint32),) * 4
         source, target, job_of, sample_of = map(np.concatenate, zip(none, *parts, strict=True))
-        route = self._routes(source, target, sample_of, samples)
+        route, part = self._routes(source, target, sample_of, samples)
         between, places_known = self._resolver.switch_channels, len(self.hosts)
         route[route >= between] = self.channels
         ports = np.stack((between + source, between + places_known + target), axis=1)
         crossed = np.concatenate((route, ports), axis=1).astype(np.int64)
+        if part is not None:
+            part = np.concatenate((part, np.ones(ports.shape)), axis=1)
         rate = self.rate
         port = np.minimum(rate[crossed[:, -2]], rate[crossed[:, -1]])
-        return SampledMessages(crossed, port, job_of.astype(np.int64), sample_of.astype(np.int64))
+        about = (job_of.astype(np.int64), sample_of.astype(np.int64))
+        return SampledMessages(crossed, port, *about, part)
 
     def _rounds(self, job: int, ranks: int, samples: range) -> list[int]:
         """The round that a job is in, in every sample."""
@@ -215,16 +222,22 @@ class JobMessages:
 
     def _routes(
         self, source: Hosts, target: Hosts, sample_of: Hosts, samples: range
-    ) -> NDArray[np.uint32]:
-        """Channels between switches of every message; drawn anew for each sample where they are."""
+    ) -> tuple[NDArray[np.uint32], Shares | None]:
+        """Channels between switches of every message; drawn anew for each sample where they are.
+
+        With them the part of the message on each, None where that is all of it.
+        """
+        if self._resolver.splits:
+            return self._resolver.parts(source, target)
         if not self._fabric.draws_routes:
-            return self._resolver.routes(source, target, 0)
+            return self._resolver.routes(source, target, 0), None
         routes = np.empty((len(source), self._resolver.stride), dtype=np.uint32)
         for number, sample in enumerate(samples):
             chosen = sample_of == number
             draw = (self._seed * _SAMPLES_APART + sample) % (1 << 64)
             routes[chosen] = self._resolver.routes(source[chosen], target[chosen], draw)
-        return routes
+        flows = self._resolver.unit
+        return routes, None if flows == 1 else np.full(routes.shape, 1 / flows)
 
 
 def _on_rails(source: _Ranks, target: _Ranks) -> tuple[Hosts, Hosts]:
@@ -245,21 +258,44 @@ class SampledMessages:
         port: rate of the slower of both hosts' ports, shape [messages].
         job: whose, shape [messages].
         sample: in which, counted from the first of them, shape [messages].
+        part: of the message on every channel that it crosses, shape [messages, longest]; None where
+            that is all of it.
     """
 
     crossed: NDArray[np.int64]
     port: Shares
     job: NDArray[np.int64]
     sample: NDArray[np.int64]
+    part: Shares | None = None
 
-    def shares(self, load: NDArray[np.int64], rate: Shares) -> Shares:
+    def of(self, chosen: NDArray[np.int64]) -> SampledMessages:
+        """Some of them, by number."""
+        return SampledMessages(
+            self.crossed[chosen],
+            self.port[chosen],
+            self.job[chosen],
+            self.sample[chosen],
+            None if self.part is None else self.part[chosen],
+        )
+
+    def load(self, key: NDArray[np.int64], size: int) -> Shares:
+        """Messages, or parts of them, by a key for every channel that each crosses.
+
+        Args:
+            key: shape [messages, longest].
+            size: how many keys there are.
+        """
+        part = None if self.part is None else self.part.reshape(-1)
+        return np.bincount(key.reshape(-1), weights=part, minlength=size).astype(np.float64)
+
+    def shares(self, load: Shares, rate: Shares) -> Shares:
         """What each message gets of the slower of its ports: the least of rate over load.
 
         Args:
             load: messages on every channel that it crosses, shape [messages, longest].
             rate: of every channel.
         """
-        return _core.route_shares(self.crossed.astype(np.uint32), load.astype(np.uint32), rate)
+        return _core.route_shares(self.crossed.astype(np.uint32), load, rate)
 
     def means(self, share: Shares, jobs: int, samples: int) -> Shares:
         """Mean share of every job's messages, 1 where it sends none, shape [jobs, samples]."""

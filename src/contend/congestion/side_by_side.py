@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,11 +123,10 @@ class _Shared:
         self._sent = sent
         at = sent.sample[:, np.newaxis] * width + sent.crossed
         # Sorted by sample, channel and job: who shares a channel stands side by side.
-        self._load, own, self._own_load = np.unique(
-            at * jobs + sent.job[:, np.newaxis], return_inverse=True, return_counts=True
-        )
+        self._load, own = np.unique(at * jobs + sent.job[:, np.newaxis], return_inverse=True)
         self._own = own.reshape(at.shape)
-        all_load = np.bincount(at.reshape(-1), minlength=samples * width)
+        self._own_load = sent.load(self._own, len(self._load))
+        all_load = sent.load(at, samples * width)
         self.alone = sent.shares(self._own_load[self._own], self._rate)
         self.beside = sent.shares(all_load[at], self._rate)
 
@@ -255,7 +254,7 @@ class Newcomer:
         self._samples = samples
         self._width = messages.channels + 1
         self._others = messages.sent(samples)
-        self._load = np.bincount(self._at(self._others).reshape(-1), minlength=self._size)
+        self._load = self._others.load(self._at(self._others), self._size)
         self._share = self._shares(self._others, self._load)
         count = np.bincount(self._key(self._others), minlength=jobs * len(samples))
         self._part = 1 / count[self._key(self._others)]
@@ -271,7 +270,7 @@ class Newcomer:
     def _at(self, sent: SampledMessages) -> NDArray[np.int64]:
         return sent.sample[:, np.newaxis] * self._width + sent.crossed
 
-    def _shares(self, sent: SampledMessages, load: NDArray[np.int64]) -> Shares:
+    def _shares(self, sent: SampledMessages, load: Shares) -> Shares:
         return sent.shares(load[self._at(sent)], self._messages.rate)
 
     def judge(self, hosts: Hosts) -> tuple[Shares, Shares, Shares]:
@@ -282,22 +281,17 @@ class Newcomer:
         """
         count = len(self._samples)
         sent = self._messages.sent_by_next(hosts, self._samples)
-        own = np.bincount(self._at(sent).reshape(-1), minlength=self._size)
+        own = sent.load(self._at(sent), self._size)
         alone, beside = self._shares(sent, own), self._shares(sent, self._load + own)
         # Only those that meet the new messages get less.
         own[self._width - 1 :: self._width] = 0
         met = np.flatnonzero(own[self._at(self._others)].any(axis=1))
-        others = SampledMessages(
-            self._others.crossed[met],
-            self._others.port[met],
-            self._others.job[met],
-            self._others.sample[met],
-        )
+        others = self._others.of(met)
         lost = self._share[met] - self._shares(others, self._load + own)
         losses = np.bincount(
             self._key(others), weights=lost * self._part[met], minlength=self._jobs * count
         ).astype(np.float64)
-        mine = SampledMessages(sent.crossed, sent.port, np.zeros_like(sent.job), sent.sample)
+        mine = replace(sent, job=np.zeros_like(sent.job))
         return (
             mine.means(alone, 1, count)[0],
             mine.means(beside, 1, count)[0],

@@ -29,10 +29,10 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
 
 /// What every message gets of the slower of its two ports, as `share` above, where the load that it
 /// meets is known: `stride` channels a message, the last two those of its hosts' ports, and on each
-/// the load there. `rate` is that of every channel, infinity for one that pads short routes. Throws
+/// the load there, in messages or parts of them. `rate` is that of every channel, infinity for one that pads short routes. Throws
 /// Error where these do not fit each other.
 std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size_t stride,
-                                 std::span<const std::uint32_t> load, std::span<const double> rate);
+                                 std::span<const double> load, std::span<const double> rate);
 
 /// What crosses every channel, as channel_messages above, when every message carries an amount of
 /// its own. Throws Error as message_congestion() does, for an amount too few, and where a channel's

@@ -12,6 +12,12 @@
 
 namespace contend {
 
+/// What of a message crosses a channel.
+struct PartOnChannel {
+  ChannelId channel;
+  double part;
+};
+
 /// How messages split that take several ways at once. All messages between the same two leaves
 /// split alike, so they are counted in bulk: `messages` holds their number by target's leaf and
 /// source's leaf, [leaves][leaves].
@@ -35,6 +41,9 @@ class Ways {
   /// The part of a message between two leaves that crosses a channel, by target's leaf and source's
   /// like `messages`. Cost: a look at all channels on shortest ways.
   virtual std::vector<double> parts_across(ChannelId channel) const = 0;
+  /// Every channel that a message from one leaf to another crosses with a part of it, once.
+  virtual std::vector<PartOnChannel> parts_between(std::uint32_t source,
+                                                   std::uint32_t target) const = 0;
 };
 
 /// Every packet of a message takes any of the shortest ways: at each switch a message splits evenly
