@@ -14,6 +14,7 @@ import contend
 from contend.congestion import judge_seats
 from contend.cure import place, sent_by
 from contend.errors import UsageError
+from several_ways import sprayed
 
 TREE = contend.load("xgft:2;4,4;1,2", route="dmodk")
 
@@ -127,3 +128,42 @@ def test_a_matrix_in_which_nobody_sends_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_holds_no_profile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a profile"):
         place(tmp_path, TREE)
+
+
+@pytest.mark.parametrize("spec", ["xgft:3;2,2,3;1,2,2", "torus:3x4"])
+def test_seats_where_messages_split_by_the_definition(spec: str, tmp_path: Path) -> None:
+    fabric = contend.load(spec, route="spray")
+    matrix = np.random.default_rng(1).integers(0, 100, (fabric.hosts, fabric.hosts))
+    better = place(matrix_file(tmp_path, matrix), fabric)
+    between, load = 2 * fabric.cables, np.zeros(fabric.channels)
+    count, messages = np.zeros(fabric.channels), []
+    for source, target in zip(*np.nonzero(matrix), strict=True):
+        a, b = (int(better.before[rank]) for rank in (source, target))
+        if a == b:
+            continue
+        crossed = sprayed(fabric, a, b) | {between + a: 1.0, between + fabric.hosts + b: 1.0}
+        messages.append((float(matrix[source, target]), crossed))
+        for channel, part in crossed.items():
+            load[channel] += part * matrix[source, target]
+            count[channel] += part
+    figures = better.figures_before
+    sent = sum(size for size, _ in messages)
+    met = sum(size * max(count[channel] for channel in crossed) for size, crossed in messages)
+    hops = sum(size * sum(crossed.values()) for size, crossed in messages)
+    rate = load.max() / figures.busy
+    assert rate == pytest.approx(25e9)
+    assert figures.mean_congestion == pytest.approx(met / sent)
+    assert figures.hop_bytes == pytest.approx(hops)
+    assert better.figures.busy <= figures.busy
+    assert judge_seats(fabric, better.sent.traffic, better.placement.hosts) == better.figures
+
+
+def test_two_leaves_that_talk_come_together_under_sprayed_packets(tmp_path: Path) -> None:
+    """Ranks i and i + 8 talk, first on different leaves: they can all meet on one."""
+    fabric = contend.load("xgft:2;4,4;1,1", route="spray")
+    matrix = np.zeros((16, 16), dtype=int)
+    for rank in range(8):
+        matrix[rank, rank + 8] = matrix[rank + 8, rank] = 1_000_000
+    better = place(matrix_file(tmp_path, matrix), fabric)
+    assert better.figures_before.mean_congestion == 4
+    assert better.figures.mean_congestion == 1

@@ -1,8 +1,10 @@
 #include "halves.hpp"
 #include "contend/base/interruption.hpp"
+#include "message_parts.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <numeric>
 #include <set>
@@ -51,7 +53,7 @@ class Halving {
  public:
   Halving(const Resolver& resolver, const RankMessages& messages,
           std::span<const std::uint32_t> taken)
-      : resolver_(resolver),
+      : parts_(resolver),
         taken_(taken),
         peers_(peers_of(messages)),
         centre_(messages.ranks()),
@@ -92,26 +94,24 @@ class Halving {
   }
 
   /// Channels between switches from a place to others, one more than none between two places.
-  std::vector<double> distances(Place from, std::span<const Place> to) const {
+  std::vector<double> distances(Place from, std::span<const Place> to) {
     std::vector<Place> source, target;
     for (const Place place : to) {
       if (place == from) continue;
       source.push_back(from);
       target.push_back(place);
     }
-    std::vector<std::uint32_t> route(source.size() * resolver_.stride());
-    resolver_.resolve(source, target, route.data());
+    parts_.look_up(source, target);
     std::vector<double> found;
-    std::size_t at = 0;
+    std::size_t m = 0;
     for (const Place place : to) {
       double hops = 0;
       if (place != from) {
         hops = 1;
-        for (std::size_t k = 0; k < resolver_.stride(); ++k, ++at) {
-          if (route[at] < resolver_.switch_channels()) ++hops;
-        }
+        parts_.for_each(m++, [&](ChannelId, double part) { hops += part; });
       }
-      found.push_back(hops);
+      // Thirds of messages do not sum up to whole hops.
+      found.push_back(std::round(hops));
     }
     return found;
   }
@@ -260,7 +260,7 @@ class Halving {
   /// Exchanges without a gain after which a pass ends.
   static constexpr std::size_t kPatience = 200;
 
-  const Resolver& resolver_;
+  MessageParts parts_;
   std::span<const std::uint32_t> taken_;
   std::vector<std::vector<Peer>> peers_;
   std::vector<Place> centre_;

@@ -20,7 +20,8 @@ PhaseLoads::PhaseLoads(const Resolver& resolver, const RankMessages& messages,
       phase_norm_(messages.phases(), 0.0),
       is_touched_(messages.phases(), false),
       sum_before_(messages.phases(), 0.0),
-      phase_norm_before_(messages.phases(), 0.0) {
+      phase_norm_before_(messages.phases(), 0.0),
+      parts_(resolver) {
   for (std::uint32_t rank = 0; rank < messages.ranks(); ++rank) {
     check_interruption();
     for (const RankMessage& message : messages.of(rank)) {
@@ -129,11 +130,8 @@ void PhaseLoads::add_flow(Place source, Place target, const Flow& flow) {
 }
 
 void PhaseLoads::carry_flows() {
-  const std::size_t stride = resolver_.stride();
   const std::size_t between = resolver_.switch_channels();
-  route_.resize(from_.size() * stride);
-  resolver_.resolve(from_, to_, route_.data());
-  const std::uint32_t* channel = route_.data();
+  parts_.look_up(from_, to_);
   for (std::size_t m = 0; m < flow_.size(); ++m) {
     const Flow& flow = flow_[m];
     if (!is_touched_[flow.phase]) {
@@ -141,9 +139,9 @@ void PhaseLoads::carry_flows() {
       touched_.push_back(flow.phase);
       sum_before_[flow.phase] = sum_[flow.phase];
     }
-    for (std::size_t k = 0; k < stride; ++k, ++channel) {
-      if (*channel < between) change(flow.phase, *channel, flow.bytes);
-    }
+    parts_.for_each(m, [&](ChannelId channel, double part) {
+      change(flow.phase, channel, part * flow.bytes);
+    });
     change(flow.phase, between + from_[m], flow.bytes);
     change(flow.phase, between + resolver_.places() + to_[m], flow.bytes);
   }
@@ -176,10 +174,9 @@ void PhaseLoads::ranks_on_full_channels(double share, std::vector<std::uint32_t>
       full[phase * channels_ + c] = load[c] * time_per_byte_[c] >= share * longest;
     }
   }
-  const std::size_t stride = resolver_.stride();
   const std::size_t between = resolver_.switch_channels();
   std::vector<Place> from, to;
-  std::vector<std::uint32_t> route;
+  MessageParts parts(resolver_);
   for (std::uint32_t rank = 0; rank < place_.size(); ++rank) {
     const std::span<const RankMessage> own = messages_.of(rank);
     from.clear();
@@ -191,8 +188,7 @@ void PhaseLoads::ranks_on_full_channels(double share, std::vector<std::uint32_t>
       from.push_back(message.sent ? here : there);
       to.push_back(message.sent ? there : here);
     }
-    route.resize(from.size() * stride);
-    resolver_.resolve(from, to, route.data());
+    parts.look_up(from, to);
     std::size_t m = 0;
     bool meets = false;
     for (const RankMessage& message : own) {
@@ -200,10 +196,7 @@ void PhaseLoads::ranks_on_full_channels(double share, std::vector<std::uint32_t>
       const std::size_t row = message.phase * channels_;
       meets = meets || full[row + between + from[m]] ||
               full[row + between + resolver_.places() + to[m]];
-      for (std::size_t k = 0; k < stride && !meets; ++k) {
-        const std::uint32_t channel = route[m * stride + k];
-        meets = channel < between && full[row + channel];
-      }
+      parts.for_each(m, [&](ChannelId channel, double) { meets = meets || full[row + channel]; });
       if (meets) break;
       ++m;
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contend/routes/resolver.hpp"
+#include "message_parts.hpp"
 #include "rank_messages.hpp"
 
 namespace contend {
@@ -83,7 +84,7 @@ class PhaseLoads {
   double norm_before_ = 0;
   std::vector<Place> from_, to_;
   std::vector<Flow> flow_;
-  std::vector<std::uint32_t> route_;
+  MessageParts parts_;
 };
 
 }  // namespace contend

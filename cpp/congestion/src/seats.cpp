@@ -8,8 +8,8 @@
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/base/philox.hpp"
-#include "contend/congestion/crossings.hpp"
 #include "halves.hpp"
+#include "message_parts.hpp"
 #include "phase_loads.hpp"
 #include "rank_messages.hpp"
 
@@ -257,39 +257,52 @@ SeatFigures judge_seats(const Resolver& resolver, const PhasedTraffic& traffic,
   SeatFigures figures;
   double weighted = 0, sent = 0;
   std::vector<Place> source, target;
+  std::vector<double> bytes;
   std::vector<double> load(channels);
-  std::vector<std::uint32_t> count(channels);
+  const std::size_t between = resolver.switch_channels();
+  std::vector<double> count(channels);
+  MessageParts parts(resolver);
   for (const std::vector<std::uint32_t>& phase : of_phase) {
     check_interruption();
     source.clear();
     target.clear();
+    bytes.clear();
     for (const std::uint32_t m : phase) {
-      source.push_back(seats[traffic.source[m]]);
-      target.push_back(seats[traffic.target[m]]);
+      const Place from = seats[traffic.source[m]], to = seats[traffic.target[m]];
+      if (std::max(from, to) >= resolver.places()) throw Error("places that take part");
+      if (from == to) continue;
+      source.push_back(from);
+      target.push_back(to);
+      bytes.push_back(traffic.bytes[m]);
     }
-    const Crossings crossings(resolver, source, target);
+    parts.look_up(source, target);
+    const auto for_each = [&](std::size_t n, const auto& visit) {
+      visit(static_cast<ChannelId>(between + source[n]), 1.0);
+      parts.for_each(n, visit);
+      visit(static_cast<ChannelId>(between + resolver.places() + target[n]), 1.0);
+    };
     std::ranges::fill(load, 0.0);
-    std::ranges::fill(count, 0U);
-    for (std::size_t n = 0; n < phase.size(); ++n) {
-      for (const std::uint32_t channel : crossings.of_message(n)) {
-        load[channel] += traffic.bytes[phase[n]];
-        ++count[channel];
-      }
+    std::ranges::fill(count, 0.0);
+    for (std::size_t n = 0; n < bytes.size(); ++n) {
+      for_each(n, [&](ChannelId channel, double part) {
+        load[channel] += part * bytes[n];
+        count[channel] += part;
+      });
     }
     double longest = 0;
     for (std::size_t c = 0; c < channels; ++c) {
       longest = std::max(longest, load[c] * seconds_per_byte[c]);
     }
     figures.seconds += longest;
-    for (std::size_t n = 0; n < phase.size(); ++n) {
-      const auto route = crossings.of_message(n);
-      if (route.empty()) continue;
-      std::uint32_t most = 0;
-      for (const std::uint32_t channel : route) most = std::max(most, count[channel]);
-      const double bytes = traffic.bytes[phase[n]];
-      weighted += bytes * most;
-      sent += bytes;
-      figures.hop_bytes += bytes * static_cast<double>(route.size());
+    for (std::size_t n = 0; n < bytes.size(); ++n) {
+      double most = 0, hops = 0;
+      for_each(n, [&](ChannelId channel, double part) {
+        most = std::max(most, count[channel]);
+        hops += part;
+      });
+      weighted += bytes[n] * most;
+      sent += bytes[n];
+      figures.hop_bytes += bytes[n] * hops;
     }
   }
   if (sent > 0) figures.mean_congestion = weighted / sent;

@@ -86,7 +86,7 @@ def judge_seats(
     """
     every = np.asarray(hosts, dtype=np.uint32)
     places, seats = np.unique(every, return_inverse=True)
-    resolver = make_resolver(fabric, places, messages=len(traffic.source))
+    resolver = make_resolver(fabric, places, messages=len(traffic.source), several=True)
     found = _core.judge_seats(
         resolver,
         *traffic._columns,
@@ -130,8 +130,8 @@ def seat_ranks(
     begun = np.stack([place_of[np.asarray(start, dtype=np.int64)] for start in starts])
     if begun.shape[1] != traffic.ranks:
         raise UsageError(f"expected hosts of {traffic.ranks} ranks, got {begun.shape[1]}")
-    resolver = make_resolver(fabric, places)
-    channels = 2 * (resolver.stride + 2)
+    resolver = make_resolver(fabric, places, several=True)
+    channels = 2 * (resolver.crossed + 2)
     found = _core.seat_ranks(
         resolver,
         *traffic._columns,
