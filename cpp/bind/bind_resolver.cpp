@@ -105,8 +105,9 @@ Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uin
   return to_numpy(std::move(channels), {source.size(), resolver.stride()});
 }
 
-/// Channels between switches that messages cross with a part of them, a row each, and the parts; what
-/// is padding has the number switch_channels and the part 0. Only where the resolver splits messages.
+/// Channels between switches that messages cross with a part of them, a row each, and the parts;
+/// what is padding has the number switch_channels and the part 0. Only where the resolver splits
+/// messages.
 using PartsOnChannels = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>>;
 
 PartsOnChannels find_parts(const Resolver& resolver, const Vector<std::uint32_t>& source,
@@ -150,7 +151,8 @@ PartsOnChannels find_parts(const Resolver& resolver, const Vector<std::uint32_t>
                                         to_numpy(std::move(part), {messages, width})));
 }
 
-/// Channels between switches that a message crosses at most; where it splits, of those from one leaf.
+/// Channels between switches that a message crosses at most; where it splits, of those from one
+/// leaf.
 std::size_t find_crossed(const Resolver& resolver) {
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return resolver.stride();

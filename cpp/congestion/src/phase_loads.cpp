@@ -139,9 +139,8 @@ void PhaseLoads::carry_flows() {
       touched_.push_back(flow.phase);
       sum_before_[flow.phase] = sum_[flow.phase];
     }
-    parts_.for_each(m, [&](ChannelId channel, double part) {
-      change(flow.phase, channel, part * flow.bytes);
-    });
+    parts_.for_each(
+        m, [&](ChannelId channel, double part) { change(flow.phase, channel, part * flow.bytes); });
     change(flow.phase, between + from_[m], flow.bytes);
     change(flow.phase, between + resolver_.places() + to_[m], flow.bytes);
   }

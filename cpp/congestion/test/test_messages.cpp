@@ -54,9 +54,8 @@ TEST_CASE("a route gets the least of rate over load, as a share of its slower po
   // Channels of rates 4, 1, 2, one that pads, and ports 3 and 5: 4 / 2, 1 / 2 and ports 3 / 1, 5
   // / 1.
   const std::vector<double> rate{4, 1, 2, std::numeric_limits<double>::infinity(), 3, 5};
-  const auto share =
-      contend::route_shares(std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 4, 5}, 4,
-                            std::vector<double>{2, 2, 1, 1, 1, 9, 1, 2}, rate);
+  const auto share = contend::route_shares(std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 4, 5}, 4,
+                                           std::vector<double>{2, 2, 1, 1, 1, 9, 1, 2}, rate);
   REQUIRE(share.size() == 2);
   CHECK(share[0] == doctest::Approx(0.5 / 3));
   CHECK(share[1] == doctest::Approx(2.0 / 3));
@@ -66,8 +65,7 @@ TEST_CASE("routes, loads and rates that do not fit each other are refused") {
   using Numbers = std::vector<std::uint32_t>;
   using Loads = std::vector<double>;
   const std::vector<double> rate{1, 1};
-  CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1, 0}, 2, Loads{1, 1, 1}, rate),
-                  contend::Error);
+  CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1, 0}, 2, Loads{1, 1, 1}, rate), contend::Error);
   CHECK_THROWS_AS(contend::route_shares(Numbers{0}, 1, Loads{1}, rate), contend::Error);
   CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1}, 2, Loads{1}, rate), contend::Error);
   CHECK_THROWS_AS(contend::route_shares(Numbers{0, 2}, 2, Loads{1, 1}, rate), contend::Error);

@@ -125,7 +125,8 @@ class SprayedResolver final : public Resolver, private Ways {
     here[met[0]] = 1;
     for (std::size_t k = 0; k < met.size(); ++k) {
       if (met[k] == end) continue;
-      const std::span<const ChannelId> set = next_.of_set(next_.set_of[target * switches_ + met[k]]);
+      const std::span<const ChannelId> set =
+          next_.of_set(next_.set_of[target * switches_ + met[k]]);
       const double each = here[met[k]] / static_cast<double>(set.size());
       for (const ChannelId channel : set) {
         const SwitchId to = to_[channel];

@@ -191,8 +191,8 @@ class JobMessages:
             part = np.concatenate((part, np.ones(ports.shape)), axis=1)
         rate = self.rate
         port = np.minimum(rate[crossed[:, -2]], rate[crossed[:, -1]])
-        about = (job_of.astype(np.int64), sample_of.astype(np.int64))
-        return SampledMessages(crossed, port, *about, part)
+        whose, which = job_of.astype(np.int64), sample_of.astype(np.int64)
+        return SampledMessages(crossed, port, whose, which, part)
 
     def _rounds(self, job: int, ranks: int, samples: range) -> list[int]:
         """The round that a job is in, in every sample."""

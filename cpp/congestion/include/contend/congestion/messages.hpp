@@ -29,8 +29,8 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
 
 /// What every message gets of the slower of its two ports, as `share` above, where the load that it
 /// meets is known: `stride` channels a message, the last two those of its hosts' ports, and on each
-/// the load there, in messages or parts of them. `rate` is that of every channel, infinity for one that pads short routes. Throws
-/// Error where these do not fit each other.
+/// the load there, in messages or parts of them. `rate` is that of every channel, infinity for one
+/// that pads short routes. Throws Error where these do not fit each other.
 std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size_t stride,
                                  std::span<const double> load, std::span<const double> rate);
 
