@@ -172,25 +172,21 @@ void FailureJudge::sort_by_target() {
   for (std::uint32_t m = 0; m < target_.size(); ++m) to_[next[target_[m]]++] = m;
 }
 
-/// Appends the channels between switches from one of them to an address.
+/// Follows a message by the ports for its target's address.
 void FailureJudge::walk(std::span<const PortNumber> ports, const MendableTables::Destined& to,
-                        SwitchId from, std::vector<ChannelId>& route) const {
+                        std::uint32_t message, std::vector<ChannelId>& route) const {
   const Fabric& fabric = tables_.fabric();
-  std::size_t hops = 0;
-  for (SwitchId at = from; at != to.at; ++hops) {
-    const ChannelId channel = ports[at] == kNoPort ? kNoChannel : fabric.out(at, ports[at]);
-    if (channel >= fabric.switch_channels() || hops == fabric.switches()) {
-      throw Error("address " + std::to_string(to.address) + " cannot be reached from switch " +
-                  std::to_string(from));
-    }
-    route.push_back(channel);
-    at = fabric.channel_to(channel);
-  }
+  const SwitchId from = fabric.host_switch(source_[message]);
+  const auto port = [&](SwitchId s) { return ports[s]; };
+  if (trace(fabric, from, to.host, port, route).end == TraceEnd::delivered) return;
+  throw Error("address " + std::to_string(to.address) + " cannot be reached from switch " +
+              std::to_string(from));
 }
 
 void FailureJudge::find_routes() {
   const Fabric& fabric = tables_.fabric();
   std::vector<ChannelId> channels;
+  std::vector<ChannelId> found;
   std::vector<std::size_t> end(source_.size(), 0);
   std::vector<std::size_t> begin(source_.size(), 0);
   std::vector<std::uint8_t> is_known(fabric.hosts(), 0);
@@ -203,7 +199,8 @@ void FailureJudge::find_routes() {
     for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
       const std::uint32_t m = to_[k];
       begin[m] = channels.size();
-      walk(tables_.column(i), to, fabric.host_switch(source_[m]), channels);
+      walk(tables_.column(i), to, m, found);
+      channels.insert(channels.end(), found.begin(), found.end());
       end[m] = channels.size();
       stride_ = std::max(stride_, end[m] - begin[m]);
     }
@@ -251,15 +248,14 @@ void FailureJudge::find_detours(std::span<const PortNumber> ports,
                                 const MendableTables::Destined& to, const Remains& rest,
                                 Detours& detours) const {
   std::vector<ChannelId>& channels = detours.channels;
+  std::vector<ChannelId> found;
   for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
     const std::uint32_t m = to_[k];
     if (rest.host_gone[source_[m]] != 0) continue;
+    walk(ports, to, m, found);
+    if (is_same(m, found)) continue;
     const std::size_t begin = channels.size();
-    walk(ports, to, tables_.fabric().host_switch(source_[m]), channels);
-    if (is_same(m, std::span(channels).subspan(begin))) {
-      channels.resize(begin);
-      continue;
-    }
+    channels.insert(channels.end(), found.begin(), found.end());
     detours.of_sample[sample_[m]].push_back(
         {m, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(channels.size())});
   }

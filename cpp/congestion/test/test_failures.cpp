@@ -220,6 +220,17 @@ TEST_CASE("where nothing dies a failure costs nothing, and the figures are the s
   }
 }
 
+TEST_CASE("a host whose own switch sends its address elsewhere is refused") {
+  FailureCase on(1);
+  const HostId host = on.hosts[0];
+  const SwitchId at = on.made.fabric.host_switch(host);
+  PortNumber& entry = on.made.ports[at * on.made.width + on.made.first[host]];
+  for (const PortNumber port : {kNoPort, PortNumber{0}}) {
+    entry = port;
+    CHECK_THROWS_AS(on.cost(), Error);
+  }
+}
+
 TEST_CASE("a network that dies whole leaves nothing to count") {
   FailureCase on(1);
   on.losses.switches.resize(on.made.fabric.switches());

@@ -40,15 +40,7 @@ class LeastLoaded {
         spread_(spread),
         hosts_(hosts_by_port(fabric, targets)),
         load_(links.links(), 0),
-        link_of_port_(fabric.switches()),
-        tables_(fabric.switches() * targets.addresses, kNoPort) {
-    for (SwitchId s = 0; s < fabric.switches(); ++s) {
-      link_of_port_[s].assign(fabric.switch_ports(s) + 1U, links.end(s));
-      for (LinkId link = links.begin(s); link < links.end(s); ++link) {
-        link_of_port_[s][links.port(link)] = link;
-      }
-    }
-  }
+        tables_(fabric.switches() * targets.addresses, kNoPort) {}
 
   Tables run(const MakeNextLinks& make_next) {
     const std::vector<SwitchId> order = by_hosts_and_guid();
@@ -246,8 +238,7 @@ class LeastLoaded {
   Uses earlier_uses(SwitchId at, Address first, Address nth, SwitchId neighbour) {
     Uses uses{false, 0};
     for (Address address = first; address < first + nth; ++address) {
-      const LinkId link = link_of_port_[at][entry(at, address)];
-      const SwitchId used = links_.to(link);
+      const SwitchId used = links_.to(links_.by_port(at, entry(at, address)));
       uses.box = uses.box || targets_.switch_system[used] == targets_.switch_system[neighbour];
       uses.of_switch += used == neighbour;
     }
@@ -260,7 +251,6 @@ class LeastLoaded {
   const Spread spread_;
   const std::vector<std::vector<HostId>> hosts_;
   std::vector<std::uint32_t> load_;  ///< by link; a switch's links are touched by one thread
-  std::vector<std::vector<LinkId>> link_of_port_;
   Tables tables_;
 };
 

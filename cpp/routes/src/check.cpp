@@ -31,12 +31,12 @@ class Tally {
     seen_.examples.reserve(kTraceEnds * examples);
   }
 
-  void add(const Destination& to, const InTree& tree) {
+  void add(const Destination& to, const InTree& tree, std::span<const Step> steps) {
     for (const SwitchId s : tree.order()) passing_[s] = 0;
     for (const SwitchId source : sources_) count_routes(source, to, tree);
     for (const SwitchId s : std::views::reverse(tree.order())) {
       if (tree.end(s) == TraceEnd::delivered) {
-        pass_on(s, tree);
+        pass_on(s, tree, steps[s]);
       } else if (tree.last(s) == s) {
         note_fault(s, to, tree);
       }
@@ -57,12 +57,12 @@ class Tally {
   }
 
   /// Children come before their parent here, so what passes a switch is complete.
-  void pass_on(SwitchId s, const InTree& tree) {
+  void pass_on(SwitchId s, const InTree& tree, const Step& step) {
     // Nothing leads on from the last switch, nor from one that only the host itself hangs on.
     if (tree.hops(s) == 0 || passing_[s] == 0) return;
-    seen_.load[tree.out(s)] += passing_[s];
-    ++seen_.addresses[tree.out(s)];
-    passing_[tree.next(s)] += passing_[s];
+    seen_.load[step.channel] += passing_[s];
+    ++seen_.addresses[step.channel];
+    passing_[step.onward.to()] += passing_[s];
   }
 
   void note_fault(SwitchId s, const Destination& to, const InTree& tree) {
@@ -124,9 +124,8 @@ RouteCheck check_routes(const Fabric& fabric, const TableView& tables, const Add
     tallies.emplace_back(fabric, hosts_at, sources, examples);
   }
   for_each_in_tree(fabric, tables, all, sources, workers,
-                   [&](std::size_t worker, const Destination& to, const InTree& tree) {
-                     tallies[worker].add(to, tree);
-                   });
+                   [&](std::size_t worker, const Destination& to, const InTree& tree,
+                       std::span<const Step> steps) { tallies[worker].add(to, tree, steps); });
   RouteCheck whole = tallies[0].seen();
   for (std::size_t worker = 1; worker < workers; ++worker) {
     join(whole, tallies[worker].seen(), examples);

@@ -121,14 +121,15 @@ ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& 
   ChannelDependencies found(fabric);
   std::vector<Destination> on_lane = destinations(fabric, addresses);
   std::erase_if(on_lane, [&](const Destination& to) { return !lane.has(to.address); });
-  for_each_in_tree(fabric, tables, on_lane, sources, static_cast<std::size_t>(thread_count()),
-                   [&](std::size_t, const Destination&, const InTree& tree) {
-                     for (const SwitchId s : tree.order()) {
-                       if (tree.end(s) != TraceEnd::delivered || tree.hops(s) < 2) continue;
-                       const ChannelId follower = tree.out(tree.next(s));
-                       found.add(tree.out(s), fabric.channel_from_port(follower));
-                     }
-                   });
+  for_each_in_tree(
+      fabric, tables, on_lane, sources, static_cast<std::size_t>(thread_count()),
+      [&](std::size_t, const Destination&, const InTree& tree, std::span<const Step> steps) {
+        for (const SwitchId s : tree.order()) {
+          if (tree.end(s) != TraceEnd::delivered || tree.hops(s) < 2) continue;
+          const ChannelId follower = steps[steps[s].onward.to()].channel;
+          found.add(steps[s].channel, fabric.channel_from_port(follower));
+        }
+      });
   return found;
 }
 

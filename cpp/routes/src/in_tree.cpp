@@ -39,74 +39,19 @@ void ForwardingBlock::look_up(std::span<const Destination> block) {
   for (SwitchId s = 0; s < fabric_->switches(); ++s) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const PortNumber port = tables_.at(s, block[i].address);
-      const ChannelId channel = port == kNoPort ? kNoChannel : fabric_->out(s, port);
-      channel_[i * stride_ + s] = channel;
-      SwitchId& next = next_[i * stride_ + s];
-      if (channel == kNoChannel) {
-        next = port == kNoPort ? kNoEntry : kDeadEnd;
-      } else {
-        next = fabric_->is_switch_channel(channel) ? fabric_->channel_to(channel) : kHost;
-      }
+      steps_[i * stride_ + s] = Step::by(*fabric_, s, port, block[i].host);
     }
   }
 }
 
-InTree::InTree(const Fabric& fabric)
-    : fabric_(&fabric),
-      state_(fabric.switches(), State{kNoSwitch, 0, TraceEnd::delivered, Seen::no}) {
-  order_.reserve(fabric.switches());
-  path_.reserve(fabric.switches());
-}
-
-void InTree::grow(const ForwardingBlock& next, std::size_t i, HostId to,
-                  std::span<const SwitchId> sources) {
-  for (const SwitchId s : order_) state_[s].seen = Seen::no;
-  order_.clear();
-  channel_ = next.channel(i);
-  next_ = next.next(i);
-  for (const SwitchId source : sources) {
-    if (state_[source].seen == Seen::no) walk(to, source);
+/// What was met last, from `again` on, is a loop: resolves it, and says where it begins in order_.
+std::size_t InTree::close_loop(SwitchId again) {
+  const auto begin = std::find(order_.rbegin(), order_.rend(), again).base() - 1;
+  const SwitchId lowest = *std::min_element(begin, order_.end());
+  for (auto s = begin; s != order_.end(); ++s) {
+    state_[*s] = {lowest, now_ + static_cast<std::uint32_t>(TraceEnd::loop)};
   }
-}
-
-void InTree::walk(HostId to, SwitchId from) {
-  path_.clear();
-  SwitchId at = from;
-  while (state_[at].seen == Seen::no) {
-    const SwitchId next = next_[at];
-    if (next >= ForwardingBlock::kHost) {
-      state_[at] = {at, 0, ended(at, to), Seen::resolved};
-      order_.push_back(at);
-      break;
-    }
-    state_[at].seen = Seen::on_path;
-    path_.push_back(at);
-    at = next;
-  }
-  if (state_[at].seen == Seen::on_path) close_loop(at);
-  State state = state_[at];
-  for (; !path_.empty(); path_.pop_back()) {
-    ++state.hops;
-    state_[path_.back()] = state;
-    order_.push_back(path_.back());
-  }
-}
-
-TraceEnd InTree::ended(SwitchId at, HostId to) const {
-  if (next_[at] == ForwardingBlock::kNoEntry) return TraceEnd::no_entry;
-  if (next_[at] == ForwardingBlock::kDeadEnd) return TraceEnd::dead_end;
-  return fabric_->ejected_host(channel_[at]) == to ? TraceEnd::delivered : TraceEnd::wrong_host;
-}
-
-/// The end of the path, from `again` on, is a loop: resolves it and takes it off the path.
-void InTree::close_loop(SwitchId again) {
-  const auto begin = std::ranges::find(path_, again);
-  const SwitchId lowest = *std::min_element(begin, path_.end());
-  for (auto s = begin; s != path_.end(); ++s) {
-    state_[*s] = {lowest, 0, TraceEnd::loop, Seen::resolved};
-    order_.push_back(*s);
-  }
-  path_.erase(begin, path_.end());
+  return static_cast<std::size_t>(begin - order_.begin());
 }
 
 }  // namespace contend

@@ -55,7 +55,7 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
   // The first failing column is reported, whichever worker finds one first.
   std::vector<std::size_t> failures(workers, all.size());
   for_each_in_tree(fabric, tables, all, columns.leaves(), workers,
-                   [&](std::size_t worker, const Destination& to, const InTree& tree) {
+                   [&](std::size_t worker, const Destination& to, const InTree& tree, auto) {
                      for (const SwitchId leaf : columns.leaves()) {
                        if (tree.end(leaf) == TraceEnd::delivered) {
                          longest[worker] = std::max(longest[worker], tree.hops(leaf));

@@ -4,29 +4,15 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/in_tree.hpp"
 
 namespace contend {
 
-namespace {
-
-constexpr std::uint32_t kLost = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kUnseen = kLost - 1;
-
-}  // namespace
+static constexpr std::uint32_t kLost = std::numeric_limits<std::uint32_t>::max();
 
 MendableTables::MendableTables(const Fabric& fabric, const Targets& targets, const Tables& tables)
     : fabric_(fabric), links_(fabric) {
   if (tables.size() != fabric.switches() * targets.addresses) {
     throw Error("tables do not belong to the fabric");
-  }
-  port_begin_.push_back(0);
-  for (SwitchId s = 0; s < fabric.switches(); ++s) {
-    link_of_port_.resize(port_begin_.back() + fabric.switch_ports(s) + 1, kNoLink);
-    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
-      link_of_port_[port_begin_.back() + links_.port(link)] = link;
-    }
-    port_begin_.push_back(link_of_port_.size());
   }
   list_addresses(targets, tables);
   list_users();
@@ -71,7 +57,7 @@ void MendableTables::list_users() {
       check_interruption();
       const auto ports = column(i);
       for (SwitchId s = 0; s < ports.size(); ++s) {
-        if (const LinkId used = link(s, ports[s]); used != kNoLink) each(used, i);
+        if (const LinkId used = links_.by_port(s, ports[s]); used != kNoLink) each(used, i);
       }
     }
   };
@@ -89,6 +75,7 @@ Mending::Mending(const MendableTables& tables, const Remains& rest)
       rest_(rest),
       link_died_(links_.links(), 0),
       load_(links_.links(), 0),
+      tree_(links_.switches()),
       hops_(links_.switches()) {
   const Fabric& fabric = tables.fabric();
   for (SwitchId s = 0; s < links_.switches(); ++s) {
@@ -98,12 +85,6 @@ Mending::Mending(const MendableTables& tables, const Remains& rest)
     }
   }
   list_broken();
-}
-
-/// The link by which a switch forwards the address at hand; none where it died.
-LinkId Mending::link_of(SwitchId s) const {
-  const LinkId link = tables_.link(s, column_[s]);
-  return link == MendableTables::kNoLink || link_died_[link] != 0 ? MendableTables::kNoLink : link;
 }
 
 void Mending::list_broken() {
@@ -145,7 +126,7 @@ void Mending::list_unrouted(std::vector<std::uint8_t>& out) const {
 void Mending::leave_out(std::size_t i) {
   const auto ports = tables_.column(i);
   for (SwitchId s = 0; s < ports.size(); ++s) {
-    if (const LinkId link = tables_.link(s, ports[s]); link != MendableTables::kNoLink) {
+    if (const LinkId link = links_.by_port(s, ports[s]); link != kNoLink) {
       --load_[link];
     }
   }
@@ -171,43 +152,35 @@ std::span<const PortNumber> Mending::mend(std::size_t i) {
 
 void Mending::change(SwitchId s, PortNumber port) {
   if (column_[s] == port) return;
-  if (const LinkId before = link_of(s); before != MendableTables::kNoLink) --load_[before];
+  if (const LinkId before = link_of(s); before != kNoLink) --load_[before];
   column_[s] = port;
   ++changed_;
-  if (const LinkId after = link_of(s); after != MendableTables::kNoLink) ++load_[after];
+  if (const LinkId after = link_of(s); after != kNoLink) ++load_[after];
 }
 
 /// Finds from where routes arrive, and by how many hops.
 void Mending::follow(std::size_t i) {
   check_interruption();
-  std::fill(hops_.begin(), hops_.end(), kUnseen);
-  hops_[tables_.addresses()[i].at] = 0;
+  tree_.clear();
   lost_.clear();
-  for (SwitchId start = 0; start < links_.switches(); ++start) {
-    if (hops_[start] != kUnseen || rest_.switch_died[start] != 0) continue;
-    path_.clear();
-    SwitchId s = start;
-    while (hops_[s] == kUnseen) {
-      // Taken for lost until it arrives: a route that comes back to where it was is a loop.
-      hops_[s] = kLost;
-      path_.push_back(s);
-      const LinkId link = link_of(s);
-      if (link == MendableTables::kNoLink) break;
-      s = links_.to(link);
-    }
-    if (hops_[s] == kLost) {
-      lost_.insert(lost_.end(), path_.begin(), path_.end());
-      continue;
-    }
-    for (std::uint32_t hops = hops_[s]; !path_.empty(); path_.pop_back()) {
-      hops_[path_.back()] = ++hops;
-    }
+  const SwitchId target = tables_.addresses()[i].at;
+  const auto next = [&](SwitchId s) -> Onward {
+    if (s == target) return TraceEnd::delivered;
+    const LinkId link = link_of(s);
+    if (link == kNoLink) return TraceEnd::dead_end;
+    return links_.to(link);
+  };
+  for (SwitchId s = 0; s < links_.switches(); ++s) {
+    if (rest_.switch_died[s] != 0) continue;
+    if (tree_.reach(s, next) != TraceEnd::delivered) lost_.push_back(s);
   }
 }
 
 /// From switches that arrive to those beside them that do not, the nearest first.
 void Mending::lead_the_lost() {
   if (lost_.empty()) return;
+  for (const SwitchId s : tree_.order()) hops_[s] = tree_.hops(s);
+  for (const SwitchId s : lost_) hops_[s] = kLost;
   ring_.clear();
   for (const SwitchId s : lost_) {
     std::uint32_t nearest = kLost;
@@ -245,10 +218,10 @@ void Mending::enter(SwitchId s, std::uint32_t hops) {
 
 /// Of the links to switches so many hops away the one with fewest addresses.
 LinkId Mending::least_used(SwitchId s, std::uint32_t hops) const {
-  LinkId best = MendableTables::kNoLink;
+  LinkId best = kNoLink;
   for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
     if (link_died_[link] != 0 || hops_[links_.to(link)] != hops) continue;
-    if (best == MendableTables::kNoLink || load_[link] < load_[best]) best = link;
+    if (best == kNoLink || load_[link] < load_[best]) best = link;
   }
   return best;
 }

@@ -5,13 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "contend/base/error.hpp"
 #include "contend/routes/fewest_collisions.hpp"
 #include "contend/routes/in_tree.hpp"
 #include "contend/routes/links.hpp"
 
 namespace contend {
-
-inline constexpr LinkId kNoLink = 0xFFFFFFFF;
 
 /// The traffic of a fabric on its way: for every destination the link by which each switch
 /// forwards what is meant for it, and what all of them together put on every link.
@@ -43,6 +42,13 @@ class RoutedTraffic {
     const std::uint16_t nth = out_[d * hosts_.size() + s];
     return nth == kNone ? kNoLink : links_->begin(s) + nth;
   }
+  /// Where what is meant for destination d goes from a switch.
+  Onward next(std::size_t d, SwitchId s) const {
+    if (s == at_[d]) return TraceEnd::delivered;
+    const LinkId link = out(d, s);
+    if (link == kNoLink) return TraceEnd::no_entry;
+    return links_->to(link);
+  }
   void set(std::size_t d, SwitchId s, LinkId link) {
     out_[d * hosts_.size() + s] =
         link == kNoLink ? kNone : static_cast<std::uint16_t>(link - links_->begin(s));
@@ -56,18 +62,27 @@ class RoutedTraffic {
   /// Whether every source that is joined to destination d reaches it.
   bool is_reached(std::size_t d) const;
 
+  /// Calls each(link, link before) along the route from a switch, entered by `before`, to d. Throws
+  /// Error where it goes round and round.
+  template <class Each>
+  void walk(std::size_t d, SwitchId from, LinkId before, const Each& each) const {
+    const Trace walked = follow(links_->switches(), from, [&](SwitchId s) {
+      const Onward onward = next(d, s);
+      if (onward.ends()) return onward;
+      const LinkId link = out(d, s);
+      each(link, before);
+      before = link;
+      return onward;
+    });
+    if (walked.end == TraceEnd::loop) {
+      throw Error("by these tables not all routes between hosts arrive");
+    }
+  }
   /// Calls each(source, link, link before or kNoLink) along the routes of all sources to d.
   template <class Each>
   void walk(std::size_t d, const Each& each) const {
     for (const SwitchId source : sources_) {
-      LinkId before = kNoLink;
-      for (SwitchId s = source; s != at_[d];) {
-        const LinkId link = out(d, s);
-        if (link == kNoLink) break;
-        each(source, link, before);
-        before = link;
-        s = links_->to(link);
-      }
+      walk(d, source, kNoLink, [&](LinkId link, LinkId before) { each(source, link, before); });
     }
   }
 
@@ -131,8 +146,6 @@ class RoutedTraffic {
       });
     }
   }
-  /// A walk along a loop would never end.
-  void refuse_loops(std::size_t d) const;
   void find_parts();
 
   const SwitchLinks* links_;

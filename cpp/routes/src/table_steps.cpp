@@ -39,12 +39,16 @@ class Steps {
         order_(links_, UpDownWays(links_, heights_above(links_, traffic_.sources())).link_ranks()),
         changed_(traffic_.destinations() * links_.switches(), false),
         flow_(traffic_.destinations() * links_.switches()),
-        hops_(links_.switches()),
+        tree_(links_.switches()),
         cost_(links_.switches()) {
     traffic_.adopt(fabric, tables);
     for (std::size_t d = 0; d < traffic_.destinations(); ++d) {
-      check_interruption();
-      check_arrival(d);
+      turn_to();
+      for (const SwitchId source : traffic_.sources()) {
+        if (traffic_.joined(source, traffic_.at(d)) && !arrives(d, source)) {
+          throw Error("by these tables not all routes between hosts arrive");
+        }
+      }
       if (!note_turns(traffic_, d, order_)) {
         throw Error("channels can wait for each other in a circle by these tables already");
       }
@@ -76,25 +80,10 @@ class Steps {
   }
 
  private:
-  /// Follows the routes of all sources; a route that crosses more switches than there are loops.
-  void check_arrival(std::size_t d) const {
-    for (const SwitchId source : traffic_.sources()) {
-      if (!traffic_.joined(source, traffic_.at(d))) continue;
-      SwitchId s = source;
-      for (std::size_t hops = 0; s != traffic_.at(d); ++hops) {
-        const LinkId link = traffic_.out(d, s);
-        if (link == kNoLink || hops > links_.switches()) {
-          throw Error("by these tables not all routes between hosts arrive");
-        }
-        s = links_.to(link);
-      }
-    }
-  }
-
   void look_everywhere() {
     chances_ = {};
     for (std::uint32_t d = 0; d < traffic_.destinations(); ++d) {
-      turn_to(d);
+      turn_to();
       for (SwitchId s = 0; s < links_.switches(); ++s) {
         if (const Chance chance = best(d, s); chance.gain > 0) chances_.push(chance);
       }
@@ -102,15 +91,13 @@ class Steps {
   }
 
   Chance look(std::uint32_t d, SwitchId s) {
-    turn_to(d);
+    turn_to();
     return best(d, s);
   }
 
-  void turn_to(std::uint32_t d) {
+  void turn_to() {
     check_interruption();
-    std::ranges::fill(hops_, kUnknown);
-    hops_[traffic_.at(d)] = 0;
-    cost_[traffic_.at(d)] = 0;
+    tree_.clear();
   }
 
   /// What is sent to destination d over every switch.
@@ -123,31 +110,23 @@ class Steps {
   }
   std::uint64_t flow(std::size_t d, SwitchId s) const { return flow_[d * links_.switches() + s]; }
 
-  /// What a link costs without what is sent to destination d itself.
-  std::uint64_t price_of_others(std::size_t d, LinkId link) const {
-    const SwitchId s = links_.from(link);
-    const std::uint64_t own = traffic_.out(d, s) == link ? flow(d, s) * traffic_.weight(link) : 0;
-    return traffic_.price(link) - own;
+  bool arrives(std::size_t d, SwitchId s) {
+    const auto next = [&](SwitchId at) { return traffic_.next(d, at); };
+    return tree_.reach(s, next) == TraceEnd::delivered;
   }
 
-  /// Hops from a switch to destination d; its cost is known then too. More than there are switches
-  /// where the entries do not lead there.
+  /// Hops from a switch to destination d; its cost is known then too, without what is sent there
+  /// itself. More than there are switches where the entries do not lead there.
   std::uint32_t follow(std::uint32_t d, SwitchId s) {
-    path_.clear();
-    while (hops_[s] == kUnknown && path_.size() <= links_.switches()) {
-      const LinkId link = traffic_.out(d, s);
-      if (link == kNoLink) return kNowhere;
-      path_.push_back(s);
-      s = links_.to(link);
+    const std::size_t known = tree_.order().size();
+    if (!arrives(d, s)) return kNowhere;
+    for (const SwitchId at : tree_.order().subspan(known)) {
+      const LinkId link = traffic_.out(d, at);
+      cost_[at] = link == kNoLink ? 0
+                                  : cost_[links_.to(link)] + traffic_.price(link) -
+                                        flow(d, at) * traffic_.weight(link);
     }
-    if (hops_[s] == kUnknown) return kNowhere;
-    for (; !path_.empty(); path_.pop_back()) {
-      const LinkId link = traffic_.out(d, path_.back());
-      hops_[path_.back()] = hops_[s] + 1;
-      cost_[path_.back()] = cost_[s] + price_of_others(d, link);
-      s = path_.back();
-    }
-    return hops_[s];
+    return tree_.hops(s);
   }
 
   /// The best change of the entry of a switch for destination d, after a turn to it.
@@ -157,11 +136,12 @@ class Steps {
       return chance;
     if (!open_.empty() && open_[s] == 0) return chance;
     const std::uint32_t hops = follow(d, s);
+    const LinkId present = traffic_.out(d, s);
     for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
       const SwitchId far = links_.to(link);
       // Fewer hops are left from there, so that its way cannot lead back here.
-      if (link == traffic_.out(d, s) || follow(d, far) >= hops) continue;
-      const std::uint64_t cost = price_of_others(d, link) + cost_[far];
+      if (link == present || follow(d, far) >= hops) continue;
+      const std::uint64_t cost = traffic_.price(link) + cost_[far];
       if (cost >= cost_[s]) continue;
       const std::uint64_t gain = flow(d, s) * (cost_[s] - cost);
       if (gain <= chance.gain) continue;
@@ -182,12 +162,8 @@ class Steps {
         turns.emplace_back(in, chance.by);
       }
     }
-    LinkId last = chance.by;
-    for (SwitchId s = links_.to(last); s != traffic_.at(d); s = links_.to(last)) {
-      const LinkId next = traffic_.out(d, s);
-      turns.emplace_back(last, next);
-      last = next;
-    }
+    traffic_.walk(d, links_.to(chance.by), chance.by,
+                  [&](LinkId link, LinkId before) { turns.emplace_back(before, link); });
     for (std::size_t k = 0; k < turns.size(); ++k) {
       if (order_.insert(turns[k].first, turns[k].second)) continue;
       while (k-- > 0) order_.remove(turns[k].first, turns[k].second);
@@ -207,8 +183,7 @@ class Steps {
     return {chance.at, traffic_.to(d).address, links_.port(before), links_.port(chance.by)};
   }
 
-  static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
-  static constexpr std::uint32_t kNowhere = 0xFFFFFFFE;
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
   const SwitchLinks links_;
   const std::span<const std::uint8_t> open_;  ///< by switch, or empty
@@ -216,9 +191,8 @@ class Steps {
   ChannelOrder order_;
   std::vector<bool> changed_;        ///< [destinations][switches]
   std::vector<std::uint64_t> flow_;  ///< [destinations][switches]
-  std::vector<std::uint32_t> hops_;  ///< by switch, to one destination
+  InTree tree_;                      ///< of the routes to one destination
   std::vector<std::uint64_t> cost_;  ///< by switch, to one destination
-  std::vector<SwitchId> path_;
   std::priority_queue<Chance> chances_;
 };
 

@@ -2,10 +2,12 @@
 #include <omp.h>
 
 #include <numeric>
+#include <random>
 
 #include "contend/base/error.hpp"
 #include "contend/routes/check.hpp"
 #include "contend/routes/in_tree.hpp"
+#include "random_fabric.hpp"
 #include "small_ring.hpp"
 
 using namespace contend;
@@ -73,6 +75,52 @@ TEST_CASE("each kind of fault is found where it is") {
     CHECK(seen.routes[index(TraceEnd::loop)] == 3);
     REQUIRE(seen.examples.size() == 1);
     CHECK(seen.examples[0].at == 1);
+  }
+}
+
+TEST_CASE("in bulk and one by one routes end alike, whatever the tables say") {
+  std::array<std::size_t, kTraceEnds> seen{};
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    auto made = test::make_random_fabric(seed, 9, 14, 10, 1);
+    std::mt19937 engine(seed);
+    // One entry in eight is anything, those of the hosts' own switches among them.
+    for (PortNumber& port : made.ports) {
+      if (engine() % 8 == 0) port = static_cast<PortNumber>(engine() % 12);
+      if (engine() % 64 == 0) port = kNoPort;
+    }
+    std::vector<SwitchId> all(made.fabric.switches());
+    std::iota(all.begin(), all.end(), SwitchId{0});
+    const std::vector<Destination> to = destinations(made.fabric, made.addresses());
+    std::vector<ChannelId> route;
+    for_each_in_tree(made.fabric, made.tables(), to, all, 1,
+                     [&](std::size_t, const Destination& host, const InTree& tree, auto) {
+                       for (const SwitchId s : all) {
+                         const Trace one =
+                             trace(made.fabric, made.tables(), s, host.host, host.address, route);
+                         CHECK(tree.end(s) == one.end);
+                         ++seen[index(one.end)];
+                         if (one.end == TraceEnd::delivered) CHECK(tree.hops(s) == route.size());
+                         if (one.end == TraceEnd::loop) {
+                           CHECK(tree.last(one.last) == tree.last(s));
+                         } else if (one.end != TraceEnd::delivered) {
+                           CHECK(tree.last(s) == one.last);
+                         }
+                       }
+                     });
+  }
+  for (const std::size_t count : seen) CHECK(count > 100);
+}
+
+TEST_CASE("a host's own switch that sends its address away is a fault of check and of trace") {
+  ClockwiseRing ring(4);
+  ring.port(3, 4) = 3;  // back to switch 2, which sends it here again
+  const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+  CHECK(seen.routes[index(TraceEnd::loop)] == 3);
+  REQUIRE(seen.examples.size() == 1);
+  CHECK(seen.examples[0].at == 2);
+  std::vector<ChannelId> route;
+  for (SwitchId s = 0; s < 4; ++s) {
+    CHECK(trace(ring.fabric, ring.tables(), s, 3, 4, route).end == TraceEnd::loop);
   }
 }
 

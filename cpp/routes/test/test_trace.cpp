@@ -32,14 +32,15 @@ enum Column : Address {
   falls_off,
   for_the_switch,
   missing_port,
+  passes_by,
   columns
 };
 constexpr PortNumber N = kNoPort;
 const std::vector<PortNumber> ports = {
-    // to_host_1, to_host_0, loops, stops, falls_off, for_the_switch, missing_port
-    1, 2, 1, 1, 1, 1, 9,  // switch 0
-    2, 1, 1, N, 3, 0, 9,  // switch 1: port 3 is empty
-    2, 1, 1, 2, 2, 1, 9,  // switch 2
+    // to_host_1, to_host_0, loops, stops, falls_off, for_the_switch, missing_port, passes_by
+    1, 2, 1, 1, 1, 1, 9, 1,  // switch 0
+    2, 1, 1, N, 3, 0, 9, 2,  // switch 1: port 3 is empty
+    2, 1, 1, 2, 2, 1, 9, 1,  // switch 2
 };
 
 contend::Trace walk(contend::SwitchId from, contend::HostId to, Address address,
@@ -84,6 +85,14 @@ TEST_CASE("it says where and why a walk ends elsewhere") {
   CHECK(walk(0, 1, for_the_switch, route).end == TraceEnd::dead_end);
   CHECK(walk(0, 1, missing_port, route).end == TraceEnd::dead_end);
   CHECK(walk(0, 1, columns, route).end == TraceEnd::no_entry);
+}
+
+TEST_CASE("the entry of the host's own switch counts: where it leads away nothing arrives") {
+  std::vector<ChannelId> route;
+  CHECK(walk(0, 1, passes_by, route).end == TraceEnd::loop);
+  CHECK(walk(2, 1, passes_by, route).end == TraceEnd::loop);
+  CHECK(walk(2, 2, to_host_1, route).end == TraceEnd::wrong_host);
+  CHECK(route.empty());
 }
 
 TEST_CASE("a loop ends after as many channels as there are switches") {

@@ -70,8 +70,8 @@ class FailureJudge {
   void sort_by_target();
   void find_routes();
   void count_whole();
-  void walk(std::span<const PortNumber> ports, const MendableTables::Destined& to, SwitchId from,
-            std::vector<ChannelId>& route) const;
+  void walk(std::span<const PortNumber> ports, const MendableTables::Destined& to,
+            std::uint32_t message, std::vector<ChannelId>& route) const;
   bool is_same(std::size_t message, std::span<const ChannelId> found) const;
   void find_detours(std::span<const PortNumber> ports, const MendableTables::Destined& to,
                     const Remains& rest, Detours& detours) const;

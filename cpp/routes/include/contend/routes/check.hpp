@@ -11,8 +11,6 @@
 
 namespace contend {
 
-inline constexpr std::size_t kTraceEnds = 5;
-
 /// A place where routes to an address go wrong.
 struct RouteFault {
   TraceEnd end;

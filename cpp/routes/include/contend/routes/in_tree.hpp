@@ -23,8 +23,7 @@ struct Destination {
 /// Throws Error when the columns do not belong to the fabric or an LMC exceeds 7.
 std::vector<Destination> destinations(const Fabric& fabric, const AddressView& addresses);
 
-/// By which channel every switch forwards, and to which switch that leads, for a block of
-/// addresses; one row per address.
+/// Where every switch forwards a block of addresses; one row per address.
 ///
 /// Tables and ports lie switch by switch, so reading one address alone would fetch several cache
 /// lines per switch. A block of 32 addresses uses whole lines, and what a walk then reads of one
@@ -32,94 +31,117 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
 class ForwardingBlock {
  public:
   static constexpr std::size_t kBlock = 32;
-  /// Instead of a switch: the walk ends here, and how.
-  static constexpr SwitchId kNoEntry = kNoSwitch;
-  static constexpr SwitchId kDeadEnd = kNoSwitch - 1;
-  static constexpr SwitchId kHost = kNoSwitch - 2;
 
   ForwardingBlock(const Fabric& fabric, const TableView& tables)
       : fabric_(&fabric),
         tables_(tables),
-        stride_(16 * ((fabric.switches() / 16 + 1) | 1U)),
-        channel_(kBlock * stride_),
-        next_(kBlock * stride_) {}
+        stride_(8 * ((fabric.switches() / 8 + 1) | 1U)),
+        steps_(kBlock * stride_) {}
 
   /// Looks up at most kBlock addresses.
   void look_up(std::span<const Destination> block);
-  /// The channel by which every switch forwards the block's address i; kNoChannel if by none.
-  std::span<const ChannelId> channel(std::size_t i) const { return row(channel_, i); }
-  /// Where that channel leads: a switch or one of the constants above.
-  std::span<const SwitchId> next(std::size_t i) const { return row(next_, i); }
-
- private:
-  template <class T>
-  std::span<const T> row(const std::vector<T>& values, std::size_t i) const {
-    return {values.data() + i * stride_, fabric_->switches()};
+  /// The step from every switch towards the block's address i.
+  std::span<const Step> steps(std::size_t i) const {
+    return {steps_.data() + i * stride_, fabric_->switches()};
   }
 
+ private:
   const Fabric* fabric_;
   TableView tables_;
   std::size_t stride_;  ///< an odd number of cache lines: rows must not share their cache sets
-  std::vector<ChannelId> channel_;
-  std::vector<SwitchId> next_;
+  std::vector<Step> steps_;
 };
 
-/// All routes from some switches to one address. A table has one port per address, so they form a
-/// tree that grows from the destination (and, in faulty tables, from the places where routes end).
+/// The routes to one target. A table has one port per address, so they form a tree that grows from
+/// the target (and, in faulty tables, from the places where routes end).
 ///
 /// Every switch on any of the routes is resolved once, however many routes pass it. Cost: one
 /// step per switch on the routes. Memory: a few words per switch, reused.
 class InTree {
  public:
-  explicit InTree(const Fabric& fabric);
+  explicit InTree(std::size_t switches) : state_(switches) { order_.reserve(switches); }
 
-  /// Walks to address i of a block from every source; `to` is the host that has the address.
-  void grow(const ForwardingBlock& next, std::size_t i, HostId to,
-            std::span<const SwitchId> sources);
+  /// Forgets all routes; what follows is about another target, or other entries.
+  void clear() {
+    order_.clear();
+    now_ += kMarks;
+    if (now_ != 0) return;
+    // After half a thousand million times marks begin anew.
+    state_.assign(state_.size(), {});
+    now_ = kMarks;
+  }
+
+  /// Follows the route from a switch up to one that was reached before, and says how it ends;
+  /// next(s) says where it goes from a switch, as for follow().
+  template <class Next>
+  TraceEnd reach(SwitchId from, const Next& next) {
+    if (state_[from].mark < now_) walk(from, next);
+    return end(from);
+  }
 
   /// The switches on the routes, each after the switch it forwards to (loops aside).
   std::span<const SwitchId> order() const { return order_; }
   /// How routes end that pass a switch of `order`.
-  TraceEnd end(SwitchId s) const { return state_[s].end; }
-  /// Where they end; of a loop, its switch with the lowest number.
-  SwitchId last(SwitchId s) const { return state_[s].last; }
-  /// Channels between switches from here to the destination; only of delivered routes.
-  std::uint32_t hops(SwitchId s) const { return state_[s].hops; }
-  /// The channel by which a switch forwards; kNoChannel where there is none.
-  ChannelId out(SwitchId s) const { return channel_[s]; }
-  /// The switch that it leads to, where it leads to one.
-  SwitchId next(SwitchId s) const { return next_[s]; }
+  TraceEnd end(SwitchId s) const { return static_cast<TraceEnd>(state_[s].mark - now_); }
+  /// Where they end if not at the target; of a loop, its switch with the lowest number.
+  SwitchId last(SwitchId s) const { return state_[s].value; }
+  /// Steps from here to the target; only of delivered routes.
+  std::uint32_t hops(SwitchId s) const { return state_[s].value; }
 
  private:
-  enum class Seen : std::uint8_t { no, on_path, resolved };
+  static constexpr std::uint32_t kOnPath = kTraceEnds;
+  static constexpr std::uint32_t kMarks = 8;
+
   struct State {
-    SwitchId last;
-    std::uint32_t hops;
-    TraceEnd end;
-    Seen seen;
+    std::uint32_t value = 0;  ///< hops of delivered routes, where others end
+    std::uint32_t mark = 0;   ///< from now_ on: the end, or kOnPath; below: not reached
   };
 
-  void walk(HostId to, SwitchId from);
-  TraceEnd ended(SwitchId at, HostId to) const;
-  void close_loop(SwitchId again);
+  template <class Next>
+  void walk(SwitchId from, const Next& next) {
+    const std::size_t begin = order_.size();
+    SwitchId at = from;
+    std::size_t open = 0;
+    for (;;) {
+      state_[at].mark = now_ + kOnPath;
+      order_.push_back(at);
+      const Onward onward = next(at);
+      if (onward.ends()) {
+        const bool arrived = onward.end() == TraceEnd::delivered;
+        state_[at] = {arrived ? 0 : at, now_ + static_cast<std::uint32_t>(onward.end())};
+        open = order_.size() - 1;
+        break;
+      }
+      at = onward.to();
+      if (state_[at].mark < now_) continue;
+      open = state_[at].mark == now_ + kOnPath ? close_loop(at) : order_.size();
+      break;
+    }
+    State state = state_[at];
+    const std::uint32_t more = state.mark == now_ ? 1 : 0;
+    while (open > begin) {
+      state.value += more;
+      state_[order_[--open]] = state;
+    }
+    std::reverse(order_.begin() + static_cast<std::ptrdiff_t>(begin), order_.end());
+  }
+  std::size_t close_loop(SwitchId again);
 
-  const Fabric* fabric_;
-  std::span<const ChannelId> channel_;
-  std::span<const SwitchId> next_;
   std::vector<State> state_;
   std::vector<SwitchId> order_;
-  std::vector<SwitchId> path_;
+  std::uint32_t now_ = kMarks;
 };
 
-/// Grows the tree of every destination and calls visit(worker, destination, tree). Each worker
-/// takes one contiguous run of the destinations, in order, so that what workers gather can be
-/// joined in worker order to the same whole whatever their number.
+/// Grows the tree of every destination and calls visit(worker, destination, tree, steps), the last
+/// being the step from every switch. Each worker takes one contiguous run of the destinations, in
+/// order, so that what workers gather can be joined in worker order to the same whole whatever
+/// their number.
 template <class Visit>
 void for_each_in_tree(const Fabric& fabric, const TableView& tables,
                       std::span<const Destination> all, std::span<const SwitchId> sources,
                       std::size_t workers, Visit&& visit) {
   in_parallel(static_cast<int>(workers), workers, 1, [&](const Pieces& pieces) {
-    InTree tree(fabric);
+    InTree tree(fabric.switches());
     ForwardingBlock next(fabric, tables);
     for (const std::size_t worker : pieces) {
       const std::size_t stop = all.size() * (worker + 1) / workers;
@@ -128,8 +150,12 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
         next.look_up(block);
         for (std::size_t i = 0; i < block.size(); ++i) {
           check_interruption();
-          tree.grow(next, i, block[i].host, sources);
-          visit(worker, block[i], tree);
+          const std::span<const Step> steps = next.steps(i);
+          tree.clear();
+          for (const SwitchId s : sources) {
+            tree.reach(s, [&](SwitchId from) { return steps[from].onward; });
+          }
+          visit(worker, block[i], tree, steps);
         }
         at += block.size();
       }

@@ -12,6 +12,7 @@
 namespace contend {
 
 using LinkId = std::uint32_t;
+inline constexpr LinkId kNoLink = 0xFFFFFFFF;
 
 /// The channels between switches as adjacency lists: the links out of a switch are consecutive and
 /// in the order of its ports. Channels from a switch to itself are left out.
@@ -28,6 +29,11 @@ class SwitchLinks {
   SwitchId to(LinkId link) const { return to_[link]; }
   /// The port by which the link leaves.
   PortNumber port(LinkId link) const { return port_[link]; }
+  /// The link that leaves a switch by a port; kNoLink where none does.
+  LinkId by_port(SwitchId s, PortNumber port) const {
+    const std::size_t at = port_begin_[s] + port;
+    return at < port_begin_[s + 1] ? by_port_[at] : kNoLink;
+  }
   /// The same cable in the other direction.
   LinkId reverse(LinkId link) const { return reverse_[link]; }
 
@@ -39,6 +45,8 @@ class SwitchLinks {
   std::vector<LinkId> begin_;
   std::vector<SwitchId> to_;
   std::vector<PortNumber> port_;
+  std::vector<std::size_t> port_begin_;
+  std::vector<LinkId> by_port_;  ///< by switch and port, 0 included
   std::vector<LinkId> reverse_;
   std::vector<std::size_t> word_begin_;
 };

@@ -9,6 +9,7 @@
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/remains.hpp"
 #include "contend/routes/engines.hpp"
+#include "contend/routes/in_tree.hpp"
 #include "contend/routes/links.hpp"
 
 namespace contend {
@@ -33,7 +34,6 @@ MendedTables mend(const Fabric& fabric, const Targets& targets, const Tables& ta
 /// Memory: 6 bytes an address and switch.
 class MendableTables {
  public:
-  static constexpr LinkId kNoLink = std::numeric_limits<LinkId>::max();
   static constexpr HostId kNoHost = std::numeric_limits<HostId>::max();
 
   /// An address that some switch other than its own has an entry for.
@@ -55,11 +55,6 @@ class MendableTables {
   std::span<const PortNumber> column(std::size_t i) const {
     return {ports_.data() + i * links_.switches(), links_.switches()};
   }
-  /// The link out of a switch by a port; kNoLink where there is none.
-  LinkId link(SwitchId s, PortNumber port) const {
-    const std::size_t at = port_begin_[s] + port;
-    return at < port_begin_[s + 1] ? link_of_port_[at] : kNoLink;
-  }
   /// Numbers of the addresses that are forwarded over a link, in ascending order.
   std::span<const std::uint32_t> users(LinkId link) const {
     return {users_.data() + users_begin_[link], users_begin_[link + 1] - users_begin_[link]};
@@ -73,8 +68,6 @@ class MendableTables {
 
   const Fabric& fabric_;
   SwitchLinks links_;
-  std::vector<std::size_t> port_begin_;
-  std::vector<LinkId> link_of_port_;
   std::vector<Destined> addresses_;
   std::vector<PortNumber> ports_;
   std::vector<std::size_t> users_begin_;
@@ -100,7 +93,11 @@ class Mending {
   bool arrives(std::size_t i);
 
  private:
-  LinkId link_of(SwitchId s) const;
+  /// The link by which a switch forwards the address at hand; kNoLink where it died.
+  LinkId link_of(SwitchId s) const {
+    const LinkId link = links_.by_port(s, column_[s]);
+    return link == kNoLink || link_died_[link] != 0 ? kNoLink : link;
+  }
   void leave_out(std::size_t i);
   void list_broken();
   void list_unrouted(std::vector<std::uint8_t>& out) const;
@@ -117,8 +114,8 @@ class Mending {
   std::vector<std::uint32_t> load_;  ///< addresses that use a link
   std::vector<std::uint32_t> broken_;
   std::vector<PortNumber> column_;
-  std::vector<std::uint32_t> hops_;  ///< to the address, by switch
-  std::vector<SwitchId> path_;
+  InTree tree_;                      ///< of the routes to the address at hand
+  std::vector<std::uint32_t> hops_;  ///< by them, while the lost are led there
   std::vector<SwitchId> lost_;
   std::vector<std::vector<SwitchId>> ring_;  ///< switches by hops
   std::vector<SwitchId> found_;
