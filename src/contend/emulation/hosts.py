@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from contend.emulation.network import Network
 from contend.errors import ContendError
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
-from contend.mpi import Ended, Launch, this_machine
+from contend.mpi import Launch, Launching, this_machine
 from contend.units import format_link_speed
 
 _LONGEST_REST = 0.25
@@ -28,7 +27,7 @@ class Ranks(Protocol):
     def ranks(self) -> int: ...  # noqa: D102
 
 
-class EmulatedHosts:
+class EmulatedHosts(Launching):
     """The hosts of a network that is up, in an order.
 
     Args:
@@ -92,18 +91,6 @@ class EmulatedHosts:
         """All ranks share this machine's free memory."""
         free = this_machine().memory
         return None if free is None else (shape.ranks, free)
-
-    def launch(
-        self,
-        request: Launch,
-        program: Path,
-        arguments: Sequence[str],
-        *,
-        limit: float,
-        watch: Callable[[], None],
-    ) -> Ended:
-        """Starts ranks on the emulated hosts."""
-        return self._network.launch(request, program, arguments, limit=limit, watch=watch)
 
     def ready(self, request: Launch) -> Launch:
         """A launch as it is started on the emulated hosts."""

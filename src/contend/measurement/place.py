@@ -6,18 +6,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from contend.mpi import (
-    Ended,
     HostRanks,
     Launch,
+    Launching,
     Library,
     Preloaded,
-    launch,
     launch_folder,
     library_of,
     prepare,
@@ -104,7 +102,7 @@ def _shape(ranks: int, ranks_per_host: int | None, slots: Slots, alone: bool) ->
     return Shape(ranks, ranks_per_host)
 
 
-class Place(Protocol):
+class Place(Launching, Protocol):
     """Hosts, and a way to start ranks on them.
 
     Attributes:
@@ -154,29 +152,13 @@ class Place(Protocol):
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""
         ...
 
-    def launch(
-        self,
-        request: Launch,
-        program: Path,
-        arguments: Sequence[str],
-        *,
-        limit: float,
-        watch: Callable[[], None],
-    ) -> Ended:
-        """Starts ranks and waits for their end, as `contend.mpi.launch` does."""
-        ...
-
-    def ready(self, request: Launch) -> Launch:
-        """A launch as it is started there."""
-        ...
-
     def counters(self) -> dict[str, Any]:
         """What the network counted so far; empty where nothing can be told."""
         ...
 
 
 @dataclass(frozen=True)
-class RealHosts:
+class RealHosts(Launching):
     """This machine, hosts of a host file, or those that a launcher knows.
 
     Attributes:
@@ -217,18 +199,6 @@ class RealHosts:
             return shape.fullest, self.free_memory
         free = this_machine().memory if self.alone else None
         return None if free is None else (shape.fullest, free)
-
-    def launch(
-        self,
-        request: Launch,
-        program: Path,
-        arguments: Sequence[str],
-        *,
-        limit: float,
-        watch: Callable[[], None],
-    ) -> Ended:
-        """Starts ranks with the launcher."""
-        return launch(self.ready(request), program, arguments, limit=limit, watch=watch)
 
     def ready(self, request: Launch) -> Launch:
         """A launch with this place's launcher and variables."""

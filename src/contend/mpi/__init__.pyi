@@ -28,5 +28,6 @@ from .search import merge as merge
 from .selection import TO_INSTALL as TO_INSTALL
 from .selection import select as select
 from .selection import stands_before as stands_before
+from .starting import Launching as Launching
 from .starting import launch as launch
 from .starting import prepare as prepare

@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from contend.errors import MissingError, UsageError
 from contend.mpi.examination import launch_environment
@@ -68,6 +69,26 @@ def launch(
         command += words
         finished, waited = run_watched(command, environment, limit, watch, waits=kind.waits)
     return judge(finished, kind.death(finished.all_text), command, waited)
+
+
+class Launching(Protocol):
+    """A place that makes launches ready for itself, and starts them."""
+
+    def ready(self, request: Launch) -> Launch:
+        """A launch as it is started there."""
+        ...
+
+    def launch(
+        self,
+        request: Launch,
+        program: Path,
+        arguments: Sequence[str],
+        *,
+        limit: float,
+        watch: Callable[[], None],
+    ) -> Ended:
+        """Starts ranks there and waits for their end, as `launch` does."""
+        return launch(self.ready(request), program, arguments, limit=limit, watch=watch)
 
 
 def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dict[str, str]]:
