@@ -39,12 +39,12 @@ from .run.json import measure_json as measure_json
 from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
+from .simulation.congestion_drawn import congestion_distribution as congestion_distribution
 from .simulation.counters_drawn import counters_figure as counters_figure
 from .simulation.document import simulation_document as simulation_document
 from .simulation.document import simulations_document as simulations_document
 from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
-from .simulation.figures import congestion_distribution as congestion_distribution
 from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram

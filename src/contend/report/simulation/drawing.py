@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 
 from contend.congestion import Average, Simulation
 from contend.errors import UsageError
-from contend.report.simulation.figures import draw_channel_loads, draw_congestion
+from contend.report.simulation.congestion_drawn import draw_congestion
+from contend.report.simulation.figures import draw_channel_loads
 from contend.report.simulation.histograms import draw_bandwidths, draw_bounds
 from contend.report.style import in_axes
 from contend.units import nearest
