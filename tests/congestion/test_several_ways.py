@@ -13,6 +13,7 @@ from contend.errors import UsageError
 from contend.fabric import Carried
 from contend.pattern import parse
 from contend.routes import make_resolver, save
+from contend.schedule import phases_by_routes
 from several_ways import PART, sprayed
 
 
@@ -201,6 +202,12 @@ def test_what_needs_one_way_says_so(route: str) -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route=route)
     with pytest.raises(UsageError, match="drawn anew for every sample, and this needs fixed"):
         contend.place("ring", fabric)
+
+
+def test_what_follows_messages_one_by_one_says_so() -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="spray")
+    with pytest.raises(UsageError, match="several ways at once, and this follows each on one way"):
+        phases_by_routes(fabric, range(16))
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def make_resolver(
     if routes.several and not several:
         raise UsageError(
             f"routes by {routes.engine} send every message over several ways at once, and this "
-            "needs one way: give routes=FILE or another route=ENGINE"
+            "follows each on one way: give routes=FILE or another route=ENGINE"
         )
     try:
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)
