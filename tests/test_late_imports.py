@@ -99,7 +99,8 @@ def test_threads_are_started_where_that_is_known() -> None:
 
     home = "congestion/processes.py"
     # The others wait for sockets and for compilers.
-    assert having("ThreadPoolExecutor(") == {home, "emulation/headroom.py", "mpi/compilation.py"}
+    compiling = {"mpi/compilation.py", "mpi/compiled_units.py"}
+    assert having("ThreadPoolExecutor(") == {home, "emulation/headroom.py", *compiling}
     assert having("core_threads(") == {home, "cure/each_failure.py", "cure/added_cables.py"}
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from contend.errors import MissingError, ShortfallError
 from contend.mpi import Candidate, cache_folder, compilation, compile_probe
-from contend.mpi.compilation import Compiler, compile_units
+from contend.mpi.compiled_units import Compiler, compile_units
 from contend.process import Finished
 
 _SHARED = {"common/a.cpp": b"a", "common/a.hpp": b"", "compat/b.cpp": b"b"}

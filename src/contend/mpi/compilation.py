@@ -1,52 +1,42 @@
-"""Probes and what is preloaded: compiled once for each library, kept in the user's cache folder.
-
-Most of a compiler's time goes into the headers of MPI and of the standard library, so that units of
-a folder are compiled a few together, which takes half of the time; and most units belong to every
-probe, so that their objects are kept too.
-"""
+"""Probes and what is preloaded: compiled once for each library, kept in the user's cache folder."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shlex
-import shutil
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from contend.errors import MissingError, ShortfallError
+from contend.errors import MissingError
+from contend.mpi.compiled_units import (
+    STANDARDS,
+    compile_units,
+    compiler_of,
+    hash_of,
+    texts_of,
+)
 from contend.mpi.search import Candidate
 from contend.process import Run, is_own, private_folder, scratch_folder
 
 # Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
 # kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
 _FLAGS = ("-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
-# By the ends of units' names.
-_STANDARDS = {".cpp": "-std=c++17", ".c": "-std=gnu11"}
-_SOURCES = (*_STANDARDS, ".hpp", ".h")
+_SOURCES = (*STANDARDS, ".hpp", ".h")
 _LIBRARIES = ("-lstdc++", "-lm", "-ldl")
 _SMALLEST = "version"
 # A probe may take parts that others have too: of another probe all but its main program.
 _SCHEDULES = "schedules"
 _BORROWED = {"alltoall": (_SCHEDULES,), "sort": ("alltoall", _SCHEDULES)}
 _MAIN = "main.cpp"
-# Folders of parts that all probes have, and of parts that other probes may take.
-_SHARED = ("common/", "compat/")
-_LENT = ("alltoall/", f"{_SCHEDULES}/")
 # What is preloaded are libraries that find MPI only when the program does: linked with none.
 _PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[1:])
 _PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
 SCRATCH = ".new"
 """The beginning of the names of folders in the cache in which something is being compiled."""
-
-# Units that are compiled together: more share headers, fewer keep more processors busy.
-_TOGETHER = 8
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -100,47 +90,6 @@ def _sources(folder: Traversable) -> list[Traversable]:
     return sorted(found, key=lambda path: path.name)
 
 
-@dataclass(frozen=True)
-class Compiler:
-    """A compiler wrapper and what its objects depend on besides the sources.
-
-    Attributes:
-        command: the wrapper and its flags.
-        environment: whole.
-        run: runs it.
-        limit: seconds for one unit.
-        key: tells apart libraries, wrappers, compilers, flags and processors.
-        what: what it compiles, for people.
-    """
-
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    run: Run
-    limit: float
-    key: str
-    what: str = "a probe"
-
-    def make(self, words: Sequence[str], folder: Path, made: Path) -> Path:
-        """Compiles what lies in a folder into a file there.
-
-        Raises:
-            ShortfallError: why it does not compile, in one line.
-        """
-        command = [*self.command, f"-I{folder}", *words, "-o", str(made)]
-        finished = self.run(command, self.environment, self.limit)
-        if finished.status is None:
-            raise ShortfallError(f"the wrapper did not compile {self.what} within {self.limit:g} s")
-        if finished.status != 0:
-            # The scratch folder means nothing to anybody.
-            reason = finished.why().replace(f"{folder}{os.sep}", "")
-            raise ShortfallError(f"{self.what} does not compile: {reason}")
-        if not made.is_file():
-            raise ShortfallError("the wrapper reported success, but wrote no program")
-        # Whatever the umask, nobody else may change what will be run.
-        made.chmod(0o700)
-        return made
-
-
 def compile_probe(
     name: str,
     candidate: Candidate,
@@ -168,16 +117,16 @@ def compile_probe(
         MissingError: the cache folder cannot be used.
     """
     sources = probe_sources(name)
-    compiler = _compiler(candidate, library, run, limit, (_FLAGS, _LIBRARIES))
+    compiler = compiler_of(candidate, library, run, limit, (_FLAGS, _LIBRARIES))
 
     def link(folder: Path, cache: Path) -> Path:
         units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
         if len(units) > 1:
             units = compile_units(sources, folder, cache / "objects", compiler)
-        words = [_STANDARDS[".cpp"], *map(str, units), *_LIBRARIES]
+        words = [STANDARDS[".cpp"], *map(str, units), *_LIBRARIES]
         return compiler.make(words, folder, folder / f"contend-{name}")
 
-    key = _hash(compiler.key, _texts(sources))
+    key = hash_of(compiler.key, texts_of(sources))
     return _cached(candidate, f"{name}-{key}", sources, link, anew=anew, tell=tell)
 
 
@@ -223,7 +172,7 @@ def compile_preload(
         for source in _sources(files("contend") / folder)
     }
     flags = (_PRELOADED_FLAGS, _PRELOADED_LIBRARIES)
-    keyed = replace(_compiler(candidate, library, run, limit, flags), what=which.what)
+    keyed = replace(compiler_of(candidate, library, run, limit, flags), what=which.what)
     compiler = replace(keyed, command=[str(candidate.wrapper), *_PRELOADED_FLAGS])
 
     def link(folder: Path, _: Path) -> Path:
@@ -236,7 +185,7 @@ def compile_preload(
         words = [*map(str, objects), *_PRELOADED_LIBRARIES]
         return compiler.make(words, folder, folder / f"{which}.so")
 
-    key = _hash(compiler.key, _texts(sources))
+    key = hash_of(compiler.key, texts_of(sources))
     return _cached(candidate, f"{which}-{key}.so", sources, link)
 
 
@@ -283,134 +232,3 @@ def _unkept(folder: Path, reason: str | None) -> MissingError:
     return MissingError(
         f"{folder}: {reason}, so probes cannot be kept there; set XDG_CACHE_HOME to another folder"
     )
-
-
-def compile_units(
-    sources: Mapping[str, bytes], folder: Path, kept: Path, compiler: Compiler
-) -> list[Path]:
-    """Objects of all units among the sources, which lie in a folder; each has a few units.
-
-    Args:
-        sources: texts of units and headers by their paths.
-        folder: where these lie.
-        kept: folder of objects that were made before, and that new ones go to.
-        compiler: makes those that are missing.
-
-    Raises:
-        ShortfallError: why a unit does not compile, in one line.
-        OSError: the folder of objects cannot be written.
-    """
-    private_folder(kept)
-    # A fault ends the rest early: they most likely share it.
-    failed = threading.Event()
-
-    def make(units: Sequence[str]) -> Path:
-        object_file = kept / f"{_object_key(units, sources, compiler.key)}.o"
-        if not is_own(object_file) and not failed.is_set():
-            try:
-                _compile(units, folder, compiler).replace(object_file)
-            except ShortfallError:
-                failed.set()
-                raise
-        return object_file
-
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(make, _batches(sources)))
-
-
-def _batches(sources: Mapping[str, bytes]) -> list[list[str]]:
-    """The units, those together that are to be compiled together: always the same ones."""
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for path in sorted(sources):
-        if path.endswith(tuple(_STANDARDS)):
-            kinds.setdefault((path.partition("/")[0], Path(path).suffix), []).append(path)
-    return [
-        units[first : first + _TOGETHER]
-        for units in kinds.values()
-        for first in range(0, len(units), _TOGETHER)
-    ]
-
-
-def _compile(units: Sequence[str], folder: Path, compiler: Compiler) -> Path:
-    name = units[0].replace("/", "-")
-    source = folder / f"from-{name}"
-    source.write_text("".join(f'#include "{unit}"\n' for unit in units), encoding="utf-8")
-    words = [_STANDARDS[source.suffix], "-c", str(source)]
-    return compiler.make(words, folder, folder / f"{name}.o")
-
-
-def _object_key(units: Sequence[str], sources: Mapping[str, bytes], key: str) -> str:
-    """Hash of units of a folder with all headers that they may include."""
-    texts = {path: sources[path] for path in units}
-    texts |= {
-        path: text
-        for path, text in sorted(sources.items())
-        if path.endswith((".hpp", ".h")) and _may_include(units[0], path)
-    }
-    return _hash(key, _texts(texts))
-
-
-def _may_include(unit: str, header: str) -> bool:
-    """Whether a unit's folder may use a header's: shared ones none but each other, and so on."""
-    if header.startswith(_SHARED):
-        return True
-    if header.startswith(_LENT):
-        return not unit.startswith(_SHARED)
-    return not unit.startswith((*_SHARED, *_LENT))
-
-
-def _compiler(
-    candidate: Candidate,
-    library: str,
-    run: Run,
-    limit: float,
-    flags: tuple[tuple[str, ...], tuple[str, ...]],
-) -> Compiler:
-    """The candidate's wrapper as a compiler, with the compiler that it calls in its key.
-
-    `flags` are those of the compiler and of what is linked.
-    Wrappers of one library under several names call the same compiler in the same way, and share
-    what they compile. The cache may be shared by machines of different processors.
-    """
-    if candidate.wrapper is None:
-        raise ShortfallError(candidate.missing)
-    environment = candidate.environment
-    shown = run([str(candidate.wrapper), "-show"], environment, limit)
-    command = shown.text.strip() if shown.status == 0 else ""
-    program = next(iter(_words(command)), "")
-    if program and shutil.which(program, path=environment.get("PATH", os.defpath)) is None:
-        raise ShortfallError(f"the wrapper calls the compiler {program}, which is not installed")
-    version = ""
-    if shown.status is not None:
-        # A wrapper that does not tell passes the question on.
-        asked = run([program or str(candidate.wrapper), "--version"], environment, limit)
-        version = asked.text if asked.status == 0 else ""
-    words = (
-        library,
-        command or str(candidate.wrapper),
-        version,
-        shlex.join((*flags[0], *flags[1])),
-        os.uname().machine,
-    )
-    key = _hash(*(word.encode(errors="surrogateescape") for word in words))
-    return Compiler([str(candidate.wrapper), *flags[0]], environment, run, limit, key)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
-
-
-def _texts(sources: Mapping[str, bytes]) -> bytes:
-    return b"".join(_digest(path.encode()) + _digest(text) for path, text in sources.items())
-
-
-def _hash(*parts: str | bytes) -> str:
-    encoded = (part.encode() if isinstance(part, str) else part for part in parts)
-    return hashlib.sha256(b"".join(map(_digest, encoded))).hexdigest()[:24]
-
-
-def _digest(part: bytes) -> bytes:
-    return hashlib.sha256(part).digest()
