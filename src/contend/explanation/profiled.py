@@ -31,18 +31,16 @@ from contend.explanation.network import (
     port_of_traffic,
     seat,
 )
+from contend.explanation.waits import awaited, waited_for
 from contend.fabric import Fabric
 from contend.prediction import Calibration
-from contend.profiling import WAITS, ProgramProfile, rank_words
+from contend.profiling import ProgramProfile
 from contend.profiling.routines import SYNCHRONISING
 from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
 _WORLD, _OTHERS = 0, 2
-# Ranks that others wait for are named where so many of them make up half of the waiting.
-_NAMED = 3
-_HALF = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +254,8 @@ class ProfileSource:
             return
         saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
         of = (
-            f"{self._waited_for(cells)}{self._awaited(cells)}; if no rank were late, the run would "
-            f"be at most {rounded(saved, 2)} % shorter"
+            f"{waited_for(self.profile, cells)}{awaited(self.profile, cells)}; if no rank were "
+            f"late, the run would be at most {rounded(saved, 2)} % shorter"
         )
         yield Bound(self._lateness, waiting, of)
 
@@ -275,21 +273,6 @@ class ProfileSource:
         slowed = computing * (1 - 1 / self.crowded)
         waiting = self._mean(findings.waiting_s)
         return Limit.PROCESSORS if REACHED * slowed >= waiting else Limit.IMBALANCE
-
-    def _waited_for(self, cells: pl.DataFrame) -> str:
-        """What most of the waiting is for."""
-        here = self.profile.waits.join(cells, on=("rank", "cell"), how="semi")
-        kinds = here.group_by("kind").agg(pl.col("seconds").sum())
-        by_kind = {kind: seconds for kind, seconds in kinds.iter_rows() if seconds > 0}
-        most = max(by_kind, key=by_kind.__getitem__, default=WAITS[0])
-        words = {
-            "a late rank": "until the last rank enters a collective",
-            "a late sender": "for messages that were sent late",
-            "a late receiver": "to send to ranks that were not ready to receive",
-        }[most]
-        part = by_kind.get(most, 0.0) / max(sum(by_kind.values()), 1e-12)
-        most_of_it = "" if not by_kind or part > 0.99 else f", {100 * part:.0f} % of it"
-        return f"waiting{most_of_it} {words}"
 
     def _files(self, cells: pl.DataFrame) -> Iterator[Bound]:
         """What file operations take, at what rate where their bytes are known."""
@@ -317,28 +300,6 @@ class ProfileSource:
             return 0.0
         compared = cells.filter(pl.col("waiting_s").is_not_null()).select("rank", "cell")
         return float(self._stalls.join(compared, on=("rank", "cell"), how="semi")["lost_s"].sum())
-
-    def _awaited(self, cells: pl.DataFrame) -> str:
-        """The ranks that most of the waiting is for, where a few are."""
-        findings = self.profile.findings
-        here = self.profile.waits.join(cells, on=("rank", "cell"), how="semi")
-        if len(cells) == len(findings.cells):
-            by_rank = findings.ranks.select("rank", pl.col("caused_s").alias("times"))
-        elif not here.is_empty():
-            by_rank = here.group_by(pl.col("awaited").alias("rank")).agg(
-                pl.col("seconds").sum().alias("times")
-            )
-        else:
-            of = self.profile.collectives.join(cells, on=("rank", "cell"), how="semi")
-            by_rank = of.group_by("rank").agg(pl.col("last").sum().alias("times"))
-        ordered = by_rank.sort("times", "rank", descending=[True, False])
-        total, ranks, share = float(ordered["times"].sum()), [], 0.0
-        for rank, times in ordered.head(_NAMED).iter_rows():
-            ranks.append(rank)
-            share += times / total if total else 0.0
-            if share >= _HALF:
-                return f" ({rank_words(ranks)} in {100 * share:.0f} % of it)"
-        return ", a different one each time"
 
     def _overhead(self, cells: pl.DataFrame) -> Iterator[Bound]:
         """What so many calls cost at least, cell by cell no more than they took."""
