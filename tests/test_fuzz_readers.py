@@ -44,6 +44,7 @@ SEEDS = {
     "ibnetdiscover": ["tiny.ibnetdiscover"],
     "dumps of OpenSM, dump_fts or dump_lfts.sh": ["tiny.opensm-lfts.dump", "tiny.dump_fts"],
     "fdbs of OpenSM or ibdiagnet": ["tiny.opensm.fdbs"],
+    "ibdiagnet's tables of adaptive routing (.far)": ["tiny.far"],
 }
 
 

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
+#include "contend/routes/next_hops.hpp"
 
 namespace contend::bind {
 
@@ -43,6 +45,17 @@ Numpy<T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) 
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   if (shape.empty()) shape.push_back(owned->size());
   return Numpy<T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+/// Which entries of tables may use groups of ports. Throws Error where shapes differ.
+inline GroupView groups_of(const Matrix<std::uint16_t>& ports,
+                           const Matrix<std::uint16_t>& group_of_entry,
+                           const Vector<std::uint32_t>& first,
+                           const Vector<std::uint16_t>& group_ports) {
+  if (group_of_entry.shape(0) != ports.shape(0) || group_of_entry.shape(1) != ports.shape(1)) {
+    throw Error("groups do not belong to the tables");
+  }
+  return {group_of_entry.data(), as_span(first), as_span(group_ports)};
 }
 
 /// Runs the core without the interpreter's lock, so that what ends Python ends the core too: on the

@@ -1,5 +1,7 @@
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/check.hpp"
@@ -51,6 +53,47 @@ static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cy
   return nb::make_tuple(count, cycle);
 }
 
+/// What check_ways() finds: the routes, the number of dependencies, a circle of them, and by
+/// channel the addresses that it leads astray.
+using Ways =
+    nb::typed<nb::tuple, RouteCheck, std::uint64_t, std::vector<ChannelId>, Numpy<std::uint32_t>>;
+
+static Ways check_grouped(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                          const Matrix<std::uint16_t>& group_of_entry,
+                          const Vector<std::uint32_t>& group_first,
+                          const Vector<std::uint16_t>& group_ports,
+                          const Vector<std::uint32_t>& host_address,
+                          const Vector<std::uint8_t>& host_lmc, std::size_t examples) {
+  const GroupView groups = groups_of(ports, group_of_entry, group_first, group_ports);
+  std::optional<WaysCheck> seen;
+  std::uint64_t count = 0;
+  std::vector<ChannelId> cycle;
+  {
+    const Released released;
+    seen = check_ways(fabric, {ports.data(), ports.shape(0), ports.shape(1)}, groups,
+                      {as_span(host_address), as_span(host_lmc)}, examples);
+    count = seen->dependencies.count();
+    cycle = seen->dependencies.cycle();
+  }
+  return nb::make_tuple(std::move(seen->routes), count, cycle, to_numpy(std::move(seen->astray)));
+}
+
+/// Cables from every switch to some of them, a row for each of these; the largest number where no
+/// way leads there.
+static Numpy<std::uint32_t> find_distances(const Fabric& fabric,
+                                           const Vector<std::uint32_t>& ends) {
+  std::vector<std::uint32_t> all;
+  {
+    const Released released;
+    for (const SwitchId end : as_span(ends)) {
+      if (end >= fabric.switches()) throw Error("a switch that does not exist");
+      const std::vector<std::uint32_t> row = distances(fabric, end);
+      all.insert(all.end(), row.begin(), row.end());
+    }
+  }
+  return to_numpy(std::move(all), {ends.size(), fabric.switches()});
+}
+
 void bind_check(nb::module_& m) {
   nb::class_<RouteCheck>(m, "RouteCheck")
       .def_prop_ro("examples", &examples)
@@ -61,6 +104,10 @@ void bind_check(nb::module_& m) {
       .def_prop_ro("addresses", &column<&RouteCheck::addresses>);
   m.def("check_routes", &check, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_address"),
         nb::arg("host_lmc"), nb::arg("examples"), nb::call_guard<Released>());
+  m.def("distances", &find_distances, nb::arg("fabric"), nb::arg("ends"));
+  m.def("check_ways", &check_grouped, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
+        nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("examples"));
   m.def("dependency_cycle", &dependency_cycle, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"),
         nb::arg("lane_of_address"), nb::arg("lane"));

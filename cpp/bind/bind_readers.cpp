@@ -63,9 +63,7 @@ static Columns finish_subnet(Parser& parser) {
   return result;
 }
 
-template <class Parser>
-static Columns finish_tables(Parser& parser) {
-  TableColumns columns = finish(parser);
+static Columns as_columns(TableColumns columns) {
   const std::size_t switches = columns.switch_guid.size();
   Columns result;
   result["switch_guid"] = to_numpy(std::move(columns.switch_guid));
@@ -74,6 +72,28 @@ static Columns finish_tables(Parser& parser) {
   result["owner_kind"] = texts(columns.owner_kind);
   result["owner_name"] = texts(columns.owner_name);
   result["notes"] = texts(columns.notes);
+  return result;
+}
+
+template <class Parser>
+static Columns finish_tables(Parser& parser) {
+  return as_columns(finish(parser));
+}
+
+/// Tables, and the groups that their entries may use; those without any have none.
+static Columns finish_far(FarParser& parser) {
+  TableColumns columns = finish(parser);
+  const bool grouped = !columns.group.empty();
+  const std::vector<std::size_t> shape{columns.switch_guid.size(), columns.addresses};
+  Columns groups;
+  if (grouped) {
+    groups["of_entry"] = to_numpy(std::move(columns.group), shape);
+    groups["first"] = to_numpy(std::move(columns.groups.first));
+    groups["ports"] = to_numpy(std::move(columns.groups.ports));
+    groups["hashed"] = to_numpy(std::move(columns.groups.hashed));
+  }
+  Columns result = as_columns(std::move(columns));
+  result["groups"] = grouped ? nb::object(groups) : nb::none();
   return result;
 }
 
@@ -94,6 +114,10 @@ void bind_readers(nb::module_& m) {
       .def(nb::init<>())
       .def("feed", &feed<FdbsParser>, nb::arg("chunk"))
       .def("finish", &finish_tables<FdbsParser>);
+  nb::class_<FarParser>(m, "FarParser")
+      .def(nb::init<>())
+      .def("feed", &feed<FarParser>, nb::arg("chunk"))
+      .def("finish", &finish_far);
 }
 
 }  // namespace contend::bind

@@ -56,14 +56,32 @@ std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std
                                           std::uint32_t flows, bool alike, const Remains* rest) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_hashed_resolver(fabric, places, {flows, alike}, rest);
+  return make_hashed_resolver(fabric, places, next_hops(fabric, places, rest), {flows, alike});
 }
 
 std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
                                            const Remains* rest) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_sprayed_resolver(fabric, places, rest);
+  return make_sprayed_resolver(fabric, places, next_hops(fabric, places, rest));
+}
+
+/// Of tables with groups of ports, between which messages split, or `hashed` choose one each.
+std::unique_ptr<Resolver> grouped_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                                           const Matrix<std::uint16_t>& group_of_entry,
+                                           const Vector<std::uint32_t>& group_first,
+                                           const Vector<std::uint16_t>& group_ports,
+                                           const Vector<std::uint32_t>& host_lid,
+                                           const Vector<std::uint8_t>& host_lmc,
+                                           const Vector<std::uint32_t>& hosts, bool hashed) {
+  const TableView tables = view_of(fabric, ports);
+  const GroupView groups = groups_of(ports, group_of_entry, group_first, group_ports);
+  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  NextHops next = next_hops(fabric, tables, groups, addresses, places);
+  return hashed ? make_hashed_resolver(fabric, places, std::move(next))
+                : make_sprayed_resolver(fabric, places, std::move(next));
 }
 
 /// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
@@ -77,11 +95,10 @@ SetsOfChannels find_next_hops(const Fabric& fabric, const Vector<std::uint32_t>&
     const Released released;
     next = next_hops(fabric, places);
   }
-  const std::size_t leaves = next.leaves.size();
-  return SetsOfChannels(
-      nb::make_tuple(to_numpy(std::move(next.leaves)),
-                     to_numpy(std::move(next.set_of), {leaves, fabric.switches()}),
-                     to_numpy(std::move(next.first)), to_numpy(std::move(next.members))));
+  const std::size_t leaves = next.ends.size();
+  return SetsOfChannels(nb::make_tuple(
+      to_numpy(std::move(next.ends)), to_numpy(std::move(next.set_of), {leaves, fabric.switches()}),
+      to_numpy(std::move(next.first)), to_numpy(std::move(next.members))));
 }
 
 /// Channels between switches that messages cross, a row each; what is padding has a number from
@@ -129,7 +146,7 @@ PartsOnChannels find_parts(const Resolver& resolver, const Vector<std::uint32_t>
       if (std::max(from, to) >= resolver.places()) {
         throw Error("places below " + std::to_string(resolver.places()));
       }
-      const auto pair = std::pair{ways->leaf_of(from), ways->leaf_of(to)};
+      const auto pair = std::pair{ways->leaf_of(from), ways->class_of(to)};
       auto found = between.find(pair);
       if (found == between.end()) {
         check_interruption();
@@ -157,8 +174,8 @@ std::size_t find_crossed(const Resolver& resolver) {
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return resolver.stride();
   std::size_t most = 1;
-  for (std::uint32_t leaf = 0; leaf < ways->leaves(); ++leaf) {
-    most = std::max(most, ways->parts_between(0, leaf).size());
+  for (std::uint32_t number = 0; number < ways->classes(); ++number) {
+    most = std::max(most, ways->parts_between(0, number).size());
   }
   return most;
 }
@@ -187,6 +204,9 @@ void bind_resolver(nb::module_& m) {
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("rest").none());
+  m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
+        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
   // A walking resolver reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),

@@ -31,6 +31,7 @@ seed ibnetdiscover "$data"/*.ibnetdiscover
 seed iblinkinfo "$root"/tests/data/*.iblinkinfo
 seed lfts "$data"/*.dump_fts "$data"/*.opensm-lfts
 seed fdbs "$data"/*.fdbs
+seed far "$root"/tests/data/*.far
 
 # Runs a fuzzer from the seeds; its status is 0 when it found nothing.
 fuzz() {
@@ -44,7 +45,7 @@ fuzz() {
 runs() { sed -n 's/^stat::number_of_executed_units: *//p' "$log"; }
 
 failed=0
-for name in ibnetdiscover iblinkinfo lfts fdbs; do
+for name in ibnetdiscover iblinkinfo lfts fdbs far; do
   if fuzz "fuzz_${name}_planted" "$planted_seconds"; then
     echo "fuzz_$name: the planted fault was not found in $planted_seconds s, $(runs) runs"
     failed=1

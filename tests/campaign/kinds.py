@@ -227,6 +227,7 @@ def kinds() -> Iterator[Kind]:
     routed = ("fabric", "check", network, "--routes", "PATH")
     yield Kind("lfts tables", _seed(*dumps), TEXT, reading.tables, command=routed)
     yield Kind("fdbs tables", _seed("tiny.opensm.fdbs"), TEXT, reading.tables, command=routed)
+    yield Kind("far tables", _seed("tiny.far"), TEXT, reading.tables, command=routed)
     counters = _seed("counters/plain.perfquery", "counters/fig1.data.ibqueryerrors")
     beside = "--counters", "PATH", "--samples", "2"
     counted = ("simulate", reading.COUNTED, "--route", "minhop", *beside)

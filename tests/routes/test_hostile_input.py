@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from contend.errors import ContendError, InputError
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import Subnet
-from contend.routes.dumps import FDBS, LFTS
+from contend.routes.dumps import FAR, FDBS, LFTS
 from contend.routes.tables import TableColumns
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
@@ -30,10 +30,11 @@ READERS: dict[str, Read] = {
     ".dump_lfts": LFTS.read,
     ".opensm-lfts": LFTS.read,
     ".fdbs": FDBS.read,
+    ".far": FAR.read,
 }
 SPECIMENS = {
     file.name: (READERS[file.suffix], file.read_bytes())
-    for file in sorted(DATA.iterdir())
+    for file in (*sorted(DATA.iterdir()), DATA.parent / "tiny.far")
     if file.suffix in READERS
 }
 specimens = pytest.mark.parametrize("name", SPECIMENS)
@@ -46,6 +47,8 @@ def outcome(read: Read, chunks: Iterable[bytes]) -> dict[str, Any] | str:
     except ContendError as error:
         return str(error)
     values = {field.name: getattr(columns, field.name) for field in dataclasses.fields(columns)}
+    if values.get("groups") is not None:
+        values["groups"] = sorted(chosen(columns))
     return {
         key: value.tolist() if isinstance(value, np.ndarray) else value
         for key, value in values.items()
@@ -58,7 +61,7 @@ def facts(columns: Subnet | TableColumns) -> set[tuple[Any, ...]]:
         told = np.argwhere(columns.ports != 0xFFFF).tolist()
         entries = {(int(columns.switch_guid[s]), a, int(columns.ports[s, a])) for s, a in told}
         owners = {("owner", a, guid) for a, guid in enumerate(columns.owner_guid.tolist()) if guid}
-        return entries | owners
+        return entries | owners | chosen(columns)
     guid = [*columns.guid.tolist(), -1]
     rates = [columns.rates[rate] for rate in columns.rate.tolist()]
     return {
@@ -77,12 +80,33 @@ def facts(columns: Subnet | TableColumns) -> set[tuple[Any, ...]]:
     }
 
 
+def chosen(columns: TableColumns) -> set[tuple[Any, ...]]:
+    """The ports that entries may use, and how switches choose."""
+    if (groups := columns.groups) is None:
+        return set()
+    return {
+        (
+            int(columns.switch_guid[s]),
+            a,
+            (*groups.members(int(groups.of_entry[s, a])),),
+            int(groups.hashed[groups.of_entry[s, a]]),
+        )
+        for s, a in np.argwhere(groups.of_entry).tolist()
+    }
+
+
 def check(columns: Subnet | TableColumns) -> None:
     """That columns fit together."""
     if isinstance(columns, TableColumns):
         assert columns.ports.shape == (len(columns.switch_guid), len(columns.owner_guid))
         assert np.all((columns.ports < 255) | (columns.ports == 0xFFFF))
         assert columns.ports.shape[1] <= 0xC000
+        if columns.groups is not None:
+            groups = columns.groups
+            assert groups.of_entry.shape == columns.ports.shape
+            assert groups.of_entry.max() < len(groups.hashed) == len(groups.first) - 1
+            assert groups.first[-1] == len(groups.ports)
+            assert (groups.sizes[1:] > 0).all()
         return
     nodes, ends = len(columns.kind), len(columns.node)
     for column in (columns.guid, columns.lid, columns.ports, columns.name, columns.node_line):
@@ -170,7 +194,16 @@ def test_line_ends_and_blanks_change_nothing(name: str) -> None:
 
 NUMBERS = b"0 1 254 255 256 65535 65536 99999999999999999999 -1 0x 0xbfff 0xc000".split()
 MARKS = [b"[", b"]", b"(", b")", b'"', b"'", b"#", b":", b"\n", b"\r", b"\0", b"\xff"]
-WORDS = [b" lid ", b" lmc 9", b"Switch 9 ", b"[1]", b"Unicast lids [0-", b" guid 0x", b"SW 1 1"]
+WORDS = [
+    b" lid ",
+    b" lmc 9",
+    b"Switch 9 ",
+    b"[1]",
+    b"Unicast lids [0-",
+    b" guid 0x",
+    b"SW 1 1",
+    b"Free 1",
+]
 tokens = st.sampled_from(NUMBERS + MARKS + WORDS)
 KINDS = ["delete", "replace", "insert", "repeat", "swap"]
 edits = st.lists(

@@ -41,8 +41,9 @@ struct Rows {
   std::vector<std::uint32_t> ejection;
 };
 
-/// Where messages split over ways that no resolver tells one by one: the part of those between two
-/// leaves that crosses a channel, for every channel between switches that was asked for.
+/// Where messages split over ways that no resolver tells one by one: the part of those from a leaf
+/// to a class of targets that crosses a channel, for every channel between switches that was asked
+/// for.
 class Parts {
  public:
   /// A message counts for so many, so that sums do not depend on the order: a millionth is told.
@@ -63,7 +64,7 @@ class Parts {
 
   template <class Visit>
   void for_each(Place source, Place target, const Visit& visit) const {
-    const std::size_t pair = ways_->leaf_of(target) * ways_->leaves() + ways_->leaf_of(source);
+    const std::size_t pair = ways_->class_of(target) * ways_->leaves() + ways_->leaf_of(source);
     for (const OfRow& of_row : of_rows_) {
       if (of_row.part[pair] > 0) visit(of_row.row, of_row.part[pair]);
     }
@@ -73,7 +74,7 @@ class Parts {
   struct OfRow {
     explicit OfRow(std::uint32_t number) : row(number) {}
     std::uint32_t row;
-    std::vector<std::uint32_t> part;  ///< by pair of leaves, target's first
+    std::vector<std::uint32_t> part;  ///< by target's class and source's leaf
   };
 
   const Ways* ways_;

@@ -17,7 +17,7 @@ class MessageParts {
  public:
   explicit MessageParts(const Resolver& resolver)
       : resolver_(resolver), ways_(resolver.ways()), part_(1.0 / resolver.unit()) {
-    if (ways_ != nullptr) known_.resize(ways_->leaves() * ways_->leaves());
+    if (ways_ != nullptr) known_.resize(ways_->classes() * ways_->leaves());
   }
 
   /// Looks up messages between places; source and target differ in each.
@@ -31,7 +31,7 @@ class MessageParts {
     split_.clear();
     for (std::size_t m = 0; m < source.size(); ++m) {
       const std::uint32_t from = ways_->leaf_of(source[m]);
-      const std::uint32_t to = ways_->leaf_of(target[m]);
+      const std::uint32_t to = ways_->class_of(target[m]);
       std::unique_ptr<Parts>& parts = known_[to * ways_->leaves() + from];
       if (!parts) parts = std::make_unique<Parts>(ways_->parts_between(from, to));
       split_.push_back(parts.get());
@@ -59,7 +59,7 @@ class MessageParts {
   const Ways* ways_;
   double part_;
   std::vector<std::uint32_t> route_;
-  std::vector<std::unique_ptr<Parts>> known_;  ///< by target's leaf and source's
+  std::vector<std::unique_ptr<Parts>> known_;  ///< by target's class and source's leaf
   std::vector<const Parts*> split_;            ///< by message
 };
 

@@ -10,13 +10,13 @@
 
 namespace contend {
 
-/// Counts the messages of one round that split over several ways, by pair of leaves, and finds what
-/// is worst on the ways of each pair.
+/// Counts the messages of one round that split over several ways, by leaf of the source and class
+/// of the target, and finds what is worst on the ways of each such pair.
 class WaysCounter {
  public:
   WaysCounter(const Ways& ways, std::size_t channels)
       : ways_(&ways),
-        between_(ways.leaves() * ways.leaves(), 0),
+        between_(ways.classes() * ways.leaves(), 0),
         worst_(between_.size()),
         slowest_(between_.size()),
         load_(channels),
@@ -34,8 +34,8 @@ class WaysCounter {
 
   /// Messages on every channel between switches; those that stay on a leaf cross none.
   std::span<const double> spread() {
-    for (std::size_t leaf = 0; leaf < ways_->leaves(); ++leaf) {
-      between_[leaf * (ways_->leaves() + 1)] = 0;
+    for (std::size_t number = 0; number < ways_->classes(); ++number) {
+      between_[number * ways_->leaves() + ways_->leaf_of_class(number)] = 0;
     }
     std::fill(load_.begin(), load_.end(), 0.0);
     ways_->spread(between_, load_);
@@ -59,9 +59,9 @@ class WaysCounter {
   double slowest(Place source, Place target) const { return slowest_[pair_of(source, target)]; }
 
  private:
-  /// The number of the pair of leaves, target's first.
+  /// The number of the pair, target's class first.
   std::size_t pair_of(Place source, Place target) const {
-    return ways_->leaf_of(target) * ways_->leaves() + ways_->leaf_of(source);
+    return ways_->class_of(target) * ways_->leaves() + ways_->leaf_of(source);
   }
   void find_largest(std::vector<double>& of_pairs) {
     std::fill(of_pairs.begin(), of_pairs.end(), 0.0);

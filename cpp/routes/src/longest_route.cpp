@@ -9,26 +9,6 @@
 
 namespace contend {
 
-namespace {
-
-const char* meaning(TraceEnd end) {
-  switch (end) {
-    case TraceEnd::no_entry:
-      return "has no port for it";
-    case TraceEnd::dead_end:
-      return "sends it to a port with nothing plugged in";
-    case TraceEnd::wrong_host:
-      return "delivers it to another host";
-    case TraceEnd::loop:
-      return "lies on a loop";
-    case TraceEnd::delivered:
-      break;
-  }
-  return "delivers it";
-}
-
-}  // namespace
-
 void resolve_many(const Resolver& resolver, std::span<const Place> source,
                   std::span<const Place> target, std::uint64_t draw, std::uint32_t* channels) {
   constexpr std::size_t kBlock = std::size_t{1} << 16;

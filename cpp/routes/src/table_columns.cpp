@@ -49,6 +49,20 @@ void TableBuilder::fill(TableColumns& columns) const {
   }
 }
 
+void TableBuilder::fill_groups(TableColumns& columns) const {
+  if (group_.empty()) return;
+  columns.group.assign(columns.ports.size(), 0);
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Part& part = parts_[p];
+    const std::size_t last = p + 1 < parts_.size() ? parts_[p + 1].first : entries_.size();
+    for (std::size_t e = part.first; e < std::min(last, group_.size()); ++e) {
+      const std::size_t at = part.row * columns.addresses + entries_[e].lid;
+      columns.group[at] = group_[e];
+      if (columns.ports[at] == kDumpedNoPort) columns.ports[at] = kNoPort;
+    }
+  }
+}
+
 /// Blocks of 64 LIDs that are taken back, for a note.
 class LeftOut {
  public:
@@ -134,6 +148,7 @@ TableColumns TableBuilder::finish(std::vector<std::string> notes) {
   columns.notes = std::move(notes);
   columns.ports.assign(size, kNoPort);
   fill(columns);
+  fill_groups(columns);
   columns.switch_guid = std::move(switch_guid_);
   columns.owner_guid = std::move(owner_);
   columns.owner_guid.resize(columns.addresses, 0);

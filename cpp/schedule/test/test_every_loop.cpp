@@ -63,16 +63,21 @@ struct Figure {
       ones.push_back(1);
       bytes.push_back(1 + host);
     }
+    groups.assign(tables.size(), 0);
     seconds.assign(resolver->switch_channels() + 32, 1);
   }
 
   TableView view() const { return {tables.data(), 6, targets.addresses}; }
+  /// No entry has a group.
+  GroupView group_view() const { return {groups.data(), no_groups, {}}; }
   Places places() const { return {hosts, false}; }
   PhasedTraffic traffic() const { return {16, 2, phase, hosts, target, bytes}; }
 
   contend::test::Paper paper;
   Targets targets;
   Tables tables;
+  std::vector<std::uint16_t> groups;
+  std::vector<std::uint32_t> no_groups{0, 0};
   std::vector<HostId> hosts = std::vector<HostId>(16);
   std::unique_ptr<Resolver> resolver;
   std::vector<std::uint32_t> leaf, phase, target, ones;
@@ -125,8 +130,15 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
     return make_tabled_resolver(fabric, on.view(), targets.hosts, on.places());
   }));
   loops.push_back(loop("next hops", 4, [&] { return next_hops(fabric, on.places()); }));
-  loops.push_back(
-      loop("sprayed routes", 4 + 4, [&] { return make_sprayed_resolver(fabric, on.places()); }));
+  loops.push_back(loop("next hops by groups", 1 + 4, [&] {
+    return next_hops(fabric, on.view(), on.group_view(), targets.hosts, on.places());
+  }));
+  loops.push_back(loop("check of ways", 1 + 4, [&] {
+    return check_ways(fabric, on.view(), on.group_view(), targets.hosts, 1);
+  }));
+  loops.push_back(loop("sprayed routes", 4 + 4, [&] {
+    return make_sprayed_resolver(fabric, on.places(), next_hops(fabric, on.places()));
+  }));
 }
 
 void add_congestion(const Figure& on, std::vector<Loop>& loops) {
@@ -141,7 +153,7 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
     return simulate(*on.resolver, *bisect, seating, {1, 0, 20, false}, 1);
   }));
   const std::shared_ptr<const Resolver> sprayed =
-      make_sprayed_resolver(on.paper.fabric, on.places());
+      make_sprayed_resolver(on.paper.fabric, on.places(), next_hops(on.paper.fabric, on.places()));
   loops.push_back(loop("sprayed round", 16 + 2 * 4, [=, all = all()] {
     return simulate(*sprayed, *all, seating, {1, 0, 1, false}, 1);
   }));

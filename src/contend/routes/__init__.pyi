@@ -1,3 +1,5 @@
+from .adaptive import AdaptiveTables as AdaptiveTables
+from .adaptive import PortGroups as PortGroups
 from .changed import changed_ports as changed_ports
 from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary

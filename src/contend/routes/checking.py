@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from contend.fabric import (
     Status,
     check_soundness,
 )
+from contend.routes.adaptive_checks import AdaptiveShare, adaptive_share, check_groups
 from contend.routes.balance import Balance, balance
 from contend.routes.routes import tables_of
 from contend.routes.tracing import TraceEnd, describe_fault
@@ -38,6 +40,7 @@ class RoutesSummary:
         balance: by kind of channel.
         dependencies: pairs of channels of which a route uses one right after the other.
         dependency_cycle: channels that wait for each other in a circle, by name; empty when none.
+        adaptive: how much of the tables leaves the choice of a port to the switch; None: nothing.
     """
 
     engine: str
@@ -47,6 +50,7 @@ class RoutesSummary:
     balance: tuple[Balance, ...]
     dependencies: int
     dependency_cycle: tuple[str, ...]
+    adaptive: AdaptiveShare | None = None
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,13 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
     """
     checks, summary = check_soundness(fabric), None
     if fabric.routes is not None:
-        seen = _followed(fabric, MOST_DETAILS)
-        summary = _summarise(fabric, seen)
+        followed = _follow(fabric, MOST_DETAILS)
+        summary = _summarise(fabric, followed)
+        grouped = fabric.routes.grouped
         checks += (
             check_tables(fabric),
-            *check_faults(fabric, seen),
+            *check_faults(fabric, followed.seen),
+            *(() if grouped is None else check_groups(fabric, grouped, followed.astray)),
             _check_balance(summary.balance),
             _check_cycle(summary.dependency_cycle, lanes),
         )
@@ -100,7 +106,7 @@ def summarise_routes(fabric: Fabric) -> RoutesSummary:
     Raises:
         UsageError: when the fabric has no routes.
     """
-    return _summarise(fabric, _followed(fabric, 0))
+    return _summarise(fabric, _follow(fabric, 0))
 
 
 def all_to_all_load(fabric: Fabric) -> NDArray[np.uint64]:
@@ -111,7 +117,7 @@ def all_to_all_load(fabric: Fabric) -> NDArray[np.uint64]:
     Raises:
         UsageError: when the fabric has no routes.
     """
-    return _followed(fabric, 0).load
+    return _follow(fabric, 0).seen.load
 
 
 def dependency_cycle(
@@ -152,22 +158,39 @@ def dependency_cycle(
     return count, tuple(cycle)
 
 
-def _summarise(fabric: Fabric, seen: _core.RouteCheck) -> RoutesSummary:
-    dependencies, cycle = dependency_cycle(fabric)
+@dataclass(frozen=True, eq=False)
+class _Followed:
+    """What following all routes found; dependencies are counted when somebody asks for them."""
+
+    seen: _core.RouteCheck
+    dependencies: Callable[[], tuple[int, Sequence[int]]]
+    astray: NDArray[np.uint32]
+
+
+def _follow(fabric: Fabric, examples: int) -> _Followed:
+    grouped = None if fabric.routes is None else fabric.routes.grouped
+    if grouped is not None:
+        seen, count, cycle, astray = grouped.follow(fabric, examples)
+        return _Followed(seen, lambda: (count, cycle), astray)
+    ports = tables_of(fabric).ports
+    seen = _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
+    return _Followed(seen, lambda: dependency_cycle(fabric), np.zeros(0, np.uint32))
+
+
+def _summarise(fabric: Fabric, followed: _Followed) -> RoutesSummary:
+    assert fabric.routes is not None
+    dependencies, cycle = followed.dependencies()
+    seen, grouped = followed.seen, fabric.routes.grouped
     return RoutesSummary(
-        engine=tables_of(fabric).engine,
+        engine=fabric.routes.engine,
         delivered=int(seen.routes[0]),
         undelivered=int(seen.routes[1:].sum()),
         hops={hops: count for hops, count in enumerate(seen.hops.tolist()) if count},
         balance=balance(fabric, seen.load, seen.addresses),
         dependencies=dependencies,
         dependency_cycle=tuple(fabric.channel_name(channel) for channel in cycle),
+        adaptive=None if grouped is None else adaptive_share(fabric, grouped),
     )
-
-
-def _followed(fabric: Fabric, examples: int) -> _core.RouteCheck:
-    ports = tables_of(fabric).ports
-    return _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
 
 
 def _check_balance(spread: tuple[Balance, ...]) -> Check:

@@ -1,4 +1,4 @@
-"""Dumps of forwarding tables: every format that contend reads, and the one that it writes."""
+"""Dumps of forwarding tables: every format that contend reads, and those that it writes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from contend.fabric import (
     source_name,
     survey,
 )
+from contend.routes.adaptive import AdaptiveTables, PortGroups
 from contend.routes.addresses import others_of
-from contend.routes.routes import tables_of
+from contend.routes.routes import routes_of, tables_of, without_tables
 from contend.routes.tables import NO_PORT, TableColumns
+from contend.units import counted
 
 _LFTS_HEADING = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)
+_FAR_HEADING = re.compile(rb"^[ \t]*Groups Definition:", re.MULTILINE)
 _FDBS_HEADING = re.compile(rb"^[ \t]*[a-z_]{0,32}dump_ucast_routes: Switch 0x", re.MULTILINE)
 
 
@@ -40,7 +43,7 @@ class TableReader:
     """
 
     heading: re.Pattern[bytes]
-    parser: Callable[[], _core.LftsParser | _core.FdbsParser]
+    parser: Callable[[], _core.LftsParser | _core.FdbsParser | _core.FarParser]
 
     def recognises(self, head: bytes) -> bool:
         """Whether a file whose first 64 KiB are `head` is a dump of this kind."""
@@ -61,7 +64,9 @@ class TableReader:
         with naming(source):
             for chunk in chunks:
                 parser.feed(chunk)
-            return TableColumns(**parser.finish())
+            columns = parser.finish()
+        groups = columns.pop("groups", None)
+        return TableColumns(**columns, groups=None if groups is None else PortGroups(**groups))
 
 
 LFTS = TableReader(_LFTS_HEADING, _core.LftsParser)
@@ -79,9 +84,19 @@ The format names no owners of LIDs, but the LID that leads to port 0 is the swit
 switch's private tables (PLFT_NUM) the first counts.
 """
 
+FAR = TableReader(_FAR_HEADING, _core.FarParser)
+"""Tables of adaptive routing as ibdiagnet (.far) writes them.
+
+An entry takes its port alone (``Static``) or any port of a group, which the switch chooses for
+every packet (``Free``) or by a hash of the message (``HBF``). The ports of all sub-groups of a
+group count alike. Owners of LIDs and private tables are as in fdbs.
+"""
+
+_FDBS = "fdbs of OpenSM or ibdiagnet"
 TABLE_READERS = {
+    "ibdiagnet's tables of adaptive routing (.far)": FAR,
     "dumps of OpenSM, dump_fts or dump_lfts.sh": LFTS,
-    "fdbs of OpenSM or ibdiagnet": FDBS,
+    _FDBS: FDBS,
 }
 
 
@@ -100,13 +115,43 @@ def load_tables(path: str) -> TableColumns:
         best = bundle.best(TABLE_READERS, f"forwarding tables ({', '.join(TABLE_READERS)})")
         source, chunks, note = bundle.only(best)
         tables = TABLE_READERS[best].read(chunks, source)
-        return replace(tables, notes=(note, *tables.notes))
+        tables = replace(tables, notes=(note, *tables.notes))
+        if tables.groups is None or _FDBS not in bundle.by_kind:
+            return tables
+        # Switches without adaptive routing may stand in the other file alone.
+        source, chunks, _ = bundle.only(_FDBS)
+        return _joined(tables, FDBS.read(chunks, source), source)
     head, chunks = peek(open_chunks(path))
     kind = _kind_of(head)
     if kind is not None:
         return TABLE_READERS[kind].read(chunks, source)
     got = "another kind of file" if head else "an empty file"
     raise InputError(source, 0, f"forwarding tables ({', '.join(TABLE_READERS)})", got)
+
+
+def _joined(tables: TableColumns, others: TableColumns, source: str) -> TableColumns:
+    """Tables with groups, and those of switches that they lack from another file."""
+    new = np.flatnonzero(~np.isin(others.switch_guid, tables.switch_guid))
+    if not len(new) or tables.groups is None:
+        return tables
+    known, width = len(tables.switch_guid), max(tables.ports.shape[1], others.ports.shape[1])
+    ports = np.full((known + len(new), width), NO_PORT, dtype=np.uint16)
+    ports[:known, : tables.ports.shape[1]] = tables.ports
+    ports[known:, : others.ports.shape[1]] = others.ports[new]
+    of_entry = np.zeros_like(ports)
+    of_entry[:known, : tables.ports.shape[1]] = tables.groups.of_entry
+    owner = np.zeros(width, dtype=np.uint64)
+    for each in (others, tables):
+        own = np.flatnonzero(each.owner_guid)
+        owner[own] = each.owner_guid[own]
+    note = f"read the tables of {counted(len(new), 'further switch')} from {source}"
+    return TableColumns(
+        np.append(tables.switch_guid, others.switch_guid[new]),
+        ports,
+        owner,
+        notes=(*tables.notes, note, *others.notes),
+        groups=replace(tables.groups, of_entry=of_entry),
+    )
 
 
 def recognises_tables(head: bytes) -> bool:
@@ -176,12 +221,7 @@ def _port_guids(fabric: Fabric) -> NDArray[np.uint64]:
 def _block(fabric: Fabric, switch: int, row: NDArray[np.uint16], comments: list[str]) -> str:
     lids = np.flatnonzero(row != NO_PORT)
     ports = row[lids]
-    if len(ports) and int(ports.max()) > _LARGEST_PORT:
-        name = fabric.switch_name[switch]
-        raise UsageError(
-            f'a table dump has ports up to {_LARGEST_PORT}, but switch "{name}" sends through '
-            f"port {int(ports.max())}"
-        )
+    _check_largest(fabric, switch, ports)
     entries = zip(lids.tolist(), ports.tolist(), strict=True)
     lines = [f"0x{lid:04x} {port:03d}{comments[lid]}\n" for lid, port in entries if lid]
     return (
@@ -189,4 +229,59 @@ def _block(fabric: Fabric, switch: int, row: NDArray[np.uint16], comments: list[
         f"guid 0x{int(fabric.switch_guid[switch]):016x} "
         f"('{one_line(fabric.switch_name[switch])}'):\n"
         f"{''.join(lines)}{len(lines)} lids dumped\n"
+    )
+
+
+def _check_largest(fabric: Fabric, switch: int, ports: NDArray[np.uint16]) -> None:
+    if len(ports) and int(ports.max()) > _LARGEST_PORT:
+        name = fabric.switch_name[switch]
+        raise UsageError(
+            f'a table dump has ports up to {_LARGEST_PORT}, but switch "{name}" sends through '
+            f"port {int(ports.max())}"
+        )
+
+
+def write_far(fabric: Fabric) -> Iterator[str]:
+    """One block per switch: the groups that its entries use, then its entries.
+
+    Raises:
+        UsageError: the fabric has no routes, or some that no such file says, addresses that are no
+            LIDs, or ports above 254.
+    """
+    routes = routes_of(fabric)
+    grouped = routes.in_groups(fabric)
+    if grouped is None:
+        raise UsageError(f"{without_tables(routes)}, and far files hold tables: give another")
+    check_lids(fabric, "a table dump")
+    yield "# Tables of adaptive routing, written by contend\nFile version: 1\n"
+    for switch in range(fabric.switches):
+        yield _far_block(fabric, switch, grouped)
+
+
+def _far_block(fabric: Fabric, switch: int, grouped: AdaptiveTables) -> str:
+    ports = grouped.ports[switch, : LARGEST_LID + 1]
+    of_entry, groups = grouped.groups.of_entry[switch, : LARGEST_LID + 1], grouped.groups
+    lids = np.flatnonzero((ports != NO_PORT) | (of_entry > 0))
+    lids = lids[lids > 0]
+    _check_largest(fabric, switch, ports[lids][ports[lids] != NO_PORT])
+    state = {0: "Static"}
+    rows = []
+    used, first = np.unique(of_entry[lids], return_index=True)
+    in_turn = [group for group in used[np.argsort(first)].tolist() if group]
+    for number, group in enumerate(in_turn, start=1):
+        listed = "".join(f"{port}," for port in groups.members(group))
+        rows.append(f"{number:<7}{0:<11}{0:<6}{listed}\n")
+        state[group] = f"{'HBF' if groups.hashed[group] else 'Free':<11}{number}"
+    entries = zip(lids.tolist(), ports[lids].tolist(), of_entry[lids].tolist(), strict=True)
+    lines = [
+        f"0x{lid:04x}  {min(port, _LARGEST_PORT + 1):<13}{state[group]}\n"
+        for lid, port, group in entries
+    ]
+    top = int(lids[-1]) if len(lids) else 0
+    return (
+        f"\nSwitch 0x{int(fabric.switch_guid[switch]):016x} LID {fabric.switch_lid[switch]} "
+        f'"{one_line(fabric.switch_name[switch])}"\n\n'
+        f"Groups Definition:\nGroup  Sub Group  WHBF  Ports\n{'-' * 30}\n{''.join(rows)}\n"
+        f"LFT Definition:\nPLFT_NUM: 0, top: 0x{top:04x}\n"
+        f"LID     Static Port  Lid State  Group\n{'-' * 37}\n{''.join(lines)}"
     )

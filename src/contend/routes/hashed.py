@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
+from contend.routes.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.routes import Routes, unreachable
 
 
@@ -57,6 +58,14 @@ class HashedRoutes(Routes):
     ) -> _core.Resolver:
         """The same hashes choose among the shortest ways that are left."""
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """Every switch chooses by a hash among all ports that begin a shortest way."""
+        if self.flows > 1 or self.alike:
+            raise UsageError(
+                f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
+            )
+        return shortest_in_groups(fabric, hashed=True)
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
         """The channels among which a hash chooses."""

@@ -14,6 +14,7 @@ from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
 
 if TYPE_CHECKING:
+    from contend.routes.adaptive import AdaptiveTables
     from contend.routes.hashed import NextHops
     from contend.routes.tables import ForwardingTables
 
@@ -64,6 +65,19 @@ class Routes(ABC):
         """
         return None
 
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables | None:
+        """Tables with groups of ports that say the same; None where there are none.
+
+        Raises:
+            UsageError: a host cannot be reached, or no tables could say that.
+        """
+        return self.grouped
+
+    @property
+    def grouped(self) -> AdaptiveTables | None:
+        """The tables that say where they lead where entries name groups of ports; else None."""
+        return None
+
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels among which switches choose for each message; None where they never do.
 
@@ -109,7 +123,7 @@ def make_resolver(
         UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
             host cannot be reached.
     """
-    routes = _routes_of(fabric)
+    routes = routes_of(fabric)
     if routes.drawn and not draws:
         raise UsageError(
             f"routes by {routes.engine} are drawn anew for every sample, and this needs fixed "
@@ -132,16 +146,27 @@ def tables_of(fabric: Fabric) -> ForwardingTables:
     Raises:
         UsageError: it has none, or routes that no tables tell.
     """
-    routes = _routes_of(fabric)
+    routes = routes_of(fabric)
     if routes.tables is None:
         raise UsageError(
-            f"routes by {routes.engine} have no tables, and this needs tables: give routes=FILE or "
-            "another route=ENGINE"
+            f"{without_tables(routes)}, and this needs tables: give routes=FILE or another "
+            "route=ENGINE"
         )
     return routes.tables
 
 
-def _routes_of(fabric: Fabric) -> Routes:
+def without_tables(routes: Routes) -> str:
+    """Why some routes have no tables of one port for each address, in words."""
+    why = "have no tables" if routes.grouped is None else "name groups of ports"
+    return f"routes by {routes.engine} {why}"
+
+
+def routes_of(fabric: Fabric) -> Routes:
+    """The routes of a fabric.
+
+    Raises:
+        UsageError: it has none.
+    """
     if fabric.routes is None:
         raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
     return fabric.routes

@@ -17,9 +17,11 @@ from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.addresses import others_of
 from contend.routes.dumps import write as write_dump
+from contend.routes.dumps import write_far
+from contend.routes.routes import without_tables
 from contend.units import counted, nearest
 
-_WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
+_WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump, "far": write_far}
 ENDINGS = {
     ".fabric": "fabric",
     ".ibnetdiscover": "ibnetdiscover",
@@ -27,6 +29,7 @@ ENDINGS = {
     ".net": "ibsim",
     ".lfts": "lfts",
     ".dump": "lfts",
+    ".far": "far",
     ".dot": "orcs",
     ".graphml": "graphml",
     ".conf": "slurm",
@@ -38,10 +41,12 @@ _COMPRESSIONS = (".gz", ".xz", ".zst")
 _NO_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 KINDS = tuple(_WRITERS)
-HOLD_ROUTES = frozenset({"fabric", "lfts", "orcs"})
+HOLD_ROUTES = frozenset({"fabric", "lfts", "far", "orcs"})
 """Kinds that hold tables."""
-NEED_ROUTES = frozenset({"lfts", "orcs"})
+NEED_ROUTES = frozenset({"lfts", "far", "orcs"})
 """Kinds that are nothing without routes."""
+# Those whose entries may name groups of ports.
+_HOLD_GROUPS = frozenset({"far"})
 
 
 def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
@@ -104,10 +109,11 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
-    if fabric.routes is not None and fabric.routes.tables is None and kind in HOLD_ROUTES:
+    one_port = kind in HOLD_ROUTES - _HOLD_GROUPS
+    if fabric.routes is not None and fabric.routes.tables is None and one_port:
         raise UsageError(
-            f"routes by {fabric.routes.engine} have no tables, and {kind} files hold tables: leave "
-            "route= out, or give another"
+            f"{without_tables(fabric.routes)}, and {kind} files hold tables: leave route= out, or "
+            "give another"
         )
     if fabric.routes is not None and fabric.routes.lanes > 1 and kind in HOLD_ROUTES:
         raise UsageError(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.routes.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.routes import Routes
 
 
@@ -44,3 +45,7 @@ class SprayedRoutes(Routes):
     ) -> _core.Resolver:
         """All shortest ways that are left."""
         return _core.make_sprayed_resolver(fabric.core, hosts, rest)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """Every switch chooses for each packet among all ports that begin a shortest way."""
+        return shortest_in_groups(fabric, hashed=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import InputError, UsageError, legible
 from contend.fabric import NO_SWITCH, Fabric, Finding
+from contend.routes.adaptive import AdaptiveTables, PortGroups
 from contend.routes.addresses import addresses_of
 from contend.routes.routes import Routes
 from contend.units import counted
@@ -66,6 +67,12 @@ class ForwardingTables(Routes):
         """These."""
         return self
 
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """These, and no entry has a group."""
+        none = np.zeros(self.ports.shape, dtype=np.uint16)
+        empty = np.zeros(0, dtype=np.uint16), np.zeros(1, dtype=np.uint8)
+        return AdaptiveTables(self.ports, PortGroups(none, np.zeros(2, np.uint32), *empty))
+
     def resolver(
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:
@@ -97,6 +104,7 @@ class TableColumns:
         owner_kind: what it calls the kind of the owner, and
         owner_name: its name; "" where it tells none. Shape [addresses], or empty.
         notes: what the reader passed over and a person should know.
+        groups: of ports, that entries may use instead of their own; None where none does.
     """
 
     switch_guid: NDArray[np.uint64]
@@ -105,13 +113,17 @@ class TableColumns:
     owner_kind: tuple[str, ...] = ()
     owner_name: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: PortGroups | None = None
 
     def without(self, switch_guid: NDArray[np.uint64]) -> TableColumns:
         """The tables of all other switches: those with these GUIDs are known to be elsewhere."""
         kept = ~np.isin(self.switch_guid, switch_guid)
         if kept.all():
             return self
-        return replace(self, switch_guid=self.switch_guid[kept], ports=self.ports[kept])
+        groups = None if self.groups is None else self.groups.of_switches(np.flatnonzero(kept))
+        return replace(
+            self, switch_guid=self.switch_guid[kept], ports=self.ports[kept], groups=groups
+        )
 
 
 _Indices = NDArray[np.int64]
@@ -138,7 +150,8 @@ def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
         InputError: none of the tables belongs to a switch of the fabric.
     """
     findings = [Finding("reader's note", note, wrong=False) for note in tables.notes]
-    ports = _ports(fabric, tables, source, findings)
+    blocks = _blocks(fabric, tables, source, findings)
+    ports, groups = _in_order(tables, blocks)
     addresses = _host_addresses(fabric, tables)
     changes = {
         "host_lid": addresses.lid,
@@ -147,13 +160,27 @@ def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
         "findings": (*fabric.findings, *findings, *addresses.findings),
         "routes": ForwardingTables(ports),
     }
-    return with_others_found(fabric.replace(**changes), tables)
+    routed = with_others_found(fabric.replace(**changes), tables)
+    if groups is None:
+        return routed
+    adaptive = AdaptiveTables(ports, groups)
+    return routed.replace(routes=adaptive, findings=(*routed.findings, *_mixed(adaptive)))
 
 
-def _ports(
-    fabric: Fabric, tables: TableColumns, source: str, findings: list[Finding]
-) -> NDArray[np.uint16]:
-    """Tables in the fabric's order of switches; NO_PORT for a switch without any."""
+def _mixed(routes: AdaptiveTables) -> list[Finding]:
+    """That hashed groups stand beside others, which are not drawn then."""
+    hashed = routes.groups.hashed[routes.groups.of_entry] == 1
+    if not routes.several or not hashed.any():
+        return []
+    text = (
+        f"{counted(int(np.count_nonzero(hashed)), 'entry')} of the tables choose by a "
+        "hash (HBF), others by the packet (Free): all split messages evenly here"
+    )
+    return [Finding("reader's note", text, wrong=False)]
+
+
+def _blocks(fabric: Fabric, tables: TableColumns, source: str, findings: list[Finding]) -> _Indices:
+    """Which table is that of every switch of the fabric; -1 where none is."""
     block_of = {
         guid: block for block, guid in reversed(list(enumerate(tables.switch_guid.tolist())))
     }
@@ -173,11 +200,18 @@ def _ports(
         some = _some([f"0x{guid:016x}" for guid in strange[:3]], len(strange))
         text = f"no switch of the fabric has the GUID of {counted(len(strange), 'table')}: {some}"
         findings.append(Finding("unknown switch", text))
+    return blocks
+
+
+def _in_order(
+    tables: TableColumns, blocks: _Indices
+) -> tuple[NDArray[np.uint16], PortGroups | None]:
+    """Tables by these numbers; NO_PORT for a switch without any."""
     if len(blocks) == len(tables.ports) and np.array_equal(blocks, np.arange(len(blocks))):
-        return tables.ports
-    ports: NDArray[np.uint16] = tables.ports[blocks]
-    ports[missing] = NO_PORT
-    return ports
+        return tables.ports, tables.groups
+    ports = tables.ports[blocks]
+    ports[blocks < 0] = NO_PORT
+    return ports, None if tables.groups is None else tables.groups.of_switches(blocks)
 
 
 def _some(names: list[str], count: int) -> str:

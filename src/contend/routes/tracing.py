@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.routes.adaptive import AdaptiveTables
 from contend.routes.routes import tables_of
-from contend.routes.tables import NO_PORT
 
 
 class TraceEnd(IntEnum):
@@ -89,20 +89,23 @@ def describe_fault(
         target: number of the host.
         address: of the host.
     """
-    ports = tables_of(fabric).ports
     host = f'host "{fabric.host_name[target]}" (LID {address})'
     here = f'switch "{fabric.switch_label[switch]}"'
     met = "" if start == switch else f', on the way from switch "{fabric.switch_label[start]}"'
+    if end == TraceEnd.LOOP and _grouped(fabric) is not None:
+        return f"{host} is sent in a circle through {here}{met}"
     if end == TraceEnd.LOOP:
-        return f"{host} is sent in a circle: {_circle(fabric, ports, switch, address)}{met}"
-    port = int(ports[switch, address]) if address < ports.shape[1] else NO_PORT
+        circle = _circle(fabric, tables_of(fabric).ports, switch, address)
+        return f"{host} is sent in a circle: {circle}{met}"
     if end == TraceEnd.NO_ENTRY:
         return f"{here} has no port for {host}{met}"
+    ports = _ports_used(fabric, switch, address)
     if end == TraceEnd.WRONG_HOST:
-        there = (fabric.host_switch == switch) & (fabric.host_port == port)
-        other = fabric.host_name[int(np.flatnonzero(there)[0])]
+        port = next(port for port in ports if _host_behind(fabric, switch, port) is not None)
+        other = fabric.host_name[_host_behind(fabric, switch, port) or 0]
         return f'{here} sends {host} to port {port}, where host "{other}" is{met}'
-    where = "itself (port 0)" if port == 0 else f"port {port}, where nothing is plugged in"
+    listed = f"port{'s' if len(ports) > 1 else ''} {', '.join(map(str, ports))}"
+    where = "itself (port 0)" if ports == [0] else f"{listed}, where nothing is plugged in"
     return f"{here} sends {host} to {where}{met}"
 
 
@@ -117,3 +120,20 @@ def _circle(fabric: Fabric, ports: NDArray[np.uint16], start: int, address: int)
     if len(names) > 8:
         names[4:-3] = ["..."]
     return " -> ".join(name if name == "..." else f'switch "{name}"' for name in names)
+
+
+def _grouped(fabric: Fabric) -> AdaptiveTables | None:
+    return None if fabric.routes is None else fabric.routes.grouped
+
+
+def _ports_used(fabric: Fabric, switch: int, address: int) -> list[int]:
+    """The ports of a switch's entry, by any of which it may send."""
+    if (grouped := _grouped(fabric)) is not None:
+        return grouped.ports_used(switch, address)
+    return [int(tables_of(fabric).ports[switch, address])]
+
+
+def _host_behind(fabric: Fabric, switch: int, port: int) -> int | None:
+    """The host that a port of a switch leads to."""
+    there = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
+    return int(there[0]) if len(there) else None

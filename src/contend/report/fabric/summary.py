@@ -91,7 +91,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
         chosen = "rated bisection and random pairs count these alone"
         rows.append(("chosen hosts", f"{summary.rated_hosts:,}", chosen))
     if summary.routes is not None:
-        rows.append(_routes_row(summary.routes))
+        rows += _routes_rows(summary)
     return ResultTable(
         title=summary.fabric.name,
         columns=("what", "", "of which"),
@@ -143,6 +143,28 @@ def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
         f"{routes.delivered:,}",
         f"{engine}cables crossed between switches: {hops}{lost}",
     )
+
+
+def _routes_rows(summary: FabricSummary) -> list[tuple[str, str, str]]:
+    """The routes, and how much of them switches choose."""
+    assert summary.routes is not None
+    share = summary.routes.adaptive
+    if share is None:
+        return [_routes_row(summary.routes)]
+    chosen = share.free + share.hashed
+    kinds = [
+        f"{count:,} {what}"
+        for count, what in ((share.free, "by the packet"), (share.hashed, "by a hash"))
+        if count
+    ]
+    least, most = min(share.group_sizes, default=0), max(share.group_sizes, default=0)
+    sizes = f"{least} to {most}" if least < most else f"{most}"
+    words = (
+        f"of {chosen + share.static:,} for hosts: {' and '.join(kinds) or 'none'}, to "
+        f"{counted(share.lids, 'LID')} at {counted(share.switches, 'switch')}, among "
+        f"{sizes} {'port' if sizes == '1' else 'ports'}"
+    )
+    return [_routes_row(summary.routes), ("adaptive entries", f"{chosen:,}", words)]
 
 
 def _parts(structure: Structure, bisection: Bisection) -> ResultTable:

@@ -6,6 +6,8 @@
 
 #include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/routes/dependency.hpp"
+#include "contend/routes/next_hops.hpp"
 #include "contend/routes/tables.hpp"
 #include "contend/routes/trace.hpp"
 
@@ -37,5 +39,21 @@ struct RouteCheck {
 /// from the leaves. Cost: addresses x switches. Memory: the counts, once per thread.
 RouteCheck check_routes(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
                         std::size_t examples);
+
+/// What following all ways of tables with groups of ports found. A route counts as delivered when
+/// all its ways arrive, by the channels of the longest; loads are rounded.
+struct WaysCheck {
+  explicit WaysCheck(const Fabric& fabric) : dependencies(fabric) {}
+
+  RouteCheck routes;
+  ChannelDependencies dependencies;  ///< of the ways that arrive
+  /// By channel between switches: addresses for which a group has it although it leads no nearer.
+  std::vector<std::uint32_t> astray;
+};
+
+/// Follows them from all switches with hosts to all addresses. Cost: what is sent alike everywhere
+/// is followed once, over all channels of its ways.
+WaysCheck check_ways(const Fabric& fabric, const TableView& tables, const GroupView& groups,
+                     const AddressView& addresses, std::size_t examples);
 
 }  // namespace contend

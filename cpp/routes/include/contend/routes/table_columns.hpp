@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,19 @@ inline constexpr std::uint32_t kHighestUnicastLid = 0xBFFF;
 /// What dumps print for an entry that leads nowhere.
 inline constexpr std::uint32_t kDumpedNoPort = 255;
 
+/// Ports among which switches choose, by the packet or by a hash of the message; each once.
+/// Group 0 is empty.
+struct PortGroups {
+  std::vector<std::uint32_t> first{0, 0};  ///< where the ports of every group begin, and the end
+  std::vector<PortNumber> ports;           ///< of each ascending
+  std::vector<std::uint8_t> hashed{0};     ///< 1: by a hash
+
+  std::span<const PortNumber> of(std::size_t group) const {
+    return {ports.data() + first[group], first[group + 1] - first[group]};
+  }
+  std::size_t size() const { return hashed.size(); }
+};
+
 /// Forwarding tables as a dump tells them, in its order of switches.
 struct TableColumns {
   std::vector<std::uint64_t> switch_guid;
@@ -23,6 +37,10 @@ struct TableColumns {
   std::vector<std::uint64_t> owner_guid;  ///< per address; 0: not told
   std::vector<std::string> owner_kind;    ///< per address, such as "Channel Adapter"
   std::vector<std::string> owner_name;    ///< per address
+  /// The group that an entry may use instead of its port alone, row-major like the ports; 0: none.
+  /// Empty where no entry has one.
+  std::vector<std::uint16_t> group;
+  PortGroups groups;
   std::vector<std::string> notes;
 };
 
@@ -40,6 +58,13 @@ class TableBuilder {
   void add(std::uint32_t lid, std::uint32_t port) {
     if (lid == 0 || port == kDumpedNoPort) return;
     entries_.push_back({static_cast<std::uint16_t>(lid), static_cast<std::uint16_t>(port)});
+  }
+  /// Likewise one that may use a group of ports; its own port then may be 255.
+  void add(std::uint32_t lid, std::uint32_t port, std::uint16_t group) {
+    if (lid == 0 || (port == kDumpedNoPort && group == 0)) return;
+    if (group != 0) group_.resize(entries_.size() + 1, 0);
+    entries_.push_back({static_cast<std::uint16_t>(lid), static_cast<std::uint16_t>(port)});
+    if (group != 0) group_.back() = group;
   }
 
   /// The port that answers to a LID. True where that is news: then its words are wanted too.
@@ -96,6 +121,7 @@ class TableBuilder {
 
   std::size_t addresses() const;
   void fill(TableColumns& columns) const;
+  void fill_groups(TableColumns& columns) const;
   void drop_unread(TableColumns& columns) const;
   void drop_repeated(TableColumns& columns) const;
   void own_switches(TableColumns& columns) const;
@@ -104,6 +130,7 @@ class TableBuilder {
   std::unordered_map<std::uint64_t, std::uint32_t> rows_;
   std::vector<Part> parts_;
   std::vector<Entry> entries_;
+  std::vector<std::uint16_t> group_;  ///< of the first entries; 0 of all that follow
   std::vector<std::uint64_t> owner_;
   std::vector<std::pair<std::string, std::string>> words_;  ///< kind and name, by LID
   std::vector<Distrusted> distrusted_;

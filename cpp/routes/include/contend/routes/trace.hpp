@@ -34,6 +34,23 @@ class Onward {
   SwitchId value_;
 };
 
+/// What the switch where a walk ended does, in words.
+inline const char* meaning(TraceEnd end) {
+  switch (end) {
+    case TraceEnd::no_entry:
+      return "has no port for it";
+    case TraceEnd::dead_end:
+      return "sends it to a port with nothing plugged in";
+    case TraceEnd::wrong_host:
+      return "delivers it to another host";
+    case TraceEnd::loop:
+      return "lies on a loop";
+    case TraceEnd::delivered:
+      break;
+  }
+  return "delivers it";
+}
+
 struct Trace {
   TraceEnd end;
   SwitchId last;  ///< the switch where the walk ended

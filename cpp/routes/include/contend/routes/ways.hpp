@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/fabric/remains.hpp"
+#include "contend/routes/next_hops.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {
@@ -18,9 +18,9 @@ struct PartOnChannel {
   double part;
 };
 
-/// How messages split that take several ways at once. All messages between the same two leaves
-/// split alike, so they are counted in bulk: `messages` holds their number by target's leaf and
-/// source's leaf, [leaves][leaves].
+/// How messages split that take several ways at once. All messages from a leaf to targets of one
+/// class split alike, so they are counted in bulk: `messages` holds their number by target's class
+/// and source's leaf, [classes][leaves]. Targets of a class hang on one leaf.
 class Ways {
  public:
   Ways() = default;
@@ -31,26 +31,31 @@ class Ways {
   virtual std::size_t leaves() const = 0;
   /// Number of the leaf that a place is on.
   virtual std::uint32_t leaf_of(Place place) const = 0;
+  virtual std::size_t classes() const = 0;
+  /// Number of the class of a target.
+  virtual std::uint32_t class_of(Place place) const = 0;
+  /// Number of the leaf of a class.
+  virtual std::uint32_t leaf_of_class(std::size_t number) const = 0;
 
   /// Adds to the load of every channel between switches what the messages put on it.
   virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load) const = 0;
-  /// The largest value, of those by channel, on any channel that a message between two leaves
-  /// crosses with a part of it; written for every pair that has messages.
+  /// The largest value, of those by channel, on any channel that a message from a leaf to a
+  /// class crosses with a part of it; written for every pair that has messages.
   virtual void largest(std::span<const std::uint32_t> messages, std::span<const double> value,
                        std::span<double> largest) const = 0;
-  /// The part of a message between two leaves that crosses a channel, by target's leaf and source's
-  /// like `messages`. Cost: a look at all channels on shortest ways.
+  /// The part of a message that crosses a channel, by target's class and source's leaf like
+  /// `messages`. Cost: a look at all channels on the ways.
   virtual std::vector<double> parts_across(ChannelId channel) const = 0;
-  /// Every channel that a message from one leaf to another crosses with a part of it, once.
+  /// Every channel that a message from a leaf to a class of targets crosses with a part of it,
+  /// once.
   virtual std::vector<PartOnChannel> parts_between(std::uint32_t source,
                                                    std::uint32_t target) const = 0;
 };
 
-/// Every packet of a message takes any of the shortest ways: at each switch a message splits evenly
-/// over the cables that begin one, parallel cables each counting as one.
-/// Cost of a look at all messages of a round: for every leaf that receives any, once all channels
-/// on shortest ways to it. Memory, errors and `rest` as of make_hashed_resolver.
+/// Every packet of a message takes any way: at each switch a message splits evenly over the
+/// channels that lead on, parallel cables each counting as one. Cost of a look at all messages of a
+/// round: for every class that receives any, once all channels on the ways to it.
 std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
-                                                const Remains* rest = nullptr);
+                                                NextHops next);
 
 }  // namespace contend

@@ -1,0 +1,201 @@
+"""Tables of adaptive routing: entries that leave the choice among several ports to the switch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UnreachableError, UsageError
+from contend.fabric import Fabric
+from contend.routes.addresses import targets_of
+from contend.routes.routes import Routes, unreachable
+
+_MOST_GROUPS = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class PortGroups:
+    """Which entries of tables may use any port of a group instead of their own.
+
+    Attributes:
+        of_entry: number of the group of every entry, shape [switches, addresses], dtype uint16; 0
+            where the entry's own port counts.
+        first: where the ports of every group begin, and where those of the last end, shape [groups
+            + 1]. Group 0 is empty.
+        ports: of all groups, those of each ascending.
+        hashed: 1 where a switch chooses by a hash of the message (HBF), 0 where it chooses for
+            every packet (Free), shape [groups].
+    """
+
+    of_entry: NDArray[np.uint16]
+    first: NDArray[np.uint32]
+    ports: NDArray[np.uint16]
+    hashed: NDArray[np.uint8]
+
+    def of_switches(self, switches: NDArray[np.int64]) -> PortGroups:
+        """Those of some switches; of number -1, which stands for none, no entry has a group."""
+        of_entry = self.of_entry[switches]
+        of_entry[switches < 0] = 0
+        return replace(self, of_entry=of_entry)
+
+    def members(self, group: int) -> list[int]:
+        """Ports of a group."""
+        ports: list[int] = self.ports[self.first[group] : self.first[group + 1]].tolist()
+        return ports
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of ports of every group, shape [groups]."""
+        sizes: NDArray[np.int64] = self.first[1:].astype(np.int64) - self.first[:-1]
+        return sizes
+
+    @cached_property
+    def used(self) -> NDArray[np.bool_]:
+        """Which groups some entry has, shape [groups]."""
+        used = np.bincount(self.of_entry.ravel(), minlength=len(self.hashed)) > 0
+        used[0] = False
+        return used
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveTables(Routes):
+    """Forwarding tables some of whose entries name a group of ports.
+
+    A message splits evenly over the ports of a group where the switch chooses for every packet.
+    Where all groups are hashed it takes one of the ports, drawn anew for every sample. In tables
+    with both, hashed groups count as what many flows make of them, an even split.
+
+    Ports of a group with nothing plugged in are left out, as switches see that they are down.
+
+    Attributes:
+        ports: the port of every entry, as in `ForwardingTables`.
+        groups: the entries that may use others.
+    """
+
+    ports: NDArray[np.uint16]
+    groups: PortGroups
+    engine: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ports", np.ascontiguousarray(self.ports, dtype=np.uint16))
+        kind = "adaptive routing" if self.several else "hashed routing"
+        object.__setattr__(self, "engine", self.engine or kind)
+
+    @cached_property
+    def _splits(self) -> bool:
+        return bool((self.groups.used & (self.groups.hashed == 0)).any())
+
+    @property
+    def drawn(self) -> bool:
+        """A hash of what no two samples share, unless packets are spread."""
+        return not self._splits
+
+    @property
+    def several(self) -> bool:
+        """Over all ports of the groups."""
+        return self._splits
+
+    @property
+    def grouped(self) -> AdaptiveTables:
+        """These."""
+        return self
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Counts messages in bulk that split alike, or chooses at every switch on the way."""
+        if spread:
+            raise UsageError(
+                "tables of adaptive routing are followed to the first LID of every host alone"
+            )
+        without = hosts[fabric.host_lid[hosts] == 0]
+        if len(without):
+            name = fabric.host_name[int(without[0])]
+            raise UsageError(
+                f'host "{name}" has no address (LID) in the tables; leave it out with without='
+            )
+        addresses = (fabric.host_lid, fabric.host_lmc)
+        return _core.make_grouped_resolver(
+            fabric.core, *self._arrays, *addresses, hosts, not self._splits
+        )
+
+    def follow(
+        self, fabric: Fabric, examples: int
+    ) -> tuple[_core.RouteCheck, int, list[int], NDArray[np.uint32]]:
+        """Follows all ways of all routes.
+
+        Returns:
+            What `check_routes` of the core counts, the number of dependencies of channels, a circle
+            of them, and for how many addresses a group has each channel between switches although
+            it leads no nearer, shape [2 cables].
+        """
+        addresses = (fabric.host_lid, fabric.host_lmc)
+        return _core.check_ways(fabric.core, *self._arrays, *addresses, examples)
+
+    def ports_used(self, switch: int, address: int) -> list[int]:
+        """The ports by which a switch may send what is meant for an address; none of no entry."""
+        if address >= self.ports.shape[1]:
+            return []
+        group, port = int(self.groups.of_entry[switch, address]), int(self.ports[switch, address])
+        if group:
+            return self.groups.members(group)
+        return [] if port == 0xFFFF else [port]
+
+    @property
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint16]]:
+        groups = self.groups
+        return self.ports, groups.of_entry, groups.first, groups.ports
+
+
+def shortest_in_groups(fabric: Fabric, *, hashed: bool) -> AdaptiveTables:
+    """Tables by which every switch may use all ports that begin a shortest way to a host's switch.
+
+    An entry's own port is that of the engine ``minhop``; where only one begins a shortest way, it
+    stands alone.
+
+    Raises:
+        UsageError: a host cannot be reached from another.
+    """
+    try:
+        leaves, set_of, first, members = _core.next_hops(
+            fabric.core, np.arange(fabric.hosts, dtype=np.uint32)
+        )
+    except UnreachableError as error:
+        raise unreachable(fabric, error) from None
+    ports = _core.minhop(fabric.core, targets_of(fabric))
+    cable, back = members // 2, members % 2 == 1
+    port_of = np.where(back, fabric.cable_to_port[cable], fabric.cable_from_port[cable])
+    number = np.zeros(len(first) - 1, dtype=np.uint16)
+    groups: dict[tuple[int, ...], int] = {}
+    for each in range(1, len(first) - 1):
+        some = port_of[first[each] : first[each + 1]]
+        if len(some) > 1:
+            group = groups.setdefault(tuple(np.sort(some).tolist()), len(groups) + 1)
+            if group > _MOST_GROUPS:
+                raise UsageError(
+                    f"more than {_MOST_GROUPS:,} different groups of ports begin shortest ways"
+                )
+            number[each] = group
+    row = np.zeros(fabric.switches, dtype=np.int64)
+    row[leaves] = np.arange(len(leaves))
+    of_entry = np.zeros_like(ports)
+    for host in range(fabric.hosts):
+        lid = int(fabric.host_lid[host])
+        column = number[set_of[row[fabric.host_switch[host]]]]
+        of_entry[:, lid : lid + (1 << int(fabric.host_lmc[host]))] = column[:, np.newaxis]
+    sizes = [0, 0, *(len(some) for some in groups)]
+    return AdaptiveTables(
+        ports,
+        PortGroups(
+            of_entry=of_entry,
+            first=np.cumsum(sizes).astype(np.uint32),
+            ports=np.array([port for some in groups for port in some], dtype=np.uint16),
+            hashed=np.array([0, *([int(hashed)] * len(groups))], dtype=np.uint8),
+        ),
+    )
