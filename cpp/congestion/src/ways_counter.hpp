@@ -38,7 +38,7 @@ class WaysCounter {
       between_[number * ways_->leaves() + ways_->leaf_of_class(number)] = 0;
     }
     std::fill(load_.begin(), load_.end(), 0.0);
-    ways_->spread(between_, load_);
+    ways_->spread(between_, load_, crossed_);
     return load_;
   }
 
@@ -65,11 +65,12 @@ class WaysCounter {
   }
   void find_largest(std::vector<double>& of_pairs) {
     std::fill(of_pairs.begin(), of_pairs.end(), 0.0);
-    ways_->largest(between_, value_, of_pairs);
+    ways_->largest(between_, crossed_, value_, of_pairs);
   }
 
   const Ways* ways_;
   std::vector<std::uint32_t> between_;
+  Crossed crossed_;
   std::vector<double> worst_;
   std::vector<double> slowest_;
   std::vector<double> load_;

@@ -112,7 +112,8 @@ TEST_CASE("more messages on a channel than a counter is sure to hold are refused
 
 TEST_CASE("a piece may have more messages than a channel can count") {
   const contend::test::ClockwiseRing ring(4);
-  const auto resolver = make_sprayed_resolver(ring.fabric, {{0, 1, 2, 3}, false});
+  const Places places{{0, 1, 2, 3}, false};
+  const auto resolver = make_sprayed_resolver(ring.fabric, places, next_hops(ring.fabric, places));
   REQUIRE(resolver->unit() > 1);
   // Neighbours: every channel gets one message, and two in all could be counted on each.
   const std::vector<Place> source{0, 1, 2, 3};

@@ -18,6 +18,17 @@ struct PartOnChannel {
   double part;
 };
 
+/// What spread() has met, for largest(): by target's class, what messages cross, in their order.
+struct Crossed {
+  void clear() {
+    items.clear();
+    ends.clear();
+  }
+  std::vector<std::uint32_t> items;
+  /// Where those of every class that receives any end.
+  std::vector<std::size_t> ends;
+};
+
 /// How messages split that take several ways at once. All messages from a leaf to targets of one
 /// class split alike, so they are counted in bulk: `messages` holds their number by target's class
 /// and source's leaf, [classes][leaves]. Targets of a class hang on one leaf.
@@ -38,11 +49,13 @@ class Ways {
   virtual std::uint32_t leaf_of_class(std::size_t number) const = 0;
 
   /// Adds to the load of every channel between switches what the messages put on it.
-  virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load) const = 0;
+  virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load,
+                      Crossed& crossed) const = 0;
   /// The largest value, of those by channel, on any channel that a message from a leaf to a
-  /// class crosses with a part of it; written for every pair that has messages.
-  virtual void largest(std::span<const std::uint32_t> messages, std::span<const double> value,
-                       std::span<double> largest) const = 0;
+  /// class crosses with a part of it; written for every pair that has messages. `crossed` is what
+  /// spread() has met of the same messages.
+  virtual void largest(std::span<const std::uint32_t> messages, const Crossed& crossed,
+                       std::span<const double> value, std::span<double> largest) const = 0;
   /// The part of a message that crosses a channel, by target's class and source's leaf like
   /// `messages`. Cost: a look at all channels on the ways.
   virtual std::vector<double> parts_across(ChannelId channel) const = 0;
@@ -54,7 +67,8 @@ class Ways {
 
 /// Every packet of a message takes any way: at each switch a message splits evenly over the
 /// channels that lead on, parallel cables each counting as one. Cost of a look at all messages of a
-/// round: for every class that receives any, once all channels on the ways to it.
+/// round: for every class that receives any, once all switches on the ways to it, and all different
+/// sets of switches that these lead to.
 std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
                                                 NextHops next);
 
