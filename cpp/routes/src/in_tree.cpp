@@ -46,12 +46,14 @@ void ForwardingBlock::look_up(std::span<const Destination> block) {
 
 /// What was met last, from `again` on, is a loop: resolves it, and says where it begins in order_.
 std::size_t InTree::close_loop(SwitchId again) {
-  const auto begin = std::find(order_.rbegin(), order_.rend(), again).base() - 1;
-  const SwitchId lowest = *std::min_element(begin, order_.end());
-  for (auto s = begin; s != order_.end(); ++s) {
-    state_[*s] = {lowest, now_ + static_cast<std::uint32_t>(TraceEnd::loop)};
+  std::size_t begin = reached_ - 1;
+  while (order_[begin] != again) --begin;
+  const std::span<const SwitchId> loop = order().subspan(begin);
+  const SwitchId lowest = std::ranges::min(loop);
+  for (const SwitchId s : loop) {
+    state_[s] = {lowest, now_ + static_cast<std::uint32_t>(TraceEnd::loop)};
   }
-  return static_cast<std::size_t>(begin - order_.begin());
+  return begin;
 }
 
 }  // namespace contend

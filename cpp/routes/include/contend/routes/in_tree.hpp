@@ -59,14 +59,14 @@ class ForwardingBlock {
 /// step per switch on the routes. Memory: a few words per switch, reused.
 class InTree {
  public:
-  explicit InTree(std::size_t switches) : state_(switches) { order_.reserve(switches); }
+  explicit InTree(std::size_t switches) : state_(switches), order_(switches) {}
 
   /// Forgets all routes; what follows is about another target, or other entries.
   void clear() {
-    order_.clear();
+    reached_ = 0;
     now_ += kMarks;
     if (now_ != 0) return;
-    // After half a thousand million times marks begin anew.
+    // Marks run out after 2^29 targets and begin anew.
     state_.assign(state_.size(), {});
     now_ = kMarks;
   }
@@ -80,7 +80,7 @@ class InTree {
   }
 
   /// The switches on the routes, each after the switch it forwards to (loops aside).
-  std::span<const SwitchId> order() const { return order_; }
+  std::span<const SwitchId> order() const { return {order_.data(), reached_}; }
   /// How routes end that pass a switch of `order`.
   TraceEnd end(SwitchId s) const { return static_cast<TraceEnd>(state_[s].mark - now_); }
   /// Where they end if not at the target; of a loop, its switch with the lowest number.
@@ -99,22 +99,22 @@ class InTree {
 
   template <class Next>
   void walk(SwitchId from, const Next& next) {
-    const std::size_t begin = order_.size();
+    const std::size_t begin = reached_;
     SwitchId at = from;
     std::size_t open = 0;
     for (;;) {
       state_[at].mark = now_ + kOnPath;
-      order_.push_back(at);
+      order_[reached_++] = at;
       const Onward onward = next(at);
       if (onward.ends()) {
         const bool arrived = onward.end() == TraceEnd::delivered;
         state_[at] = {arrived ? 0 : at, now_ + static_cast<std::uint32_t>(onward.end())};
-        open = order_.size() - 1;
+        open = reached_ - 1;
         break;
       }
       at = onward.to();
       if (state_[at].mark < now_) continue;
-      open = state_[at].mark == now_ + kOnPath ? close_loop(at) : order_.size();
+      open = state_[at].mark == now_ + kOnPath ? close_loop(at) : reached_;
       break;
     }
     State state = state_[at];
@@ -123,12 +123,13 @@ class InTree {
       state.value += more;
       state_[order_[--open]] = state;
     }
-    std::reverse(order_.begin() + static_cast<std::ptrdiff_t>(begin), order_.end());
+    std::reverse(order_.data() + begin, order_.data() + reached_);
   }
   std::size_t close_loop(SwitchId again);
 
   std::vector<State> state_;
-  std::vector<SwitchId> order_;
+  std::vector<SwitchId> order_;  ///< the first reached_ of them
+  std::size_t reached_ = 0;
   std::uint32_t now_ = kMarks;
 };
 
