@@ -19,19 +19,19 @@ import msgspec
 
 import contend
 from contend.prediction import Calibration
-from contend.report.better_seats import BetterSeatsJson
-from contend.report.better_tables import BetterTablesJson
 from contend.report.collectives import CollectivesJson
+from contend.report.cure.better_seats import BetterSeatsJson
+from contend.report.cure.better_tables import BetterTablesJson
+from contend.report.cure.engines import EnginesJson
+from contend.report.cure.failures import FailuresJson
+from contend.report.cure.improvement import ImprovementJson
 from contend.report.emulate import EmulationJson
-from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
 from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostListJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
 from contend.report.fabric.summary import FabricSummaryJson
-from contend.report.failures import FailuresJson
-from contend.report.improvement import ImprovementJson
 from contend.report.jobs.json import JobsJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson

@@ -15,8 +15,8 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.routes import AdaptiveTables, adopt, check, load_tables, make_resolver, save
+from several_ways import PART, counted, drawn_pairs
 
-PART = 1 / 1024
 SPECS = ["xgft:3;2,2,3;1,2,2", "dragonfly:2,4,2", "torus:3x4", "random:8,3,2,1"]
 
 
@@ -77,22 +77,8 @@ def test_entries_that_differ_within_a_leaf_count_as_they_are(
     for sample in range(found.samples):
         shares = []
         for number in range(drawn.rounds):
-            ends = drawn.messages(number, seed=7, sample=sample)
-            both = zip(*(each.tolist() for each in ends), strict=True)
-            pairs = [(a, b) for a, b in both if a != b]
-            crossed = [ways(fabric, *pair) for pair in pairs]
-            load = np.zeros(2 * fabric.cables)
-            sent, received = np.zeros(fabric.hosts), np.zeros(fabric.hosts)
-            for (a, b), each in zip(pairs, crossed, strict=True):
-                sent[a] += 1
-                received[b] += 1
-                for channel, share in each.items():
-                    load[channel] += share
-            pi = [
-                max([1, sent[a], received[b], *(load[channel] for channel in each)])
-                for (a, b), each in zip(pairs, crossed, strict=True)
-            ]
-            shares.append(np.mean(1 / np.array(pi)))
+            pairs = drawn_pairs(drawn, number, seed=7, sample=sample)
+            shares.append(np.mean(1 / counted(fabric, pairs, ways)[1]))
         assert found.bandwidth[sample] == pytest.approx(np.mean(shares), abs=2 * PART)
 
 

@@ -14,7 +14,7 @@ from contend.fabric import Carried
 from contend.pattern import parse
 from contend.routes import make_resolver, save
 from contend.schedule import phases_by_routes
-from several_ways import PART, sprayed
+from several_ways import PART, counted, drawn_pairs, sprayed
 
 
 @pytest.mark.parametrize("pattern", ["bisect", "shift:3", "uniform", "alltoall", "tree"])
@@ -29,24 +29,10 @@ def test_sprayed_messages_by_the_definition(spec: str, pattern: str) -> None:
     for sample in range(3):
         by_round = []
         for number in range(drawn.rounds):
-            ends = drawn.messages(number, seed=7, sample=sample)
-            both = zip(*(each.tolist() for each in ends), strict=True)
-            pairs = [(a, b) for a, b in both if a != b]
-            crossed = [sprayed(fabric, *pair) for pair in pairs]
-            load = np.zeros(2 * fabric.cables)
-            sent, received = np.zeros(fabric.hosts), np.zeros(fabric.hosts)
-            for (a, b), each in zip(pairs, crossed, strict=True):
-                sent[a] += 1
-                received[b] += 1
-                for channel, share in each.items():
-                    load[channel] += share
-            pi = [
-                max([sent[a], received[b], *(load[channel] for channel in each)])
-                for (a, b), each in zip(pairs, crossed, strict=True)
-            ]
+            load, pi = counted(fabric, drawn_pairs(drawn, number, seed=7, sample=sample), sprayed)
             loads += load
-            if pi:
-                by_round.append((np.mean(1 / np.array(pi)), np.mean(pi)))
+            if len(pi):
+                by_round.append((np.mean(1 / pi), np.mean(pi)))
         shares.append(np.mean([bandwidth for bandwidth, _ in by_round]))
         mean_pi.append(np.mean([pi for _, pi in by_round]))
     samples = found.samples

@@ -11,8 +11,8 @@ import pytest
 
 from contend.measurement import Distribution, DrawnAgreement
 from contend.measurement.draws import ByPart
-from contend.report.pair_figures import drawn_figure
-from contend.report.pairs import pair_json, pair_tables
+from contend.report.pairwise.pair_figures import drawn_figure
+from contend.report.pairwise.pairs import pair_json, pair_tables
 from contend.runs import Run, RunRecord
 from json_reading import as_read
 

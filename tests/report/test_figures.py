@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -21,6 +23,7 @@ from contend.report import (
     simulation_comparison,
 )
 from contend.report.simulation.histograms import BarLabel, bin_edges, fractions, label_rows
+from contend.report.style import new_figure, rate_axis, styled, time_axis
 
 
 def texts(figure: Figure) -> str:
@@ -295,3 +298,37 @@ def test_a_long_name_of_a_channel_is_wrapped_not_cut_off(make_simulation: Any, d
     (hottest,) = [text for text in figure.findobj(Text) if "hottest:" in text.get_text()]
     assert '01:MQM8700/U1" port 3' in hottest.get_text()
     assert hottest.get_window_extent().x1 < figure.bbox.width
+
+
+@pytest.mark.parametrize("span", [(0.16, 7.0), (300.0, 9000.0), (0.01, 20000.0)])
+def test_rates_have_a_scale(span: tuple[float, float]) -> None:
+    figure = new_figure(height=2)
+    axes = figure.subplots()
+    rate_axis(axes)
+    axes.set_ylim(*span)
+    FigureCanvasAgg(figure).draw()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    shown = [
+        tick for tick in ticks if span[0] <= tick.get_loc() <= span[1] and tick.label1.get_text()
+    ]
+    assert 3 <= len(shown) <= 8
+
+
+@pytest.mark.parametrize(
+    "span", [(8.1e-3, 8.7e-3), (1.7e-3, 3.3e-3), (2.1e-3, 9.9e-3), (1e-5, 5e-3)]
+)
+def test_times_on_an_axis_stand_apart(span: tuple[float, float]) -> None:
+    with styled():
+        figure = new_figure(height=1, width=2.2)
+        axes = figure.subplots()
+        axes.set_xlim(*span)
+        time_axis(axes, "x")
+        axes.set_xlim(*span)
+        FigureCanvasAgg(figure).draw()
+    shown = [
+        label.get_window_extent()
+        for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        if span[0] <= tick <= span[1]
+    ]
+    assert len(shown) >= 2
+    assert not any(left.overlaps(right) for left, right in itertools.pairwise(shown))

@@ -11,8 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from contend import load
 from contend.congestion import hotspot
 from contend.errors import UsageError
-from contend.report.hotspot import hotspot_tables
-from contend.report.hotspot_figures import hotspot_figure
+from contend.report.pairwise.hotspot import hotspot_tables
+from contend.report.pairwise.hotspot_figures import hotspot_figure
 from contend.report.run.json import hotspot_json
 from json_reading import as_read
 

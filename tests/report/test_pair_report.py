@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contend.measurement import Agreement, agreement
-from contend.report.pair_figures import ComparedFabric, agreement_figure, pair_figure
-from contend.report.pairs import pair_json, pair_tables
+from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure, pair_figure
+from contend.report.pairwise.pairs import pair_json, pair_tables
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
 from contend.report.table import ResultTable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables, measure_tables, run_tables
 from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.style import new_figure, rate_axis, styled, time_axis
 from contend.report.words import interval_words, size_words
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read
@@ -282,40 +280,6 @@ def test_the_names_of_several_runs_hide_no_label(alltoall: Run, slower: Run) -> 
     labels += [text for text in (figure._supxlabel,) if text is not None]  # type: ignore[attr-defined]
     assert labels
     assert not any(legend.overlaps(label.get_window_extent()) for label in labels)
-
-
-@pytest.mark.parametrize("span", [(0.16, 7.0), (300.0, 9000.0), (0.01, 20000.0)])
-def test_rates_have_a_scale(span: tuple[float, float]) -> None:
-    figure = new_figure(height=2)
-    axes = figure.subplots()
-    rate_axis(axes)
-    axes.set_ylim(*span)
-    FigureCanvasAgg(figure).draw()
-    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
-    shown = [
-        tick for tick in ticks if span[0] <= tick.get_loc() <= span[1] and tick.label1.get_text()
-    ]
-    assert 3 <= len(shown) <= 8
-
-
-@pytest.mark.parametrize(
-    "span", [(8.1e-3, 8.7e-3), (1.7e-3, 3.3e-3), (2.1e-3, 9.9e-3), (1e-5, 5e-3)]
-)
-def test_times_on_an_axis_stand_apart(span: tuple[float, float]) -> None:
-    with styled():
-        figure = new_figure(height=1, width=2.2)
-        axes = figure.subplots()
-        axes.set_xlim(*span)
-        time_axis(axes, "x")
-        axes.set_xlim(*span)
-        FigureCanvasAgg(figure).draw()
-    shown = [
-        label.get_window_extent()
-        for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
-        if span[0] <= tick <= span[1]
-    ]
-    assert len(shown) >= 2
-    assert not any(left.overlaps(right) for left, right in itertools.pairwise(shown))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +13,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
+#include "pi_values.hpp"
 #include "round_averages.hpp"
 #include "ways_counter.hpp"
 
@@ -96,9 +95,9 @@ class RoundCounter {
     forget_padding();
     if (ways_) spread();
     const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
-    number_values(largest);
+    pi_values_.number(usage_, largest, unit_);
     if (ways_) {
-      ways_->find_worst(numbers());
+      ways_->find_worst(pi_values_.of_channels(usage_));
       if (!seconds_.empty()) ways_->find_slowest(seconds_);
     }
     begin_judging();
@@ -107,15 +106,14 @@ class RoundCounter {
   /// Takes the counts of another, which has folded them.
   void adopt(const RoundCounter& folded) {
     usage_ = folded.usage_;
-    number_ = folded.number_;
-    values_ = folded.values_;
+    pi_values_ = folded.pi_values_;
     ways_ = folded.ways_;
     begin_judging();
   }
 
   /// The values that pi may have, in parts of messages: those on all channels that are no less than
   /// a message, with 0 and a message, in ascending order.
-  std::span<const std::uint32_t> values() const { return values_; }
+  std::span<const std::uint32_t> values() const { return pi_values_.values(); }
 
   /// Counts every message of the piece by its value of pi; one with a weight is added to `by_value`
   /// at once. When a round has several pieces their routes must be looked up again.
@@ -128,7 +126,7 @@ class RoundCounter {
       find_route_pi(source, target, look_up_again);
     }
     if (places_ > 0) {
-      const std::uint32_t* const sent = numbers() + sent_;
+      const std::uint32_t* const sent = pi_values_.of_channels(usage_) + sent_;
       const std::uint32_t* const received = sent + places_;
       for (std::size_t m = 0; m < source.size(); ++m) {
         pi_[m] = std::max(pi_[m], std::max(sent[source[m]], received[target[m]]));
@@ -143,7 +141,7 @@ class RoundCounter {
 
   /// Adds what judge() has counted to `by_value`.
   void finish(std::span<std::uint64_t> by_value) {
-    for (std::size_t value = 0; value < values_.size(); ++value) {
+    for (std::size_t value = 0; value < values().size(); ++value) {
       for (std::size_t k = 0; k < kCounters; ++k) {
         by_value[value] += counters_[kCounters * value + k];
       }
@@ -198,8 +196,6 @@ class RoundCounter {
  private:
   /// Most messages share a few values of pi; counters used in turn do not wait for each other.
   static constexpr std::size_t kCounters = 4;
-  /// Up to here every number is taken for a value of pi: fewer than a list of them would cost.
-  static constexpr std::uint32_t kFew = 1U << 16;
 
   void refuse_more(std::uint64_t parts) const {
     if (parts <= most_messages_) return;
@@ -325,35 +321,8 @@ class RoundCounter {
     for (; k < stride; ++k) visit(route[k]);
   }
 
-  /// Lists the values of pi, and where they are far apart numbers them: counting by value then
-  /// takes memory by the channels, however many messages these carry.
-  void number_values(std::uint32_t largest) {
-    number_.clear();
-    if (largest <= kFew) {
-      values_.resize(std::size_t{std::max(largest, unit_)} + 1);
-      std::iota(values_.begin(), values_.end(), 0U);
-      return;
-    }
-    values_.assign({0, unit_});
-    for (const std::uint32_t used : usage_) {
-      if (used > unit_) values_.push_back(used);
-    }
-    std::sort(values_.begin(), values_.end());
-    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-    number_.resize(usage_.size());
-    for (std::size_t c = 0; c < usage_.size(); ++c) {
-      // What is less than a message is told as one: no message meets less than itself.
-      const std::uint32_t value = usage_[c] == 0 ? 0 : std::max(usage_[c], unit_);
-      const auto found = std::lower_bound(values_.begin(), values_.end(), value);
-      number_[c] = static_cast<std::uint32_t>(found - values_.begin());
-    }
-  }
-
-  /// By channel: the number of the value that it has, which is mostly the value itself.
-  const std::uint32_t* numbers() const { return number_.empty() ? usage_.data() : number_.data(); }
-
   void begin_judging() {
-    counters_.assign(kCounters * values_.size(), 0);
+    counters_.assign(kCounters * values().size(), 0);
     judged_ = 0;
   }
 
@@ -375,21 +344,18 @@ class RoundCounter {
   void find_worst_pi(std::span<const Place> source, std::span<const Place> target) {
     pi_.resize(std::max(pi_.size(), source.size()));
     for (std::size_t m = 0; m < source.size(); ++m) {
-      pi_[m] = std::max(number_of_message(), ways_->worst(source[m], target[m]));
+      pi_[m] = std::max(pi_values_.of_message(unit_), ways_->worst(source[m], target[m]));
     }
   }
-
-  /// The number of the value of a whole message.
-  std::uint32_t number_of_message() const { return number_.empty() ? unit_ : 1; }
 
   template <std::size_t Stride>
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
     pi_.resize(std::max(pi_.size(), messages));
-    const std::uint32_t* number = numbers();
+    const std::uint32_t* number = pi_values_.of_channels(usage_);
     const Id* route = routes_.data();
     std::uint32_t* pi = pi_.data();
-    const std::uint32_t whole = number_of_message();
+    const std::uint32_t whole = pi_values_.of_message(unit_);
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
       // A message that crosses no channel between switches still has its host's, all to itself.
       std::uint32_t most = whole;
@@ -417,8 +383,7 @@ class RoundCounter {
   /// Channels between switches, padding, injection and ejection.
   std::vector<std::uint32_t> usage_;
   std::vector<std::uint32_t> total_;
-  std::vector<std::uint32_t> number_;  ///< of the value of each; empty where it is the value
-  std::vector<std::uint32_t> values_;
+  PiValues pi_values_;
   std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
   std::uint64_t judged_ = 0;     ///< messages in counters_
   std::uint64_t draw_ = 0;

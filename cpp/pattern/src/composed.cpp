@@ -115,16 +115,15 @@ class Parts final : public Pattern {
   std::shared_ptr<const Pattern> second_;
 };
 
-class Copies final : public Pattern {
+/// The messages of another pattern, altered.
+class Altered : public Pattern {
  public:
-  Copies(Rank copies, std::shared_ptr<const Pattern> pattern)
-      : Pattern(copies * pattern->ranks()), copies_(copies), pattern_(std::move(pattern)) {}
+  Altered(Rank ranks, std::shared_ptr<const Pattern> pattern)
+      : Pattern(ranks), pattern_(std::move(pattern)) {}
 
   std::uint32_t rounds() const override { return pattern_->rounds(); }
   std::uint32_t pieces(std::uint32_t round) const override { return pattern_->pieces(round); }
-  std::uint64_t messages_expected() const override {
-    return copies_ * pattern_->messages_expected();
-  }
+  std::uint64_t messages_expected() const override { return pattern_->messages_expected(); }
   bool random() const override { return pattern_->random(); }
   bool shares_ends() const override { return pattern_->shares_ends(); }
   bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
@@ -134,17 +133,32 @@ class Copies final : public Pattern {
   void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
             Messages& out) const override {
     pattern_->fill(round, piece, choices, out);
-    copy(out);
+    alter(out);
   }
   void fill(std::uint32_t round, std::uint32_t piece, EnumeratedChoices& choices,
             Messages& out) const override {
     pattern_->fill(round, piece, choices, out);
-    copy(out);
+    alter(out);
+  }
+
+ private:
+  virtual void alter(Messages& out) const = 0;
+
+  std::shared_ptr<const Pattern> pattern_;
+};
+
+class Copies final : public Altered {
+ public:
+  Copies(Rank copies, std::shared_ptr<const Pattern> pattern)
+      : Altered(copies * pattern->ranks(), pattern), copies_(copies) {}
+
+  std::uint64_t messages_expected() const override {
+    return copies_ * Altered::messages_expected();
   }
 
  private:
   /// Spreads the messages of a copy to all, the last first, so that none is overwritten unread.
-  void copy(Messages& out) const {
+  void alter(Messages& out) const override {
     const std::size_t count = out.size();
     out.resize(copies_ * count);
     if (!out.weight.empty()) out.weight.resize(copies_ * count);
@@ -162,36 +176,15 @@ class Copies final : public Pattern {
   }
 
   Rank copies_;
-  std::shared_ptr<const Pattern> pattern_;
 };
 
-class Rest final : public Pattern {
+class Rest final : public Altered {
  public:
   Rest(std::shared_ptr<const Pattern> pattern, std::vector<std::uint8_t> gone)
-      : Pattern(pattern->ranks()), pattern_(std::move(pattern)), gone_(std::move(gone)) {}
-
-  std::uint32_t rounds() const override { return pattern_->rounds(); }
-  std::uint32_t pieces(std::uint32_t round) const override { return pattern_->pieces(round); }
-  std::uint64_t messages_expected() const override { return pattern_->messages_expected(); }
-  bool random() const override { return pattern_->random(); }
-  bool shares_ends() const override { return pattern_->shares_ends(); }
-  bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
-  bool weighted() const override { return pattern_->weighted(); }
-  std::optional<std::uint64_t> outcomes() const override { return pattern_->outcomes(); }
-
-  void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
-            Messages& out) const override {
-    pattern_->fill(round, piece, choices, out);
-    leave_out(out);
-  }
-  void fill(std::uint32_t round, std::uint32_t piece, EnumeratedChoices& choices,
-            Messages& out) const override {
-    pattern_->fill(round, piece, choices, out);
-    leave_out(out);
-  }
+      : Altered(pattern->ranks(), pattern), gone_(std::move(gone)) {}
 
  private:
-  void leave_out(Messages& out) const {
+  void alter(Messages& out) const override {
     std::size_t kept = 0;
     for (std::size_t m = 0; m < out.size(); ++m) {
       if (gone_[out.source[m]] != 0 || gone_[out.target[m]] != 0) continue;
@@ -204,7 +197,6 @@ class Rest final : public Pattern {
     if (!out.weight.empty()) out.weight.resize(kept);
   }
 
-  std::shared_ptr<const Pattern> pattern_;
   std::vector<std::uint8_t> gone_;
 };
 

@@ -1,10 +1,12 @@
-from .better_seats import better_seats_document as better_seats_document
-from .better_tables import better_tables_document as better_tables_document
 from .collectives import collectives_document as collectives_document
+from .cure.better_seats import better_seats_document as better_seats_document
+from .cure.better_tables import better_tables_document as better_tables_document
+from .cure.engines import engines_document as engines_document
+from .cure.failures import failures_document as failures_document
+from .cure.improvement import improvement_document as improvement_document
 from .document import Document as Document
 from .emulate import emulation_document as emulation_document
 from .emulate import network_line as network_line
-from .engines import engines_document as engines_document
 from .explanation import explanation_document as explanation_document
 from .fabric.alltoall import alltoall_figure as alltoall_figure
 from .fabric.checks import check_document as check_document
@@ -15,8 +17,6 @@ from .fabric.made import made_document as made_document
 from .fabric.marks import Mark as Mark
 from .fabric.network import fabric_figure as fabric_figure
 from .fabric.summary import fabric_document as fabric_document
-from .failures import failures_document as failures_document
-from .improvement import improvement_document as improvement_document
 from .jobs.figures import jobs_figure as jobs_figure
 from .jobs.json import jobs_document as jobs_document
 from .memory import memory_document as memory_document

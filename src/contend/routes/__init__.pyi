@@ -1,5 +1,3 @@
-from .adaptive import AdaptiveTables as AdaptiveTables
-from .adaptive import PortGroups as PortGroups
 from .changed import changed_ports as changed_ports
 from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary
@@ -17,8 +15,6 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
-from .hashed import HashedRoutes as HashedRoutes
-from .hashed import NextHops as NextHops
 from .mending import mendable as mendable
 from .mending import mended as mended
 from .routes import Routes as Routes
@@ -31,7 +27,11 @@ from .saving import kind_of as kind_of
 from .saving import lost as lost
 from .saving import save as save
 from .saving import save_to as save_to
-from .sprayed import SprayedRoutes as SprayedRoutes
+from .several.adaptive import AdaptiveTables as AdaptiveTables
+from .several.adaptive import PortGroups as PortGroups
+from .several.hashed import HashedRoutes as HashedRoutes
+from .several.hashed import NextHops as NextHops
+from .several.sprayed import SprayedRoutes as SprayedRoutes
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt

@@ -22,9 +22,9 @@ from contend.fabric import (
     source_name,
     survey,
 )
-from contend.routes.adaptive import AdaptiveTables, PortGroups
 from contend.routes.addresses import others_of
 from contend.routes.routes import routes_of, tables_of, without_tables
+from contend.routes.several.adaptive import AdaptiveTables, PortGroups
 from contend.routes.tables import NO_PORT, TableColumns
 from contend.units import counted
 

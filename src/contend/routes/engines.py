@@ -15,11 +15,11 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
-from contend.routes.hashed import HashedRoutes
 from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
-from contend.routes.sprayed import SprayedRoutes
+from contend.routes.several.hashed import HashedRoutes
+from contend.routes.several.sprayed import SprayedRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 

@@ -14,8 +14,8 @@ from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
 
 if TYPE_CHECKING:
-    from contend.routes.adaptive import AdaptiveTables
-    from contend.routes.hashed import NextHops
+    from contend.routes.several.adaptive import AdaptiveTables
+    from contend.routes.several.hashed import NextHops
     from contend.routes.tables import ForwardingTables
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import InputError, UsageError, legible
 from contend.fabric import NO_SWITCH, Fabric, Finding
-from contend.routes.adaptive import AdaptiveTables, PortGroups
 from contend.routes.addresses import addresses_of
 from contend.routes.routes import Routes
+from contend.routes.several.adaptive import AdaptiveTables, PortGroups
 from contend.units import counted
 
 NO_PORT = 0xFFFF

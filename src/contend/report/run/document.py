@@ -12,8 +12,8 @@ from contend.congestion import HotSpot
 from contend.fabric import Fabric
 from contend.measurement import Agreement, DrawnAgreement, MeasuredPairs, victim_operations
 from contend.report.document import Document
-from contend.report.hotspot import hotspot_tables
-from contend.report.pairs import pair_json, pair_tables
+from contend.report.pairwise.hotspot import hotspot_tables
+from contend.report.pairwise.pairs import pair_json, pair_tables
 from contend.report.run.comparison import comparison_tables, fitting_pictures
 from contend.report.run.json import hotspot_json, measure_json, results_json, runs_json
 from contend.report.run.tables import measure_tables, run_tables
@@ -100,7 +100,7 @@ def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
 
 
 def _pairs_figure(names: Sequence[str], measured: Sequence[MeasuredPairs]) -> Figure:
-    from contend.report.pair_figures import (
+    from contend.report.pairwise.pair_figures import (
         ComparedFabric,
         agreement_figure,
         drawn_figure,
@@ -137,7 +137,7 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     pairs = hotspot_json(spot, fabric)
 
     def draw() -> Figure:
-        from contend.report.hotspot_figures import hotspot_figure
+        from contend.report.pairwise.hotspot_figures import hotspot_figure
 
         return hotspot_figure(operations[0], fabric.name)
 

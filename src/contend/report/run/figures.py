@@ -11,8 +11,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
-from contend.report.hotspot_figures import hotspot_figure
-from contend.report.pair_figures import pair_figure
+from contend.report.pairwise.hotspot_figures import hotspot_figure
+from contend.report.pairwise.pair_figures import pair_figure
 from contend.report.run.comparison import PICTURES_OF_PROBES, ComparedRun, compared, in_order
 from contend.report.run.findings import pingpong_finding
 from contend.report.run.rates import run_rate_figures

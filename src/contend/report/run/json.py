@@ -12,7 +12,7 @@ from contend.congestion import HotSpot
 from contend.fabric import Fabric
 from contend.measurement import are_beyond_wire, victim_operations
 from contend.report.document import filled
-from contend.report.pairs import PairsJson
+from contend.report.pairwise.pairs import PairsJson
 from contend.report.run.comparison import compared
 from contend.report.run.findings import (
     CollapseJson,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from contend.measurement import pair_bandwidths, victim_operations
-from contend.report.hotspot import hotspot_tables
-from contend.report.pairs import pair_tables
+from contend.report.pairwise.hotspot import hotspot_tables
+from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.findings import collapse_tables, winner_tables
 from contend.report.table import ResultTable
 from contend.report.words import (

@@ -14,8 +14,8 @@ from contend.measurement import (
     usable,
     victim_operations,
 )
-from contend.report.drawn_pairs import drawn_finding
-from contend.report.hotspot import hotspot_finding
+from contend.report.pairwise.drawn_pairs import drawn_finding
+from contend.report.pairwise.hotspot import hotspot_finding
 from contend.report.run.findings import collapse_words, pingpong_finding
 from contend.report.words import (
     UNKNOWN,

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from contend.report.document import Document
-from contend.report.pairs import agreement_tables
+from contend.report.pairwise.pairs import agreement_tables
 from contend.report.study.json import StudyJson, VerificationJson, study_json, verified_json
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_json import MeasuredStudyJson, measured_json
@@ -169,7 +169,7 @@ def _verification_verdict(agreements: Sequence[Agreement]) -> str:
 
 
 def _agreement_figure(verified: Sequence[Verified]) -> Figure:
-    from contend.report.pair_figures import ComparedFabric, agreement_figure
+    from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure
 
     return agreement_figure(
         [

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from contend.congestion import SampleMean
 from contend.measurement import Agreement
 from contend.report.document import filled
-from contend.report.pairs import AgreementJson, agreement_keys
+from contend.report.pairwise.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
 from contend.studies import Case, Record, SimulatedPlan, SimulatedStudy
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.routes import Routes
+from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire
-from contend.report.hotspot import hotspot_finding
+from contend.report.pairwise.hotspot import hotspot_finding
 from contend.report.style import (
     BEYOND,
     COLOURS,

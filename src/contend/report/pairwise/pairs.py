@@ -20,7 +20,7 @@ from contend.measurement import (
     usable,
 )
 from contend.report.document import filled
-from contend.report.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
+from contend.report.pairwise.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
     BEYOND_WIRE,

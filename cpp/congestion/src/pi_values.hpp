@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// The values that pi may have in a round, numbered in ascending order: 0, a message, and what more
+/// than a message loads a channel. Where they are far apart counting by number takes memory by the
+/// channels, however many messages these carry.
+class PiValues {
+ public:
+  /// Finds them. `usage` is what loads each channel, in parts of messages, `largest` the most of
+  /// it, and `unit` what a message counts for.
+  void number(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit) {
+    number_.clear();
+    if (largest <= kFew) {
+      values_.resize(std::size_t{std::max(largest, unit)} + 1);
+      std::iota(values_.begin(), values_.end(), 0U);
+      return;
+    }
+    values_.assign({0, unit});
+    for (const std::uint32_t used : usage) {
+      if (used > unit) values_.push_back(used);
+    }
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    number_.resize(usage.size());
+    for (std::size_t c = 0; c < usage.size(); ++c) {
+      // What is less than a message is told as one: no message meets less than itself.
+      const std::uint32_t value = usage[c] == 0 ? 0 : std::max(usage[c], unit);
+      const auto found = std::lower_bound(values_.begin(), values_.end(), value);
+      number_[c] = static_cast<std::uint32_t>(found - values_.begin());
+    }
+  }
+
+  std::span<const std::uint32_t> values() const { return values_; }
+  /// By channel: the number of the value that it has, which is mostly the value itself.
+  const std::uint32_t* of_channels(const std::vector<std::uint32_t>& usage) const {
+    return number_.empty() ? usage.data() : number_.data();
+  }
+  /// The number of the value of a whole message.
+  std::uint32_t of_message(std::uint32_t unit) const { return number_.empty() ? unit : 1; }
+
+ private:
+  /// Up to here every number is taken for a value of pi: fewer than a list of them would cost.
+  static constexpr std::uint32_t kFew = 1U << 16;
+
+  std::vector<std::uint32_t> values_;
+  std::vector<std::uint32_t> number_;  ///< by channel; empty where it is the value
+};
+
+}  // namespace contend

@@ -1,0 +1,1 @@
+"""Documents of cures: better tables and seats, added cables, failures, routing engines."""
