@@ -260,6 +260,13 @@ def test_what_is_rated_near_the_end_stands_above_the_panel(make_simulation: Any)
     assert (rated.xy[1], rated.get_va()) == (1, "bottom")
 
 
+def test_what_is_rated_is_told_where_no_samples_lie(make_simulation: Any) -> None:
+    for middle, side in ((0.84, "right"), (0.3, "left")):
+        (axes,) = bandwidth_histogram([narrow(make_simulation, middle)], rated=[0.6]).axes
+        (rated,) = [text for text in axes.texts if "narrowest cut" in text.get_text()]
+        assert rated.get_ha() == side
+
+
 def test_many_values_of_congestion_are_drawn_as_steps(make_simulation: Any) -> None:
     """100 messages of π = 50 and 300 of π = 1007: bars would be half a pixel wide."""
     histogram = np.zeros(1008, dtype=np.uint64)

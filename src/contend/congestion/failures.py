@@ -111,8 +111,8 @@ class _OnWaysFoundAnew:
         after = self._routes.found_anew(self._fabric, self._hosts, rest)
         if after is None:
             raise UsageError(
-                f"routes by {self._routes.engine} are not found anew after a failure: give "
-                "routes=FILE or another route=ENGINE"
+                "who mends the groups of adaptive routing after a failure is not known: give "
+                "route=spray for all shortest ways, or other routes"
             )
         gone = rest.host_gone()[self._hosts]
         left = _core.make_rest(self._pattern.core, gone)

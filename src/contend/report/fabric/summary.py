@@ -154,15 +154,15 @@ def _routes_rows(summary: FabricSummary) -> list[tuple[str, str, str]]:
     chosen = share.free + share.hashed
     kinds = [
         f"{count:,} {what}"
-        for count, what in ((share.free, "by the packet"), (share.hashed, "by a hash"))
+        for count, what in ((share.free, "for every packet"), (share.hashed, "by hash"))
         if count
     ]
     least, most = min(share.group_sizes, default=0), max(share.group_sizes, default=0)
     sizes = f"{least} to {most}" if least < most else f"{most}"
     words = (
-        f"of {chosen + share.static:,} for hosts: {' and '.join(kinds) or 'none'}, to "
-        f"{counted(share.lids, 'LID')} at {counted(share.switches, 'switch')}, among "
-        f"{sizes} {'port' if sizes == '1' else 'ports'}"
+        f"of {chosen + share.static:,} for hosts choose a port: {' and '.join(kinds) or 'none'}; "
+        f"{sizes} {'port' if sizes == '1' else 'ports'} to choose from, "
+        f"{counted(share.switches, 'switch')}, {counted(share.lids, 'LID')}"
     )
     return [_routes_row(summary.routes), ("adaptive entries", f"{chosen:,}", words)]
 

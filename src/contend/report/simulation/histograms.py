@@ -105,20 +105,22 @@ def _span(label: BarLabel) -> tuple[float, float]:
     return left, left + width
 
 
-def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
+def mark_rated(axes: Axes, rated: Sequence[float | None], outlines: Sequence[_Outline]) -> None:
     """A broken vertical line at every rated bandwidth."""
+    middle = [float(np.median(curve.values)) for curve in outlines]
     for value in dict.fromkeys(value for value in rated if value is not None):
         axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-        # What messages get mostly lies left of what is rated: the text stands right of the line or,
-        # where there is no room, above the panel.
+        # The text stands on the side of the line with fewer samples or, where there is no room,
+        # above the panel.
         above = value > 0.7
+        left = above or any(each > value for each in middle)
         write_beside(
             axes,
             f"narrowest cut {percent(value)}".replace(".0 %", " %"),
             (value, 1 if above else 0.5),
-            (0, 2) if above else (2, 0),
+            (0, 2) if above else (-2 if left else 2, 0),
             xycoords=("data", "axes fraction"),
-            ha="right" if above else "left",
+            ha="right" if left else "left",
             va="bottom" if above else "center",
             color=QUIET,
             bbox=_ON_LINES,
@@ -230,7 +232,7 @@ def _draw(
         outline(axes, fractions(curve.values, edges), edges, curve.colour, curve.style)
     labels = panel.labels(edges, reference_name)
     write_labels(axes, labels, height)
-    mark_rated(axes, panel.rated)
+    mark_rated(axes, panel.rated, panel.outlines)
     # A line without points would take room at the figure's corner.
     if known := [value for value in panel.reference if value is not None]:
         at, low = axes.get_xaxis_transform(), [0.03] * len(known)
