@@ -37,7 +37,7 @@ _OPTIONS = """\
 An option means the same in every command that has it. `N,...` is a list with commas between.
 [How numbers, sizes, rates and times are written](words.md#numbers-sizes-rates-and-times) is the
 same everywhere, too. Every command also has `--help`, and `contend` itself has `--version` and
-`--debug`, which prints the traceback of a fault in contend.
+`--debug`, which prints the traceback if contend itself fails.
 """
 _LISTS = """\
 # Lists

@@ -116,11 +116,11 @@ def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
     [
         ("minhop", ""),
         ("ecmp", " Routes by ecmp are drawn anew for every sample."),
-        ("spray", " Routes by spray send every message over several ways at once."),
+        ("spray", " Routes by spray send every message over several paths at once."),
         (
             "ecmp,flows=4",
             " Routes by ecmp,flows=4 are drawn anew for every sample and send every message over "
-            "several ways at once.",
+            "several paths at once.",
         ),
     ],
 )

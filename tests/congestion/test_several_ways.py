@@ -192,7 +192,7 @@ def test_what_needs_one_way_says_so(route: str) -> None:
 
 def test_what_follows_messages_one_by_one_says_so() -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route="spray")
-    with pytest.raises(UsageError, match="several ways at once, and this follows each on one way"):
+    with pytest.raises(UsageError, match="several paths at once, and this follows each along one"):
         phases_by_routes(fabric, range(16))
 
 

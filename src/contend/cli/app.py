@@ -76,7 +76,7 @@ VERBS = (
             Verb(
                 "improve",
                 "contend.cli.fabric.improve:improve",
-                "Find the free ports to connect by new cables, and what each cable gains.",
+                "Find free ports to connect with new cables, and what each cable gains.",
             ),
             Verb(
                 "make",
@@ -237,7 +237,7 @@ def _contend(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of a fault of contend itself.")
+        bool, typer.Option("--debug", help="Show the traceback if contend itself fails.")
     ] = False,
 ) -> None:
     pass

@@ -24,8 +24,8 @@ def calibrate(
 ) -> Document:
     """Measure what messages cost, for contend predict.
 
-    Measures ping-pongs and streams between two hosts and within one host, and on an emulated
-    fabric all-to-alls of four ranks. Use a crossbar, or hosts on one leaf switch.
+    Measures ping-pongs and streams between two hosts and within one host; on an emulated fabric
+    also all-to-alls of four ranks. Use a crossbar, or hosts on one leaf switch.
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """

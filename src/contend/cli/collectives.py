@@ -31,7 +31,7 @@ BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers o
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 RateOption = Annotated[
     BytesPerSecond | None,
-    RATE(": every link, in place of its own rate.", default="the fabric's"),
+    RATE(": for every link, in place of its own rate.", default="the fabric's"),
 ]
 NvlinkOption = Annotated[
     BytesPerSecond | None,
@@ -40,7 +40,7 @@ NvlinkOption = Annotated[
         takes="RATE",
         means="Bandwidth at which a GPU sends to others of its server, such as 450GB/s",
         by=parse_rate,
-    )(default="without bound"),
+    )(default="unlimited"),
 ]
 # Columns of times that a table has room for.
 _MOST_SIZES = 12

@@ -26,8 +26,8 @@ WhatArgument = Annotated[
     str,
     typer.Argument(
         metavar="RUN|PROFILE|NCCL-TESTS|STUDY",
-        help="A run folder, a folder that holds some, a profile, the output of nccl-tests (text or "
-        "JSON) or a folder of such, one of contend's studies or a plan's file. For studies and "
+        help="A run folder or a folder of several, a profile, the output of nccl-tests (text or "
+        "JSON) or a folder of such files, one of contend's studies, or a plan. For studies and "
         "plans, contend explains the published figures.",
     ),
 ]

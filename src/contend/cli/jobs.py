@@ -37,7 +37,7 @@ NextOption = Annotated[int | None, NEXT(min=2)]
 PatternOption = Annotated[
     str | None,
     PATTERN(
-        ": every job sends bisect, shift:3, alltoall and more among its hosts.",
+        ": bisect, shift:3, alltoall or another pattern, which every job sends among its hosts.",
         default="bisect, within rails where servers have several adapters",
     ),
 ]

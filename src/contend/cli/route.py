@@ -38,7 +38,7 @@ LanesOption = Annotated[
     int,
     LANES("Files of tables cannot record more than one.", min=1, max=MOST_LANES),
 ]
-KEEP = Option(("--keep",), "TABLES", "Improve running tables, entry by entry")
+KEEP = Option(("--keep",), "TABLES", "Improve the running tables, entry by entry")
 CHANGES = Option(("--changes",), "N", "Most entries that may change")
 KeepOption = Annotated[
     str | None,
@@ -67,8 +67,8 @@ def route(
 ) -> Document:
     """Compute better forwarding tables, and show what they gain.
 
-    They make few messages collide and are free of deadlock. They are compared with the present
-    tables, from --routes or --route. OpenSM loads the result: opensm -R file -U FILE
+    The new tables make few messages collide and cannot deadlock. contend compares them with the
+    present ones, from --routes or --route. OpenSM loads them: opensm -R file -U FILE
 
     Example: contend route net.ibnetdiscover --routes net.lfts -o better.lfts
     """

@@ -74,7 +74,7 @@ EQUAL_RATES = Option(("--equal-rates",), None, "Treat all links as equally fast"
 CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel")
 LinkRateOption = Annotated[
     BytesPerSecond | None,
-    RATE(": every link, in place of its own rate.", default="the fabric's"),
+    RATE(": for every link, in place of its own rate.", default="the fabric's"),
 ]
 EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ChannelsOption = Annotated[
@@ -97,7 +97,7 @@ CountersOption = Annotated[
     ),
 ]
 BeforeOption = Annotated[list[str] | None, BEFORE(": files or folders likewise.")]
-IntervalOption = Annotated[Seconds | None, INTERVAL(default="as files say")]
+IntervalOption = Annotated[Seconds | None, INTERVAL(default="what the files say")]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]

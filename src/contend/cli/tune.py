@@ -16,7 +16,7 @@ RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Run folders of contend measure alltoall, or folders that hold some, such as studies.",
+        help="Runs of contend measure alltoall, or folders of several runs, such as studies.",
     ),
 ]
 RulesFolderOption = Annotated[

@@ -111,8 +111,8 @@ class _OnWaysFoundAnew:
         after = self._routes.found_anew(self._fabric, self._hosts, rest)
         if after is None:
             raise UsageError(
-                "who mends the groups of adaptive routing after a failure is not known: give "
-                "route=spray for all shortest ways, or other routes"
+                "contend does not know how groups of adaptive routing change after a failure: give "
+                "route=spray for all shortest paths, or other routes"
             )
         gone = rest.host_gone()[self._hosts]
         left = _core.make_rest(self._pattern.core, gone)

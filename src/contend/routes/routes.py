@@ -131,8 +131,8 @@ def make_resolver(
         )
     if routes.several and not several:
         raise UsageError(
-            f"routes by {routes.engine} send every message over several ways at once, and this "
-            "follows each on one way: give routes=FILE or another route=ENGINE"
+            f"routes by {routes.engine} send every message over several paths at once, and this "
+            "follows each along one path: give routes=FILE or another route=ENGINE"
         )
     try:
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)

@@ -21,7 +21,7 @@ from contend.report import Document
 
 EngineOption = Annotated[
     str | None,
-    ROUTE(f"{ENGINES} The worst failures are rerouted by it too, else by contend."),
+    ROUTE(f"{ENGINES} It also recomputes the tables after the worst failures (default: contend)."),
 ]
 SamplesOption = Annotated[int, SAMPLES("They are the same for each failure.", min=2)]
 
@@ -37,8 +37,8 @@ def failures(
 ) -> Document:
     """Remove every switch and cable, one at a time, and rank the failures by cost.
 
-    Tables are mended with as few changes as possible. The worst failures are also routed anew, and
-    tried two at a time.
+    Tables are mended with as few changes as possible. For the worst failures they are also
+    recomputed, and these failures are also tried two at a time.
 
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """

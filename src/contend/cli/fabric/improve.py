@@ -40,7 +40,7 @@ PatternOption = Annotated[str, PATTERN(": the traffic that should get more bandw
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 SamplesOption = Annotated[
     int | None,
-    SAMPLES("They judge the gains that are shown.", default="as many as simulate needs", min=2),
+    SAMPLES("The gains shown come from them.", default="as many as simulate needs", min=2),
 ]
 
 
@@ -58,9 +58,9 @@ def improve(
     output: MaybeFileOption = None,
     to: ToOption = None,
 ) -> Document:
-    """Find the free ports to connect by new cables, and what each cable gains.
+    """Find free ports to connect with new cables, and what each cable gains.
 
-    Routes are computed with and without the new cables, and the same patterns simulated on both.
+    The fabric is routed with and without the new cables; both get the same patterns.
 
     Example: contend fabric improve net.ibnetdiscover --cables 4 -o improved.fabric
     """

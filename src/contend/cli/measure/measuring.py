@@ -56,8 +56,8 @@ ResumeOption = Annotated[
     typer.Option(
         "--resume",
         metavar="FOLDER",
-        help="Continue this run. Of the other options only --budget and those of outputs "
-        "count, and --mpi, --launcher and --on if the run needs them again.",
+        help="Continue this run. Apart from --budget and the output options, other options do not "
+        "count; repeat --mpi, --launcher and --on if the run had them.",
     ),
 ]
 # Of launches that were not interrupted by somebody.

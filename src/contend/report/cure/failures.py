@@ -109,7 +109,7 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
             )
         )
     left = len(failures) - len(rows)
-    note = f"{_how(found)}; with nothing broken {_intact(found)}"
+    note = f"{_how(found)}; before any failure {_intact(found)}"
     if left:
         note += f"; {left:,} more are in the JSON"
     return ResultTable(
@@ -123,7 +123,7 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
 
 def _how(found: Failures) -> str:
     """How messages get past what died."""
-    return "by mended tables" if found.mended else "by the shortest ways that are left"
+    return "with mended tables" if found.mended else "over the shortest paths that are left"
 
 
 def _rerouted(failure: FabricFailure) -> tuple[str, str]:
@@ -147,7 +147,7 @@ def _intact(found: Failures) -> str:
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
     anew = percent(found.rerouted.effective_bandwidth)
-    return f"{words}, and {anew} rerouted by {found.engine}"
+    return f"{words}, and {anew} with tables recomputed by {found.engine}"
 
 
 def failures_figure(found: Failures) -> Figure:
@@ -163,7 +163,8 @@ def failures_figure(found: Failures) -> Figure:
             for row, one in enumerate(shown)
             if one.rerouted is not None
         ]
-        kinds = ((_how(found), mended, "o"), (f"rerouted by {found.engine}", anew, "D"))
+        recomputed = f"tables recomputed by {found.engine}"
+        kinds = ((_how(found), mended, "o"), (recomputed, anew, "D"))
         for number, (label, changes, marker) in enumerate(kinds):
             if not changes:
                 continue
@@ -239,8 +240,8 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     changed: Annotated[int, "table entries that had to change; 0 where there are no tables."]
     bandwidth: Annotated[
         float,
-        "what random pairs of hosts get on average, by mended tables or, without tables, by the "
-        "shortest ways that are left.",
+        "what random pairs of hosts get on average, with mended tables or, without tables, over "
+        "the shortest paths that are left.",
     ]
     change: Annotated[float, "against what the same pairs get on the whole fabric."]
     margin: Annotated[float, "half of the 95 % interval of the change."]

@@ -88,7 +88,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
         *_bisection_rows(summary.bisection),
     ]
     if summary.rated_hosts != summary.fabric.hosts:
-        chosen = "rated bisection and random pairs count these alone"
+        chosen = "rated bisection and random pairs count only these"
         rows.append(("chosen hosts", f"{summary.rated_hosts:,}", chosen))
     if summary.routes is not None:
         rows += _routes_rows(summary)
@@ -106,7 +106,7 @@ def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
     if bisection.planes:
         apart = f"no cable joins {len(bisection.planes)} parts of the network: see them below"
         return [("rated bisection", f"{100 * bisection.share:.1f} %", apart)]
-    most = "the most that cuts let them get on average, with any routes"
+    most = "an upper bound for their mean, whatever the routes"
     return [
         _bisection_row(bisection),
         ("random pairs", f"{100 * bisection.random_pairs:.1f} %", most),
@@ -268,7 +268,7 @@ def _rails(structure: Structure) -> ResultTable:
         columns=columns,
         rows=rows,
         numeric=frozenset((columns[0], *columns[2:])),
-        note="the kind of servers that most hosts belong to",
+        note="servers of the kind with the most hosts",
     )
 
 

@@ -94,7 +94,7 @@ def _ways(simulation: Simulation) -> str:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
     if routes.several:
-        said.append("send every message over several ways at once")
+        said.append("send every message over several paths at once")
     return f" Routes by {routes.engine} {' and '.join(said)}." if said else ""
 
 
@@ -148,7 +148,7 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
             ("rated bisection bandwidth", percent(rated.share), carried(rated.share), meaning)
         )
         if simulation.pattern == "bisect":
-            meaning = "the most that cuts allow random pairs"
+            meaning = "an upper bound for random pairs, whatever the routes"
             bound = rated.random_pairs
             rows.append(("bound by cuts", percent(bound), carried(bound), meaning))
     most = "messages on the fullest channel of a route"
@@ -253,7 +253,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             for first, last, share in ranges
         ),
         numeric=frozenset({"π", "1/π", "bandwidth", "messages"}),
-        note="" if simulation.bins_of_message == 1 else "messages split; by the nearest whole π",
+        note="" if simulation.bins_of_message == 1 else "messages take several paths; π is rounded",
     )
 
 

@@ -179,7 +179,7 @@ def shortest_in_groups(fabric: Fabric, *, hashed: bool) -> AdaptiveTables:
             group = groups.setdefault(tuple(np.sort(some).tolist()), len(groups) + 1)
             if group > _MOST_GROUPS:
                 raise UsageError(
-                    f"more than {_MOST_GROUPS:,} different groups of ports begin shortest ways"
+                    f"more than {_MOST_GROUPS:,} different groups of ports begin shortest paths"
                 )
             number[each] = group
     row = np.zeros(fabric.switches, dtype=np.int64)
