@@ -65,8 +65,8 @@ def test_verdict_table_and_json(
     assert seats.read_text().split() == hosts
     first = capsys.readouterr().out.splitlines()[0]
     assert first == (
-        "With these seats the most loaded channels need 50 % less time than in the given order (2 "
-        "s to 1 s), and mean congestion goes from 2 to 1."
+        "With this placement the most loaded channels need 50 % less time than in the given order "
+        "(2 s to 1 s), and mean congestion goes from 2 to 1."
     )
     assert said["verdict"] == first
 

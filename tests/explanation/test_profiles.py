@@ -171,7 +171,7 @@ def test_what_saves_nothing_is_no_cure(tmp_path: Path) -> None:
     ranks = sent_between(fabric, everyone, ticks=500 * MS)
     (remedy,) = cures(explained(tmp_path / "p", ranks, {"wire_Bps": 1e7}, fabric=fabric))
     assert remedy.saves_s is None
-    assert remedy.advice.startswith("Neither other seats nor routes")
+    assert remedy.advice.startswith("Neither another placement nor routes")
     assert "--placement same-leaf" in remedy.command
 
 

@@ -107,7 +107,7 @@ def _of_pattern(name: str, ranks: int) -> RankTraffic:
     pattern = parse(name, ranks)
     if pattern.random:
         raise UsageError(
-            f"{name}: its messages are random and differ every time, so no seats suit them"
+            f"{name}: its messages are random and differ every time, so no placement suits them"
         )
     rounds, sources, targets = [], [], []
     for number in range(pattern.rounds):
@@ -166,7 +166,7 @@ def _steps(program: ProfiledProgram, ranks: int) -> PhasedTraffic:
     strand_of = np.repeat(np.arange(len(lengths)), lengths)
     sends = np.flatnonzero((schedule.action == Action.SEND) & (schedule.amount > 0))
     if len(sends) == 0:
-        raise UsageError("expected messages between ranks, got none: no seats are better")
+        raise UsageError("expected messages between ranks, got none: no placement is better")
     rounds, first, of_send = np.unique(round_of[sends], return_index=True, return_inverse=True)
     operation = program.calls["operation"].to_numpy()
     call = np.searchsorted(operation, sends[first], side="right") - 1
@@ -229,7 +229,7 @@ def _traffic(
         .sort("phase", "source", "target")
     )
     if merged.is_empty():
-        raise UsageError("expected messages between ranks, got none: no seats are better")
+        raise UsageError("expected messages between ranks, got none: no placement is better")
     if len(merged) > _MOST_MESSAGES:
         raise UsageError(f"expected at most {_MOST_MESSAGES:,} messages, got {len(merged):,}")
     columns = {name: merged[name].to_numpy().astype(np.uint32) for name in _COLUMNS[:3]}

@@ -1,4 +1,4 @@
-"""Better seats: which rank goes on which host, so that a program's messages meet less."""
+"""Better seats: which rank goes on which host, so that fewer messages share a link."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ORDERS = ("linear", "bfs")
 
 @dataclass(frozen=True, eq=False)
 class BetterSeats(Shown, told="better_seats_document"):
-    """Seats for a program's ranks.
+    """A better placement of a program's ranks.
 
     Attributes:
-        fabric: where they are.
+        fabric: where they run.
         sent: what ranks send each other.
         before: host of every rank in the order that was given, shape [ranks].
         placement: host of every rank, as it may be given to every other function.
-        figures_before: what the order that was given is worth.
-        figures: what these seats are worth; never worse.
+        figures_before: figures of the order that was given.
+        figures: those of the new placement; never worse.
         hosts: how many could be taken.
         unit: of the time that channels take: ``s``, or ``bytes`` where rates are not known.
         seconds: that the search took.
@@ -53,13 +53,13 @@ class BetterSeats(Shown, told="better_seats_document"):
 
     @property
     def saved(self) -> float:
-        """Share of the time of the most loaded channels that these seats save."""
+        """Share of the time of the most loaded channels that it saves."""
         before = self.figures_before.busy
         return 1 - self.figures.busy / before if before > 0 else 0.0
 
     @property
     def moved(self) -> int:
-        """How many ranks sit elsewhere than in the given order."""
+        """How many ranks have another host than in the given order."""
         return int(np.count_nonzero(self.before != self.placement.hosts))
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ def place(
     rate: float | str | None = None,
     seed: int = 1,
 ) -> BetterSeats:
-    """Seats a program's ranks so that their messages meet less, as ``contend place`` does.
+    """Places a program's ranks so that fewer messages share a link, as ``contend place`` does.
 
     Args:
         source: a profile or its folder, a matrix of bytes from rank to rank in a .npy file, or a
@@ -89,14 +89,14 @@ def place(
         hosts: that may be taken, as `contend.placement.parse` reads them; the best are chosen where
             there are more than needed. None: those that the profile was recorded on, if the fabric
             has them all, else all.
-        placement: the order that is to be bettered; None for the one of the profile where its hosts
-            are taken, else for the one in which `hosts` names them.
+        placement: the order to improve; None for the one of the profile where its hosts are taken,
+            else for the one in which `hosts` names them.
         ranks: of a pattern; None fills the hosts.
         ranks_per_host: the most that share a host; None for as many as the profile or a host file
             says, else 1.
         rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the fabric's
             own rates.
-        seed: of every random choice; the same seed gives the same seats.
+        seed: of every random choice; the same seed gives the same placement.
 
     Returns:
         Its ``placement`` is taken by every function that has such an argument.
@@ -107,7 +107,9 @@ def place(
     """
     bytes_per_second = valued(rate, parse_rate)
     if placement == "random":
-        raise UsageError("placement=random: improving seats needs one fixed order to start from")
+        raise UsageError(
+            "placement=random: improving a placement needs one fixed order to start from"
+        )
     sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
     if ranks is not None and ranks != sent.traffic.ranks:
         raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")

@@ -83,7 +83,7 @@ class Cures:
         hosts = self._hosts
         in_order = hosts[np.lexsort((hosts, self._fabric.host_switch[hosts]))]
         ordered = Cure(
-            "Seat ranks in the order of hosts, leaf by leaf.",
+            "Place ranks in the order of hosts, leaf by leaf.",
             self._again("--placement linear")
             or f"contend fabric hosts {self._named} -n {len(np.unique(hosts))} --placement linear",
             self._saved(self._fabric, in_order),
@@ -97,7 +97,7 @@ class Cures:
         engine = "" if routes is None else routes.engine
         way = f"--route {quote(engine)}" if engine else "--routes FILE"
         better = Cure(
-            "Seat ranks that exchange much data where their routes share the fewest channels with "
+            "Place ranks that exchange much data where their routes share the fewest channels with "
             "others.",
             f"contend place {self._folder} {self._named} {way} -o rankfile",
             self._saved(self._fabric, found.placement.hosts.astype(np.int64)),

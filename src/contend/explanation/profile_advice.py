@@ -137,8 +137,8 @@ class _Advice:
         if not cures:
             yield Remedy(
                 Limit.FABRIC,
-                f"Neither other seats nor routes by {', '.join(ENGINES)} save anything: take hosts "
-                "under fewer leaves, or add cables.",
+                f"Neither another placement nor routes by {', '.join(ENGINES)} save anything: use "
+                "hosts on fewer leaves, or add cables.",
                 f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} "
                 "--placement same-leaf",
             )

@@ -25,16 +25,15 @@ def better_seats_verdict(better: BetterSeats) -> str:
     congestion = f"{rounded(before.mean_congestion)} to {rounded(after.mean_congestion)}"
     if better.saved >= _WORTH_WHILE:
         return (
-            f"With these seats the most loaded channels need {100 * better.saved:.0f} % less time "
-            f"than in the given order ({time}), and mean congestion goes from "
-            f"{congestion}."
+            f"With this placement the most loaded channels need {100 * better.saved:.0f} % less "
+            f"time than in the given order ({time}), and mean congestion goes from {congestion}."
         )
     if after.mean_congestion < (1 - _WORTH_WHILE) * before.mean_congestion:
         return (
-            "No seats were found in which the most loaded channels need less time, but with these "
-            f"mean congestion goes from {congestion}."
+            "No placement was found in which the most loaded channels need less time, but with "
+            f"this one mean congestion goes from {congestion}."
         )
-    return "No seats were found that are better than the given order."
+    return "No placement was found that is better than the given order."
 
 
 def better_seats_table(better: BetterSeats) -> ResultTable:
@@ -68,7 +67,7 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
         f"{better.seconds:.1f} s"
     )
     return ResultTable(
-        title=f"Seats for {better.sent.name} on {better.fabric.name}",
+        title=f"Placement of {better.sent.name} on {better.fabric.name}",
         columns=("what", "given", "new", ""),
         rows=rows,
         numeric=frozenset({"given", "new"}),
@@ -112,7 +111,7 @@ def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -
 
 
 class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Better seats."""
+    """A better placement."""
 
     fabric: Annotated[FabricSize, "where they are."]
     source: Annotated[str, "whose ranks: a profile, a matrix or a pattern."]
@@ -123,8 +122,8 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     hosts: Annotated[list[str], "name of every rank's host."]
     unit: Annotated[str, "of `busy`: ``s``, or ``bytes`` where rates are not known."]
     before: Annotated[SeatFigures, "the order that was given."]
-    after: Annotated[SeatFigures, "these seats."]
-    moved: Annotated[int, "ranks that sit elsewhere than in the given order."]
+    after: Annotated[SeatFigures, "the new placement."]
+    moved: Annotated[int, "ranks on another host than in the given order."]
     remarks: Annotated[list[str], "what a reader must know."]
     seconds: Annotated[float, "that the search took."]
-    file: Annotated[str, 'where they were written; "" where they were not.']
+    file: Annotated[str, 'where it was written; "" where it was not.']
