@@ -73,7 +73,7 @@ class Collectives(Shown, told="collectives_document"):
 
     Attributes:
         fabric: with routes.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         ranks: how many.
         hosts: on how many hosts.
         worst_shift: the distance at which a shift takes longest.
@@ -117,7 +117,7 @@ def collectives(
 
     Args:
         fabric: with routes.
-        placement: which rank sits on which host, as in `contend.simulate`; so are the following.
+        placement: which rank runs on which host, as in `contend.simulate`; so are the following.
         hosts: those that take part.
         ranks_per_host: ranks that share a host.
         ranks: number of ranks; None fills the placement.

@@ -86,7 +86,7 @@ def simulate(
         pattern: a specification such as ``bisect`` or ``shift:3`` (see `contend.pattern.FORMS`), a
             `contend.Pattern`, or the rank that every rank sends to, shape [ranks] or
             [rounds, ranks].
-        placement: which rank sits on which host: a specification, of which ``random`` draws another
+        placement: which rank runs on which host: a specification, of which ``random`` draws another
             one for every sample, a `contend.Placement`, or the host of every rank by number or
             name.
         hosts: those that take part: how many, a specification, or hosts by number or name; None is

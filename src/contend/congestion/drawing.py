@@ -182,7 +182,7 @@ def draw_patterns(
     Args:
         fabric: on which; routes are not needed.
         pattern: as in `contend.simulate`, and so are the following.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         hosts: a choice among the fabric's hosts.
         ranks_per_host: ranks that share a host.
         ranks: number of ranks; None fills the placement.

@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class GpuCollective:
-    """A collective and the way it takes.
+    """A collective, carried out in one way.
 
     Attributes:
         name: what it is, in words.

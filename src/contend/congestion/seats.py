@@ -52,7 +52,7 @@ class PhasedTraffic:
 
 @dataclass(frozen=True)
 class SeatFigures:
-    """What seats are worth; less is better, the first figure that differs counts.
+    """How good a placement is; less is better, the first figure that differs counts.
 
     Attributes:
         busy: sum over phases of the time that the most loaded channel takes, host channels

@@ -75,7 +75,7 @@ def improve(
         fabric: whose routes count only for `Improvement.present`.
         cables: how many there are to spend.
         pattern: what is to get more bandwidth; see `contend.pattern.FORMS`.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         engine: that computes routes, before and after.
         ports: that every switch has at least, where the file does not tell.
         samples: that the figures are counted by; None: as many as `simulate` needs.

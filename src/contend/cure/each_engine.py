@@ -29,7 +29,7 @@ _BY_OPENSM = "opensm:"
 
 @dataclass(frozen=True, eq=False)
 class RoutedBy:
-    """What an engine makes of a fabric; all but `engine` and `refusal` are None where it refuses.
+    """How an engine routes a fabric; all but `engine` and `refusal` are None where it refuses.
 
     Attributes:
         engine: with its options, or `PRESENT`.

@@ -62,7 +62,7 @@ def packets_at_once(burst: float, buffer: float) -> int:
 class Settings:
     """What the cables are like: every cable of an emulated fabric, in each direction.
 
-    What nobody says is so everywhere: on the command line, in Python and in help texts.
+    The defaults are the same everywhere: on the command line, in Python and in help texts.
 
     Attributes:
         rate: bytes per second on the wire, Ethernet headers included, of the fastest host's port;

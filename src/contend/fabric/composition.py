@@ -68,7 +68,7 @@ class Structure:
         switch_links: the same for cables between switches.
         servers: number of servers.
         hosts_per_server: number of servers by their number of hosts (rails).
-        rails: of the servers that most hosts belong to; none where those have one host.
+        rails: of the kind of servers with the most hosts; none where those have one host.
         parallel_cables: number of joined pairs of switches by the cables between them.
         left_out: what the topology file holds that carries no traffic here.
     """

@@ -36,14 +36,14 @@ class Rails:
 
 @dataclass(frozen=True)
 class Rail:
-    """A rail of the servers that most hosts belong to.
+    """A rail of the kind of servers with the most hosts.
 
     Attributes:
         number: from 1.
         adapters: on it, by name: ``mlx5_2``; "" where descriptions name none.
         hosts: how many.
-        leaves: that they hang on.
-        astray: how many of them hang on a leaf of another rail.
+        leaves: that they are plugged into.
+        astray: how many of them are plugged into a leaf of another rail.
     """
 
     number: int

@@ -75,7 +75,7 @@ class Profile(KeptProfile):
             fabric: where it is to run, with routes.
             calibration: what `contend.calibrate` returned, or the folder or the file that it left;
                 None for usual costs, which `remarks` of the result's calibration state.
-            placement: which rank sits on which host; None for the hosts that the profile names if
+            placement: which rank runs on which host; None for the hosts that the profile names if
                 the fabric has them all, and otherwise for ``linear``.
             ranks_per_host: that share a host; None for as many as were recorded.
             rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the

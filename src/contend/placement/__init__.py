@@ -1,4 +1,4 @@
-"""Placement: which rank sits on which host."""
+"""Placement: which rank runs on which host."""
 
 import lazy_loader
 

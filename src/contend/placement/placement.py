@@ -1,4 +1,4 @@
-"""A placement: which rank sits on which host, as a specification, a host file or an array says."""
+"""A placement: which rank runs on which host, as a specification, a host file or an array says."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def predict(
         bytes: that each rank sends to each other: numbers, or words such as ``4K:1M``.
         ranks: how many; None fills the placement.
         ranks_per_host: ranks that share a host.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the
             calibration's, or the fabric's own.
         buffer: bytes that wait for a channel at most, or words such as ``1MiB``; None for the

@@ -258,7 +258,7 @@ class CollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GpuCollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A collective and the way it takes."""
+    """A collective, carried out in one way."""
 
     name: Annotated[str, "what it is, in words."]
     pattern: Annotated[str, "what crosses the network, with ranks numbered server by server."]
@@ -266,9 +266,9 @@ class GpuCollectiveJson(msgspec.Struct, frozen=True, kw_only=True):
     bus_Bps: Annotated[
         float | None,
         "bus bandwidth in bytes per second of a rank, as nccl-tests define it; null where the rate "
-        "of links is not known. The next likewise.",
+        "of links is not known.",
     ]
-    algorithm_Bps: Annotated[float | None, "bytes over seconds."]
+    algorithm_Bps: Annotated[float | None, "bytes over seconds; null likewise."]
     limit: Annotated[str, "a channel, the ports of adapters, or NVLink."]
     times: Annotated[list[CollectiveTimeJson], "by the size, as nccl-tests count it."]
 
@@ -280,7 +280,7 @@ class GpuCollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     rails: Annotated[int, "adapters of each."]
     nvlink_Bps: Annotated[
         float | None,
-        "bytes per second that a GPU sends within its server; null: without bound.",
+        "bytes per second that a GPU sends within its server; null: unlimited.",
     ]
     collectives: Annotated[list[GpuCollectiveJson], "the rings first."]
 
@@ -292,7 +292,7 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     engine: Annotated[
         str, 'what computed its routes; "" where they were read and their file does not say.'
     ]
-    placement: Annotated[str, "which rank sits on which host."]
+    placement: Annotated[str, "which rank runs on which host."]
     ranks: Annotated[int, "how many."]
     hosts: Annotated[int, "on how many hosts."]
     verdict: Annotated[str, "one-sentence verdict."]

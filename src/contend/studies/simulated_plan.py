@@ -49,7 +49,7 @@ class PatternEntry(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         name: what it is called in tables and figures.
         pattern: its specification, such as ``neighbour:6``.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         samples: how many to draw.
         fabrics: names of the fabrics it runs on; None is all.
     """
@@ -88,7 +88,7 @@ class SimulatedPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=
         fabrics: in the order in which they run.
         patterns: in the order in which they run.
         engines: routings for every fabric that names none.
-        placement: which rank sits on which host.
+        placement: which rank runs on which host.
         samples: patterns and placements to draw for a cell.
         precision: relative half-width of the interval at which a cell may stop before.
         average: which average is compared first.

@@ -66,8 +66,8 @@ class Bisection:
         cut_cables: cables between switches in the cut.
         cut_host_links: cables to hosts in it, where cutting hosts off is cheaper.
         found_by: the method that found the cut first.
-        random_pairs: the most that random pairs of ranks get on average, as a share of their hosts'
-            links, by what this and other cuts carry; see `pairs_bound`.
+        random_pairs: an upper bound, from this and other cuts, for what random pairs of ranks get
+            on average, as a share of their hosts' links; see `pairs_bound`.
         planes: each by itself, where no cable joins some of the hosts to others; empty where all
             are joined.
     """

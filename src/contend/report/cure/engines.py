@@ -173,7 +173,7 @@ def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
 
 
 class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine makes of a fabric; bandwidths are shares of a link's rate."""
+    """How an engine routes a fabric; bandwidths are shares of a link's rate."""
 
     engine: Annotated[str, 'with its options; "present" for the tables that the fabric came with.']
     refusal: Annotated[str | None, "why it does not route the fabric; null where it does."]
@@ -183,7 +183,7 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
     ci95: Annotated[tuple[float, float] | None, "both ends of its 95 % interval."]
     worst_shift: Annotated[
         float | None,
-        "what all hosts get on average at the distance that is worst, all links counted alike.",
+        "what hosts get on average in the worst shift, all links counted alike.",
     ]
     alltoall_bound: Annotated[
         float | None,

@@ -234,7 +234,7 @@ def failures_document(found: Failures) -> Document:
 class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     """A failure of a switch, a cable, or two of them."""
 
-    parts: Annotated[str, "what died, as --without takes it."]
+    parts: Annotated[str, "what failed, as --without takes it."]
     kinds: Annotated[list[str], '"switch" or "cable", for each.']
     hosts: Annotated[int, "that are gone with it or cut off."]
     changed: Annotated[int, "table entries that had to change; 0 where there are no tables."]

@@ -71,7 +71,7 @@ def _nothing(found: Improvement) -> str:
         f"{_who(found)} {_share(found.before)} of a link's rate"
     )
     if found.bound is not None:
-        line += f", of at most {percent(found.bound)} by what cuts carry"
+        line += f"; cuts allow at most {percent(found.bound)}"
     return f"{line}{_other_tables(found)}"
 
 
@@ -166,7 +166,7 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
     if found.bound is not None:
-        notes.append(f"by what cuts carry without them, at most {percent(found.bound, 2)}")
+        notes.append(f"without new cables, cuts allow at most {percent(found.bound, 2)}")
     return ResultTable(
         title=f"What {_who(found)}",
         columns=("by", "of a link's rate", "rate"),
@@ -293,7 +293,7 @@ class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
     margin: Annotated[float, "half of the 95 % interval of the gain."]
     bound: Annotated[
         float | None,
-        "the most that random pairs get by what cuts carry, before; null for other patterns.",
+        "an upper bound, from cuts, for random pairs without the cables; null for other patterns.",
     ]
     asked: Annotated[int, "cables that there were to spend."]
     free_ports: Annotated[int, "on all switches."]

@@ -30,7 +30,7 @@ class JobJson(msgspec.Struct, frozen=True, kw_only=True):
     hosts: Annotated[list[str], "names of their hosts on the fabric."]
     unknown: Annotated[list[str], "names of its hosts that the fabric does not know."]
     leaves: Annotated[int, "switches that its hosts are attached to."]
-    fewest_leaves: Annotated[int, "on which as many of its and the free servers would hang."]
+    fewest_leaves: Annotated[int, "how many leaves would do, with its own and the free servers."]
     alone: Annotated[
         float | None,
         "what its messages get without other jobs, as a share of their hosts' ports; null "
@@ -82,7 +82,7 @@ class SeatsJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextJobJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the next job would sit best."""
+    """The best servers for the next job."""
 
     verdict: Annotated[str, "in words."]
     fewest_leaves: Annotated[int, "with as many free servers."]
@@ -113,7 +113,7 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
         "jobs that hurt each other, the worst first: by what their hosts lose in sum.",
     ]
     next: Annotated[
-        NextJobJson | None, "where the next job would sit best; null where that was not asked."
+        NextJobJson | None, "the best servers for the next job; null where that was not asked."
     ]
     seconds: Annotated[float, "that it took."]
 

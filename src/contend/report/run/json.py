@@ -134,7 +134,7 @@ class HotspotPairsJson(msgspec.Struct, frozen=True, kw_only=True):
 class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
     """A run; ``contend measure bisect`` and ``hotspot`` add what only they have."""
 
-    verdict: Annotated[str, "what it comes to, in a sentence."]
+    verdict: Annotated[str, "one-sentence verdict."]
     probe: Annotated[str, "what measured."]
     mpi: Annotated[LibraryJson, "the MPI library."]
     ranks: Annotated[int | list[int] | None, "number of ranks, or a list where launches differ."]
@@ -179,7 +179,7 @@ class ComparedRunJson(msgspec.Struct, frozen=True, kw_only=True):
 class RunsJson(msgspec.Struct, frozen=True, kw_only=True):
     """Several runs."""
 
-    verdict: Annotated[str, "what they come to, a line for each."]
+    verdict: Annotated[str, "a one-sentence verdict for each."]
     results: Annotated[list[MeasurementJson], "the runs."]
     comparison: Annotated[
         list[ComparedRunJson], "every run that has cells in common with the first."

@@ -183,7 +183,7 @@ class CountedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What ports have counted, beside what the pattern predicts."""
+    """Port counters, compared with what the pattern predicts."""
 
     verdict: Annotated[str, "one-sentence verdict."]
     rank_correlation: Annotated[

@@ -117,8 +117,8 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     links: Annotated[list[LinksJson], "by their rates, the fastest first."]
     weighed_by_rates: Annotated[
         bool,
-        "whether these differ and were counted so, each message with the least of rate over "
-        "load; false where all links counted alike.",
+        "whether their rates differ and each message got the least of rate over load; false "
+        "where all links counted alike.",
     ]
     effective_bandwidth: Annotated[BandwidthJson, "what messages get."]
     rated_bisection: Annotated[
@@ -133,7 +133,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     ]
     random_pairs_bound: Annotated[
         float | None,
-        "the most that random pairs of the ranks get on average, by what cuts carry; likewise.",
+        "an upper bound, from cuts, for what random pairs of the ranks get on average; likewise.",
     ]
     congestion: Annotated[CongestionJson, "distribution of π."]
     rounds: Annotated[RoundsJson, "both bounds for patterns of several rounds."]
@@ -142,12 +142,10 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     ]
     heat_unit: Annotated[
         str,
-        'rate of the port that heat goes by, such as ``4xHDR``; "" where all links count '
-        "alike, and heat is the number of messages.",
+        'rate of the port that one unit of heat refers to, such as ``4xHDR``; "" where all links '
+        "count alike, and heat is the number of messages.",
     ]
-    heat_assumes: Annotated[
-        list[str], "the rates that links of unknown rate were taken for in heat."
-    ]
+    heat_assumes: Annotated[list[str], "the rates that heat assumes for links of unknown rate."]
     channels: Annotated[list[ChannelUsersJson], "who loads the channels that --channel asks for."]
     counters: Annotated[
         CountersJson | None, "comparison with port counters; null without --counters."

@@ -53,7 +53,7 @@ class StudyCellJson(msgspec.Struct, frozen=True, kw_only=True):
 class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
     """A study of simulations."""
 
-    verdict: Annotated[str, "what it comes to, in words."] = ""
+    verdict: Annotated[str, "one-sentence verdict."] = ""
     study: Annotated[str, "name of the plan."]
     run: Annotated[str, "folder of the study."]
     average: Annotated[str, "the average that the plan compares."]

@@ -97,7 +97,7 @@ class MeasuredCellJson(msgspec.Struct, frozen=True, kw_only=True):
 class MeasuredStudyJson(msgspec.Struct, frozen=True, kw_only=True):
     """A study of measurements."""
 
-    verdict: Annotated[str, "what it comes to, in words."] = ""
+    verdict: Annotated[str, "one-sentence verdict."] = ""
     study: Annotated[str, "name of the plan."]
     run: Annotated[str, "folder of the study."]
     on: Annotated[str, "where it was measured."]

@@ -20,9 +20,9 @@ class AdaptiveShare:
 
     Attributes:
         switches: switches with such entries.
-        lids: LIDs of hosts that some switch sends so.
-        free: entries for them by which it chooses for every packet.
-        hashed: entries by which it chooses by a hash of the message.
+        lids: LIDs of hosts for which some switch has such an entry.
+        free: such entries that choose a port for each packet.
+        hashed: such entries that choose by a hash of the message.
         static: all other entries for LIDs of hosts.
         group_sizes: such entries by the number of ports that they may use, as text.
     """
