@@ -4,7 +4,7 @@
 set -euo pipefail
 
 clean_seconds=${1:-5}
-planted_seconds=${2:-30}
+planted_seconds=${2:-60}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/fuzz
 work=$(mktemp -d)
@@ -31,7 +31,9 @@ seed ibnetdiscover "$data"/*.ibnetdiscover
 seed iblinkinfo "$root"/tests/data/*.iblinkinfo
 seed lfts "$data"/*.dump_fts "$data"/*.opensm-lfts
 seed fdbs "$data"/*.fdbs
-seed far "$root"/tests/data/*.far
+# In a row of one digit two must be added for a port that no switch has, which takes long to find.
+sed 's/^\(0x[0-9a-f]*  \)[0-9]  /\1254/; /^Group/,/^2 /d' "$root/tests/data/tiny.far" > "$work/wide.far"
+seed far "$root"/tests/data/*.far "$work/wide.far"
 
 # Runs a fuzzer from the seeds; its status is 0 when it found nothing.
 fuzz() {
