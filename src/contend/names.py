@@ -12,6 +12,7 @@ _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 # Far above any fabric: an expansion beyond it is a typing error.
 _LARGEST = 1_000_000
 _LARGEST_TEXT = 1 << 26
+_DIGITS = re.compile(r"(\d+)")
 _LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 
 
@@ -88,3 +89,14 @@ def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
     ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
     inside = ",".join("-".join(run) for run in ends)
     return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"
+
+
+def natural(name: str) -> tuple[tuple[str, int, str, str], ...]:
+    """Sort key in which numbers count as numbers; equal numbers fall back to their spelling."""
+    # Split alternates text and digits, text first. Numbers are compared as text of equal length,
+    # so names of many digits cost nothing.
+    parts = [*_DIGITS.split(name), ""]
+    return tuple(
+        (text, len(number := digits.lstrip("0")), number, digits)
+        for text, digits in zip(parts[::2], parts[1::2], strict=True)
+    )

@@ -9,7 +9,8 @@ import contend
 from contend.congestion import fair_share
 from contend.emulation import bring_up
 from contend.emulation.headroom import connect, fit, pump
-from contend.emulation.layout import Settings, lay_out
+from contend.emulation.layout import lay_out
+from contend.emulation.settings import Settings
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from sample_fabrics import mixed_rates

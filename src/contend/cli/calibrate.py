@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from contend import measurement, prediction, report
+from contend import measurement, prediction, report, session
 from contend.cli.options import BudgetOption, MpiOption, RunFolderOption, SeedOption
 from contend.cli.outputs import TextOutputs
 from contend.cli.watching import watched_run
 from contend.cli.where import Where
 from contend.report import Document
-from contend.session import new_folder
 
 
 def calibrate(
@@ -29,7 +28,7 @@ def calibrate(
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """
-    folder = output or new_folder("calibrate", datetime.now(UTC).date())
+    folder = output or session.new_folder("calibrate", datetime.now(UTC).date())
     with where.place(outputs.console) as place, watched_run(outputs.console) as observer:
         calibration = prediction.calibrate(
             place,

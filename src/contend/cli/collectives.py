@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from contend import report
+from contend import congestion, report
 from contend.cli.common import load
 from contend.cli.option import BytesPerSecond, option
 from contend.cli.options import (
@@ -22,7 +22,6 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
-from contend.congestion import collectives as count
 from contend.errors import UsageError
 from contend.report import Document
 from contend.units import parse_rate, parse_sizes
@@ -73,7 +72,7 @@ def collectives(
     sizes = parse_sizes(bytes)
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
-    found = count(
+    found = congestion.collectives(
         load(fabric, routes, route, loading, need_routes=True),
         placement=placement,
         hosts=hosts,

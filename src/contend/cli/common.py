@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from contend import loading
 from contend.cli.options import Loading
 from contend.errors import IncompleteInput, printable_line
-from contend.fabric import Fabric
 from contend.files import write_whole
+
+if TYPE_CHECKING:
+    from contend.fabric import Fabric
 
 
 def load(
@@ -22,6 +24,9 @@ def load(
     need_routes: bool = False,
 ) -> Fabric:
     """The fabric that the command line names; of what was left out standard error is told."""
+    # Here: help needs no fabrics.
+    from contend import loading
+
     with warnings.catch_warnings():
         if how.strict:
             warnings.simplefilter("error", IncompleteInput)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,9 +15,12 @@ from contend.cli.option import Bytes, Option, parsed
 from contend.cli.options import FabricArgument, HostsOption
 from contend.cli.outputs import ProgramOutputs
 from contend.cli.where import CableOptions, Started
-from contend.emulation import Network, Settings
+from contend.emulation import Settings
 from contend.errors import UsageError
 from contend.units import parse_size
+
+if TYPE_CHECKING:
+    from contend.emulation import Network
 
 CommandArgument = Annotated[
     list[str] | None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from contend import report
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.option import Option
 from contend.cli.options import (
@@ -19,7 +19,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cure import jobs as look_at_jobs
 from contend.errors import UsageError
 from contend.report import Document
 
@@ -68,7 +67,7 @@ def jobs(
         raise UsageError("--hosts says where the next job may go: give --next too")
     if fabric == jobs == "-":
         raise UsageError("the fabric and the jobs cannot both be standard input")
-    found = look_at_jobs(
+    found = cure.jobs(
         load(fabric, routes, route, loading, need_routes=True),
         jobs,
         following=following,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from contend import mpi as mpis
 from contend import report
 from contend.cli.options import MPI
 from contend.cli.outputs import TextOutputs
 from contend.errors import MissingError
-from contend.mpi import TO_INSTALL, Library, examine, find, merge
+
+if TYPE_CHECKING:
+    from contend.mpi import Library
 
 PrefixOption = Annotated[
     list[Path] | None,
@@ -28,15 +31,15 @@ def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
     libraries = _examined(prefixes or [])
     outputs.deliver(report.mpi_document(libraries))
     if not any(library.usable for library in libraries):
-        raise MissingError(f"no usable MPI library; {TO_INSTALL}")
+        raise MissingError(f"no usable MPI library; {mpis.TO_INSTALL}")
 
 
 def _examined(prefixes: list[Path]) -> list[Library]:
-    candidates = find(prefixes)
+    candidates = mpis.find(prefixes)
     libraries = []
     with report.progress_bar("trying MPI libraries", "libraries") as bar:
         task = bar.add_task("", total=float(len(candidates)))
         for candidate in candidates:
-            libraries.append(examine(candidate))
+            libraries.append(mpis.examine(candidate))
             bar.advance(task)
-    return merge(libraries)
+    return mpis.merge(libraries)

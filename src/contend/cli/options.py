@@ -152,10 +152,6 @@ BUFFER = option(
 RTO_MIN = option(
     "--rto-min", takes="TIME", means="Shortest TCP time-out on an emulated fabric", by=_time
 )
-DEFAULT_RATE, DEFAULT_BUFFER, DEFAULT_RTO_MIN = "100Mbit", "200kB", "200ms"
-OnOption = Annotated[
-    str | None, ON(", or on emulated:FABRIC.", default="this machine, or a batch job's hosts")
-]
 _FIRST = "the first usable one of contend mpi"
 MpiOption = Annotated[str | None, MPI(_LIBRARIES, default=_FIRST)]
 MpiListOption = Annotated[
@@ -167,24 +163,8 @@ MpiListOption = Annotated[
         callback=words,
     ),
 ]
-LauncherOption = Annotated[
-    str,
-    LAUNCHER(
-        ': mpirun, srun, sbatch, or the beginning of a command line such as "aprun -n {ranks}".',
-        default="the library's own",
-    ),
-]
 MemoryOption = Annotated[Bytes | None, MEMORY(default="this machine's, if it is the host")]
 WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare rates with it.")]
-RateOption = Annotated[
-    BytesPerSecond | None,
-    RATE(": that of the fastest host port; others have it in proportion.", default=DEFAULT_RATE),
-]
-BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
-RtoMinOption = Annotated[
-    Seconds | None,
-    RTO_MIN(": N times 200ms if it stands for a network N times as fast.", default=DEFAULT_RTO_MIN),
-]
 
 # What is measured, and how often.
 ALGORITHM = option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")

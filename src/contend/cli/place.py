@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from contend import cure, report
+from contend import placement as seating
 from contend.cli.common import load, write_output
 from contend.cli.option import BytesPerSecond, parsed
 from contend.cli.options import (
@@ -26,7 +27,7 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cli.outputs import TextOutputs
-from contend.placement import ListFormat, list_hosts, write_list
+from contend.placement import ListFormat
 from contend.report import Document
 from contend.units import parse_rate
 
@@ -92,6 +93,6 @@ def place(
         seed=seed,
     )
     if output is not None:
-        hosts = write_list(list_hosts(better.fabric, better.placement), form)
+        hosts = seating.write_list(seating.list_hosts(better.fabric, better.placement), form)
         write_output(output, hosts.encode())
     return report.better_seats_document(better, output or "", form)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from contend import profiling
@@ -86,6 +85,8 @@ def _profiles(folders: Sequence[Path], picture: str | None, matrix: Path | None)
     with merging() as progress:
         profiles = [profiling.load_profile(folder, progress=progress) for folder in folders]
     if matrix is not None:
+        import numpy as np
+
         with whole_file(matrix) as file:
             np.save(file, profiles[0].matrix(), allow_pickle=False)
     return reports.profiles_document(profiles, picture)

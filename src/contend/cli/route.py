@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from contend import cure, report
+from contend import routes as routing
 from contend.cli.common import load
 from contend.cli.option import Option
 from contend.cli.options import (
@@ -21,10 +22,8 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cli.outputs import TextOutputs
-from contend.cure import route as compute_tables
 from contend.errors import UsageError
 from contend.report import Document
-from contend.routes import MOST_LANES, save, save_to
 
 FOR = Option(("--for",), "TRAFFIC", "Traffic that the tables are made for")
 ForOption = Annotated[
@@ -36,7 +35,7 @@ ForOption = Annotated[
 ]
 LanesOption = Annotated[
     int,
-    LANES("Files of tables cannot record more than one.", min=1, max=MOST_LANES),
+    LANES("Files of tables cannot record more than one.", min=1, max=routing.MOST_LANES),
 ]
 KEEP = Option(("--keep",), "TABLES", "Improve the running tables, entry by entry")
 CHANGES = Option(("--changes",), "N", "Most entries that may change")
@@ -76,7 +75,7 @@ def route(
         raise UsageError("--changes N belongs to --keep TABLES: give both")
     if keep is not None and (routes is not None or present is not None or lanes > 1):
         raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
-    better = compute_tables(
+    better = cure.route(
         load(fabric, routes if keep is None else keep, present, loading),
         purpose=purpose,
         placement=placement,
@@ -86,10 +85,10 @@ def route(
         seed=seed,
     )
     if output == "-":
-        save_to(better.fabric, sys.stdout.buffer, "lfts")
+        routing.save_to(better.fabric, sys.stdout.buffer, "lfts")
         sys.stdout.flush()
     elif output is not None:
-        save(better.fabric, Path(output), "lfts")
+        routing.save(better.fabric, Path(output), "lfts")
         if better.steps is not None:
             cure.write_steps(better.steps, Path(f"{output}.steps.csv"))
             cure.write_steps(better.steps, Path(f"{output}.back.csv"), back=True)

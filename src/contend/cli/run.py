@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import cure, measurement
+from contend import cure, measurement, process
+from contend import mpi as mpis
 from contend.cli.option import Option
 from contend.cli.where import CommandArgument, Started, Where
-from contend.mpi import Preloaded, carry, lost_on_the_way
-from contend.process import run_foreground
+
+if TYPE_CHECKING:
+    from contend.mpi import Preloaded
 
 _NEEDED = ("LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_RUN", "CONTEND_TUNED_SIGN_IN")
 TUNED = Option(("--tuned",), "RULES", "Follow these rules for all-to-alls")
@@ -35,18 +37,20 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
     carried: list[Preloaded] = []
 
     def load(library: str | None) -> Preloaded:
-        carried.append(carry(command, tuned, library))
+        carried.append(mpis.carry(command, tuned, library))
         return carried[-1]
 
     with (
         started.seated(where, console) as (shape, place),
         measurement.ready_command(command, load, started.mpi, shape, place) as ready,
     ):
-        status = run_foreground(*ready)
+        status = process.run_foreground(*ready)
         if place is not None and (drops := place.counters().get("drops")) is not None:
             console.print(Text(f"{drops:,} packets dropped"), soft_wrap=True)
     if not carried[-1].took() and status == 0:
-        lost = lost_on_the_way(command, [name for name in _NEEDED if name in carried[-1].variables])
+        lost = mpis.lost_on_the_way(
+            command, [name for name in _NEEDED if name in carried[-1].variables]
+        )
         why = lost or (
             "no MPI program started, it uses another library (name it with --mpi), or its ranks "
             "lack the variables LD_PRELOAD and CONTEND_TUNED of this command"

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend import report
+from contend import congestion, report
+from contend import fabric as fabric_room
 from contend.cli.common import load
 from contend.cli.option import BytesPerSecond, Option, Seconds, Share, parsed
 from contend.cli.options import (
@@ -31,20 +32,13 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cli.outputs import Outputs
-from contend.congestion import (
-    BesideCounters,
-    Communicator,
-    Simulation,
-    SimulationInterrupted,
-    agree,
-    launched_communicator,
-)
-from contend.congestion import simulate as count
 from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, carried
-from contend.pattern import FORMS
 from contend.report import Document
 from contend.units import counted, parse_seconds
+
+if TYPE_CHECKING:
+    from contend.congestion import Communicator, Simulation
+    from contend.fabric import Fabric
 
 
 class SimulationPicture(StrEnum):
@@ -111,6 +105,8 @@ PictureOption = Annotated[
 
 def _show_patterns(asked: bool) -> None:
     if asked:
+        from contend.pattern import FORMS
+
         width = max(len(form.form) for form in FORMS)
         for form in FORMS:
             print(f"{form.form:{width}}  {form.meaning}")
@@ -157,10 +153,10 @@ def simulate(
     if interval is not None and not (before and interval > 0):
         raise UsageError("--interval is the time from --before to --counters, above 0")
     cases = list(_cases(fabrics, routes, route))
-    world = launched_communicator()
+    world = congestion.launched_communicator()
     first = world is None or world.rank == 0
     simulate_one = partial(
-        count,
+        congestion.simulate,
         pattern=pattern,
         placement=placement,
         hosts=hosts,
@@ -186,8 +182,8 @@ def simulate(
             return
         beside = None
         if counters and simulation.fabric is not None:
-            by_ports = carried(simulation.fabric, counters, before or (), interval)
-            beside = BesideCounters.of(simulation, by_ports)
+            by_ports = fabric_room.carried(simulation.fabric, counters, before or (), interval)
+            beside = congestion.BesideCounters.of(simulation, by_ports)
         results.append(simulation)
         told.append(report.simulation_document(simulation, beside, cut_short=cut_short))
         if len(cases) > 1 or cut_short:
@@ -222,10 +218,10 @@ def _simulate_all(
     refusals: list[tuple[str, ContendError]] = []
     for source, engine in cases:
         try:
-            fabric = agree(world, partial(loaded, source, routes, engine))
+            fabric = congestion.agree(world, partial(loaded, source, routes, engine))
             simulation = simulate_one(fabric)
-            agree(world, partial(tell, simulation))
-        except SimulationInterrupted as interrupt:
+            congestion.agree(world, partial(tell, simulation))
+        except congestion.SimulationInterrupted as interrupt:
             tell(interrupt.simulation, True)
             # Ctrl-C, or what ended it otherwise.
             raise interrupt.__cause__ or interrupt from None

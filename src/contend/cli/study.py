@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,10 +19,12 @@ from contend.cli.outputs import Outputs
 from contend.cli.watching import watched_study
 from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import Place, VectorLength
 from contend.report import Document
-from contend.studies import StudyPlan
 from contend.units import counted, format_seconds, parse_numbers, parse_sizes
+
+if TYPE_CHECKING:
+    from contend.measurement import Place, VectorLength
+    from contend.studies import StudyPlan
 
 _MEASURED = "Studies that measure"
 _VERIFICATION = "The study verification"
@@ -37,7 +39,7 @@ def _many(flag: str, parse: Callable[[str], Any]) -> Callable[[list[str] | None]
 
 
 def _lengths(text: str) -> tuple[VectorLength, ...]:
-    return tuple(VectorLength.parse(word.strip()) for word in text.split(","))
+    return tuple(measurement.VectorLength.parse(word.strip()) for word in text.split(","))
 
 
 def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
 from contend import report
-from contend.runs import Warned
-from contend.session import Attempt, Cell, Observer, Step
+from contend.session import Observer
 from contend.units import counted, format_seconds, verb
+
+if TYPE_CHECKING:
+    from contend.runs import Warned
+    from contend.session import Attempt, Cell, Step
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from contend import emulation, measurement, report
+from contend import emulation, measurement, placement, report
 from contend.cli.common import load
 from contend.cli.option import Bytes, BytesPerSecond, Seconds
 from contend.cli.options import (
@@ -32,12 +32,12 @@ from contend.cli.options import (
     WHOLE,
     Loading,
 )
-from contend.emulation import EmulatedHosts, Settings
+from contend.emulation import Settings
 from contend.errors import UsageError
-from contend.fabric import Fabric
-from contend.placement import read_host_names
 
 if TYPE_CHECKING:
+    from contend.emulation import EmulatedHosts
+    from contend.fabric import Fabric
     from contend.measurement import Place, Shape
 
 EMULATED = "emulated:"
@@ -165,7 +165,7 @@ class Where:
                 yield place
             return
         self.refuse_cables(but=("routes", "route") if fabric is not None else ())
-        slots = () if self.on is None else read_host_names(self.on)
+        slots = () if self.on is None else placement.read_host_names(self.on)
         yield measurement.RealHosts(
             slots=slots,
             launcher=self.launcher,
@@ -215,7 +215,7 @@ class Where:
         with emulation.bring_up(fabric, **self.cables.settings(), hosts=hosts) as network:
             line = report.network_line(network, time.monotonic() - started)
             console.print(line, markup=False, soft_wrap=True)
-            yield EmulatedHosts(network, order)
+            yield emulation.EmulatedHosts(network, order)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from .hosts import emulated_fabric as emulated_fabric
 from .hosts import identity as identity
 from .hosts import was_emulated as was_emulated
 from .layout import PACKET as PACKET
-from .layout import Settings as Settings
 from .layout import host_labels as host_labels
 from .layout import packets_at_once as packets_at_once
 from .network import Network as Network
 from .network import bring_up as bring_up
+from .settings import Settings as Settings
 from .spaces import Traffic as Traffic

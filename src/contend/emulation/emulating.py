@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from contend.emulation.layout import Settings
 from contend.emulation.network import Network, bring_up
+from contend.emulation.settings import Settings
 from contend.emulation.spaces import Traffic
 from contend.errors import UsageError
 from contend.fabric import Fabric

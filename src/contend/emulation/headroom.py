@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from contend.emulation.layout import LARGEST_RATE, SMALLEST_RATE, Layout, Settings, Way
+from contend.emulation.layout import Layout, Way
+from contend.emulation.settings import LARGEST_RATE, SMALLEST_RATE, Settings
 from contend.emulation.spaces import Spaces
 from contend.errors import MissingError
 from contend.units import format_link_speed

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from contend.emulation.layout import RTO_MIN
 from contend.emulation.network import Network
+from contend.emulation.settings import RTO_MIN
 from contend.errors import ContendError
 from contend.fabric import Fabric, is_generator
 from contend.loading import load

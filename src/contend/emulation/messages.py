@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from contend.emulation.kernel import KernelRequest, Netlink
-from contend.emulation.layout import PACKET, Settings
+from contend.emulation.layout import PACKET
+from contend.emulation.settings import Settings
 
 _NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
 _ACKNOWLEDGED = 0x1 | 0x4

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from contend.emulation import headroom, programs
 from contend.emulation.claims import claim, end_inside, remove_left, state_folder
 from contend.emulation.headroom import Headroom
-from contend.emulation.layout import RTO_MIN, SMALLEST_RATE, Layout, Settings, lay_out
+from contend.emulation.layout import Layout, lay_out
 from contend.emulation.programs import Scripts, compiled_nap
+from contend.emulation.settings import RTO_MIN, SMALLEST_RATE, Settings
 from contend.emulation.spaces import Spaces, Traffic, seeds_hashes
 from contend.errors import UsageError
 from contend.fabric import Fabric

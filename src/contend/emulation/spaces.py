@@ -26,10 +26,10 @@ from contend.emulation.layout import (
     MANAGEMENT_NETWORK,
     Layout,
     Node,
-    Settings,
     packets_at_once,
 )
 from contend.emulation.messages import Interface
+from contend.emulation.settings import Settings
 from contend.errors import MissingError
 from contend.fabric import Fabric
 

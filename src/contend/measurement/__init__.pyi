@@ -43,13 +43,13 @@ from .place import RealHosts as RealHosts
 from .place import Shape as Shape
 from .place import make_shapes as make_shapes
 from .place import ready_command as ready_command
-from .question import DEFAULT_BUDGET as DEFAULT_BUDGET
-from .question import OF_ALL_PROBES as OF_ALL_PROBES
-from .question import STANDARD as STANDARD
 from .question import Conditions as Conditions
 from .question import MeasuredCell as MeasuredCell
 from .question import OptionValue as OptionValue
 from .question import Workload as Workload
 from .question import ask as ask
 from .question import make_workload as make_workload
+from .standard import DEFAULT_BUDGET as DEFAULT_BUDGET
+from .standard import OF_ALL_PROBES as OF_ALL_PROBES
+from .standard import STANDARD as STANDARD
 from .work import MeasuredWork as MeasuredWork

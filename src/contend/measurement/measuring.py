@@ -14,7 +14,6 @@ from contend.errors import InputError, MissingError, ShortfallError, UsageError
 from contend.measurement.method import Measured
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.question import (
-    DEFAULT_BUDGET,
     Conditions,
     MeasuredCell,
     OptionValue,
@@ -23,6 +22,7 @@ from contend.measurement.question import (
     fabric_of,
     make_workload,
 )
+from contend.measurement.standard import DEFAULT_BUDGET
 from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
 from contend.mpi import Library, select

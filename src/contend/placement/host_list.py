@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+from contend import fabric as fabrics
 from contend.errors import UsageError
-from contend.fabric import Fabric, server_names
-from contend.names import shorten
-from contend.placement.order import natural
-from contend.placement.placement import Placement
+from contend.names import natural, shorten
 from contend.units import counted
+
+if TYPE_CHECKING:
+    from contend.fabric import Fabric
+    from contend.placement.placement import Placement
 
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -68,7 +71,7 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
             f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
-    names = server_names(fabric)
+    names = fabrics.server_names(fabric)
     return [HostEntry(host, names[host], len(list(group))) for host, group in groupby(used)]
 
 

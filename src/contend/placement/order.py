@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, rails_of, servers_of
+from contend.names import natural
 from contend.units import counted
-
-_DIGITS = re.compile(r"(\d+)")
 
 
 def by_name(fabric: Fabric) -> NDArray[np.uint32]:
@@ -112,17 +111,6 @@ ORDERS = {
     "round-robin": round_robin,
 }
 """The orders by the name that a specification gives them."""
-
-
-def natural(name: str) -> tuple[tuple[str, int, str, str], ...]:
-    """Sort key in which numbers count as numbers; equal numbers fall back to their spelling."""
-    # Split alternates text and digits, text first. Numbers are compared as text of equal length,
-    # so names of many digits cost nothing.
-    parts = [*_DIGITS.split(name), ""]
-    return tuple(
-        (text, len(number := digits.lstrip("0")), number, digits)
-        for text, digits in zip(parts[::2], parts[1::2], strict=True)
-    )
 
 
 def _neighbours(fabric: Fabric) -> list[list[int]]:

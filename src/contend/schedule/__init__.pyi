@@ -1,9 +1,5 @@
 from .alltoalls import ALGORITHMS as ALGORITHMS
-from .alltoalls import DIRECT as DIRECT
 from .alltoalls import MEMBERS as MEMBERS
-from .alltoalls import RADIX as RADIX
-from .alltoalls import ROUTED as ROUTED
-from .alltoalls import WIDTH as WIDTH
 from .alltoalls import Exchange as Exchange
 from .alltoalls import RankPlan as RankPlan
 from .alltoalls import alltoall as alltoall
@@ -17,6 +13,10 @@ from .course import Costs as Costs
 from .course import Course as Course
 from .course import MessageClass as MessageClass
 from .course import carry_out as carry_out
+from .direct import DIRECT as DIRECT
+from .direct import RADIX as RADIX
+from .direct import ROUTED as ROUTED
+from .direct import WIDTH as WIDTH
 from .phases import ROUTES as ROUTES
 from .phases import Phases as Phases
 from .phases import phases_by_routes as phases_by_routes

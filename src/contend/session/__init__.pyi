@@ -4,7 +4,6 @@ from .cell import Cell as Cell
 from .cell import CellError as CellError
 from .cell import Failure as Failure
 from .cell import Method as Method
-from .cell import Observer as Observer
 from .cell import Step as Step
 from .cell import Work as Work
 from .engine import Budget as Budget
@@ -24,3 +23,4 @@ from .folder import read_session as read_session
 from .folder import refuse_occupied as refuse_occupied
 from .folder import session_of as session_of
 from .folder import write_session as write_session
+from .observer import Observer as Observer

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from contend.errors import ContendError
-from contend.session.cell import Attempt, Cell, CellError, Failure, Method, Observer, Step, Work
+from contend.session.cell import Attempt, Cell, CellError, Failure, Method, Step, Work
 from contend.session.folder import (
     Asked,
     NoRoomError,
@@ -23,6 +23,7 @@ from contend.session.folder import (
     hold,
     write_session,
 )
+from contend.session.observer import Observer
 
 C = TypeVar("C", bound=Cell)
 

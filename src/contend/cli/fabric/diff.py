@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from contend import report
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.options import ROUTES, Loading, RouteOption, SeedOption
-from contend.cure import diff as compare
 from contend.errors import UsageError
 from contend.report import Document
 
@@ -41,4 +40,4 @@ def diff(
     before, after = (
         load(state, of, route, loading) for state, of in zip((old, new), tables, strict=True)
     )
-    return report.changes_document(compare(before, after, seed=seed))
+    return report.changes_document(cure.diff(before, after, seed=seed))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend import report
+from contend import routes as routing
 from contend.cli.common import load
 from contend.cli.option import Numbers, parsed
 from contend.cli.options import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
-from contend.routes import all_to_all_load
 from contend.units import parse_numbers
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _figure(
 ) -> Figure:
     if fabric is not None:
         loaded = load(fabric, routes, route, loading, need_routes=loads)
-        return report.fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
+        return report.fabric_figure(loaded, routing.all_to_all_load(loaded) if loads else None)
     if loads or routes or route or loading != WHOLE:
         raise UsageError("options of a fabric, such as --loads, need a fabric, not --alltoall")
     return report.alltoall_figure(list(alltoall))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from contend import report
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.option import Option, Seconds, in_options, parsed
 from contend.cli.options import (
@@ -16,7 +16,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cure import engines as compare
 from contend.report import Document
 from contend.units import parse_seconds
 
@@ -48,7 +47,7 @@ def engines(
 
     Example: contend fabric engines net.ibnetdiscover --routes net.lfts
     """
-    found = compare(
+    found = cure.engines(
         load(fabric, routes, None, loading),
         route or (),
         hosts=hosts,

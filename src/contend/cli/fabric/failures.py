@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from contend import report
+from contend import cure, report
 from contend.cli.common import load
 from contend.cli.options import (
     ENGINES,
@@ -16,7 +16,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cure import failures as fail
 from contend.report import Document
 
 EngineOption = Annotated[
@@ -43,7 +42,7 @@ def failures(
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """
     loaded = load(fabric, routes, route, loading, need_routes=True)
-    found = fail(
+    found = cure.failures(
         loaded,
         hosts=hosts,
         samples=samples,

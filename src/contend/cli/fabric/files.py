@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import fabric as fabrics
 from contend import report
+from contend import routes as routing
 from contend.cli.common import load
 from contend.cli.option import Option, Share, parsed
 from contend.cli.options import (
@@ -24,18 +26,13 @@ from contend.cli.options import (
 )
 from contend.cli.outputs import TextOutputs
 from contend.errors import UsageError
-from contend.fabric import (
-    Fabric,
-    remove_cables,
-    remove_switches,
-    with_parallel_links,
-)
-from contend.fabric import make as make_fabric
 from contend.report import Document
-from contend.routes import HOLD_ROUTES, KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
 from contend.units import parse_share
 
-TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(KINDS)}")
+if TYPE_CHECKING:
+    from contend.fabric import Fabric
+
+TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(routing.KINDS)}")
 REMOVE = Option(
     ("--remove",),
     "SHARE",
@@ -65,7 +62,7 @@ def convert(
     """
     kind = kind_for(to, output)
     write_fabric(
-        load(fabric, routes, route, loading, need_routes=kind in NEED_ROUTES), output, kind
+        load(fabric, routes, route, loading, need_routes=kind in routing.NEED_ROUTES), output, kind
     )
 
 
@@ -106,13 +103,13 @@ def make(
     if fabric is None or output is None:
         raise UsageError("make needs a generator and -o FILE, or --list")
     made = _degraded(
-        make_fabric(fabric), parallel_links, remove_switches or 0.0, remove or 0.0, seed
+        fabrics.make(fabric), parallel_links, remove_switches or 0.0, remove or 0.0, seed
     )
     if route is not None:
-        made = compute(made, route)
+        made = routing.compute(made, route)
     kind = kind_for(to, output)
     write_fabric(made, output, kind)
-    return report.made_document(made, fabric, output, seed, with_routes=kind in HOLD_ROUTES)
+    return report.made_document(made, fabric, output, seed, with_routes=kind in routing.HOLD_ROUTES)
 
 
 def kind_for(to: str | None, output: str) -> str:
@@ -124,19 +121,19 @@ def kind_for(to: str | None, output: str) -> str:
     if to is not None:
         return to
     if output == "-":
-        raise UsageError(f"give the kind of file with --to: one of {', '.join(KINDS)}")
-    return kind_of(Path(output))
+        raise UsageError(f"give the kind of file with --to: one of {', '.join(routing.KINDS)}")
+    return routing.kind_of(Path(output))
 
 
 def write_fabric(fabric: Fabric, output: str, kind: str) -> None:
     """Writes a fabric to a file or, for -, to standard output, and warns of what is lost."""
-    for sentence in lost(fabric, kind):
+    for sentence in routing.lost(fabric, kind):
         print(f"contend: warning: {sentence}", file=sys.stderr)
     if output == "-":
-        save_to(fabric, sys.stdout.buffer, kind)
+        routing.save_to(fabric, sys.stdout.buffer, kind)
         sys.stdout.flush()
     else:
-        save(fabric, Path(output), kind)
+        routing.save(fabric, Path(output), kind)
 
 
 def _degraded(
@@ -144,11 +141,11 @@ def _degraded(
 ) -> Fabric:
     """The fabric with parallel links first, then without switches, then without cables."""
     if parallel_links > 1:
-        fabric = with_parallel_links(fabric, parallel_links)
+        fabric = fabrics.with_parallel_links(fabric, parallel_links)
     if switches > 0:
-        fabric = remove_switches(fabric, _percent(switches), seed)
+        fabric = fabrics.remove_switches(fabric, _percent(switches), seed)
     if cables > 0:
-        fabric = remove_cables(fabric, _percent(cables), seed)
+        fabric = fabrics.remove_cables(fabric, _percent(cables), seed)
     return fabric
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Annotated
 
 from contend import cure, report
+from contend import routes as routing
 from contend.cli.common import load
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.option import Option
@@ -23,7 +24,6 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.report import Document
-from contend.routes import HOLD_ROUTES
 
 CABLES = Option(("--cables",), "N", "Number of cables to add")
 PORTS = Option(("--ports",), "N", "Assume that every switch has at least this many ports")
@@ -78,7 +78,7 @@ def improve(
     )
     if output is not None and kind is not None:
         write_fabric(found.fabric, output, kind)
-        if kind not in HOLD_ROUTES:
+        if kind not in routing.HOLD_ROUTES:
             where = "standard output" if output == "-" else output
             print(
                 f"contend: warning: {where}: {kind} files hold no tables, and with others than "

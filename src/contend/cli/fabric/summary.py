@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from contend import report
+from contend import congestion, report
+from contend import placement as seating
+from contend import routes as routing
 from contend.cli.common import load, write_output
 from contend.cli.options import (
     FORMAT,
@@ -23,10 +25,8 @@ from contend.cli.options import (
     RoutesOption,
 )
 from contend.cli.outputs import TextOutputs
-from contend.congestion import show as summarise
-from contend.placement import ListFormat, list_hosts, parse, write_list
+from contend.placement import ListFormat
 from contend.report import Document
-from contend.routes import check as check_fabric
 
 NoLanesOption = Annotated[
     bool,
@@ -55,7 +55,9 @@ def show(
 
     Example: contend fabric show net.ibnetdiscover --routes net.lfts
     """
-    return report.fabric_document(summarise(load(fabric, routes, route, loading), hosts=hosts))
+    return report.fabric_document(
+        congestion.show(load(fabric, routes, route, loading), hosts=hosts)
+    )
 
 
 def check(
@@ -70,7 +72,7 @@ def check(
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
     return report.check_document(
-        check_fabric(load(fabric, routes, route, loading), lanes=not no_lanes)
+        routing.check(load(fabric, routes, route, loading), lanes=not no_lanes)
     )
 
 
@@ -94,9 +96,11 @@ def hosts(
     --format openmpi -o hosts
     """
     loaded = load(fabric, None, None, loading)
-    placed = parse(placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
-    entries = list_hosts(loaded, placed, ranks)
-    text = write_list(entries, form)
+    placed = seating.parse(
+        placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks
+    )
+    entries = seating.list_hosts(loaded, placed, ranks)
+    text = seating.write_list(entries, form)
     if output is None:
         return report.host_list_document(loaded, placed, entries, text=text)
     write_output(output, text.encode())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
 import typer
 
 from contend import measurement, report
@@ -16,11 +15,13 @@ from contend.cli.outputs import Outputs
 from contend.cli.where import Where
 from contend.errors import UsageError
 from contend.files import check_place, whole_file
-from contend.measurement import STANDARD, BisectWork, MeasuredPairs
+from contend.measurement import STANDARD
 from contend.report import Document
 
-_USUAL = BisectWork()
-_BYTES: Any = STANDARD["bisect"]["bytes"]
+if TYPE_CHECKING:
+    from contend.measurement import MeasuredPairs
+
+_USUAL: Mapping[str, Any] = STANDARD["bisect"]
 PatternOption = Annotated[
     str,
     PATTERN(
@@ -43,12 +44,12 @@ def bisect(
     measuring: Measuring,
     where: Where,
     outputs: Outputs,
-    patterns: PatternsOption = _USUAL.patterns,
-    pattern: PatternOption = _USUAL.pattern,
-    two_way: TwoWayOption = _USUAL.two_way,
-    bytes: BytesOption = _BYTES,  # noqa: A002
-    packets: PacketsOption = _USUAL.packets,
-    repeats: RepeatsOption = _USUAL.repeats,
+    patterns: PatternsOption = int(_USUAL["patterns"]),
+    pattern: PatternOption = _USUAL["pattern"],
+    two_way: TwoWayOption = bool(_USUAL["two_way"]),
+    bytes: BytesOption = _USUAL["bytes"],  # noqa: A002
+    packets: PacketsOption = int(_USUAL["packets"]),
+    repeats: RepeatsOption = int(_USUAL["repeats"]),
     messages: MessagesOption = None,
 ) -> Document:
     """Measure random pairs of ranks that all send at once.
@@ -64,7 +65,7 @@ def bisect(
                 f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
             )
         check_place(messages)
-    work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
+    work = measurement.BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     with measuring.place(where, outputs.console) as place:
         runs = measuring.runs("bisect", work.workload.options, where, place, outputs.console)
         pairs = [
@@ -77,6 +78,8 @@ def bisect(
 
 def _write_messages(path: Path, measured: Sequence[MeasuredPairs]) -> None:
     """Writes every message, with the library's name where there are several."""
+    import polars as pl
+
     whole = pl.concat(
         pairs.messages.with_columns(library=pl.lit(pairs.run.record.library.title))
         for pairs in measured

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import measurement, report
+from contend import congestion, measurement, report
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.option import parsed
 from contend.cli.options import BYTES, FABRIC
 from contend.cli.outputs import Outputs
 from contend.cli.where import Where
-from contend.congestion import HotSpot
-from contend.congestion import hotspot as choose
 from contend.errors import UsageError
-from contend.fabric import Fabric
-from contend.measurement import STANDARD, Place
+from contend.measurement import STANDARD
 from contend.report import Document
 from contend.units import counted, parse_numbers, parse_size
+
+if TYPE_CHECKING:
+    from contend.congestion import HotSpot
+    from contend.fabric import Fabric
+    from contend.measurement import Place
 
 _USUAL = STANDARD["hotspot"]
 RivalsOption = Annotated[
@@ -84,7 +86,7 @@ def hotspot(
         )
     active = _numbers(rivals)
     network = _fabric(where, fabric)
-    spot = choose(network, max(active))
+    spot = congestion.hotspot(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = measurement.HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
     options = work.workload(len(spot.hosts), {}).options

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -30,9 +30,12 @@ from contend.cli.options import (
 from contend.cli.watching import watched_run
 from contend.cli.where import Where
 from contend.errors import UsageError
-from contend.measurement import OF_ALL_PROBES, Conditions, OptionValue, Place, resume
+from contend.measurement import OF_ALL_PROBES
 from contend.report import Document
-from contend.runs import Run
+
+if TYPE_CHECKING:
+    from contend.measurement import Conditions, OptionValue, Place
+    from contend.runs import Run
 
 RepetitionsOption = Annotated[
     str | None,
@@ -111,7 +114,7 @@ class Measuring:
         """
         with watched_run(console) as observer:
             if self.resume is not None:
-                return resume(
+                return measurement.resume(
                     self.resume,
                     mpi=self.mpi or (),
                     launcher=where.launcher,
@@ -132,7 +135,7 @@ class Measuring:
     def _conditions(self) -> Conditions:
         if self.ranks is None:
             raise UsageError("--ranks: expected a number of ranks, such as -n 4")
-        return Conditions(
+        return measurement.Conditions(
             ranks=self.ranks,
             ranks_per_host=self.ranks_per_host or (),
             launches=self.launches,

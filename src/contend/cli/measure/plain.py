@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from contend import report
 from contend.cli.measure.measuring import Measuring, judged
@@ -11,8 +11,11 @@ from contend.cli.option import Option, option
 from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
 from contend.cli.outputs import Outputs
 from contend.cli.where import Where
-from contend.measurement import STANDARD, OptionValue
+from contend.measurement import STANDARD
 from contend.report import Document
+
+if TYPE_CHECKING:
+    from contend.measurement import OptionValue
 
 
 def _of(probe: str, option: Option, more: str = "", **others: Any) -> Any:

@@ -10,6 +10,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric, SwitchGroups
+from contend.names import natural
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.scene import (
     LEFT,
@@ -20,7 +21,6 @@ from contend.report.fabric.scene import (
     Points,
     Scene,
     longest,
-    natural,
     shortened,
     text_size,
 )

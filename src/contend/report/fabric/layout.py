@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from contend.fabric import Fabric, short_names
+from contend.names import natural
 from contend.report.fabric.scene import (
     LEAST_PITCH,
     LEFT,
@@ -19,7 +20,6 @@ from contend.report.fabric.scene import (
     adjacency_of,
     lines_of_pairs,
     longest,
-    natural,
     shortened,
 )
 from contend.units import counted

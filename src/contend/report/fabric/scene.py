@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ SMALL, TINY = 6.5, 5.5
 LEAST_PITCH = 0.105
 """Inches between two lines of small letters."""
 _DOTS = 72
-_NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -157,14 +155,6 @@ def adjacency_of(size: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> 
     """Which switches are joined, shape [size, size]."""
     ends = (np.concatenate([low, high]), np.concatenate([high, low]))
     return csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
-
-
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts numbers within names by their value."""
-    return tuple(
-        (0, int(part[:18]), part) if part.isdecimal() else (1, 0, part)
-        for part in _NUMBERS.split(text)
-    )
 
 
 def spoken_names(fabric: Fabric) -> tuple[str, ...]:
