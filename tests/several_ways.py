@@ -16,35 +16,102 @@ PART = 1 / 1024
 
 
 def sprayed(
-    fabric: Fabric, source: int, target: int, *, cables: Iterable[int] | None = None
+    fabric: Fabric,
+    source: int,
+    target: int,
+    *,
+    cables: Iterable[int] | None = None,
+    group: NDArray[np.int64] | None = None,
 ) -> dict[int, float]:
     """What a message puts on every channel by the definition: evenly at every switch.
 
     Args:
         cables: that are left, by number; None is all.
+        group: of every switch; ways are short that cross few cables between groups.
     """
-    end = int(fabric.host_switch[target])
-    out: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    start, end = (int(fabric.host_switch[host]) for host in (source, target))
+    return _spread(fabric, start, {end}, cables, group)[0]
+
+
+def by_any_switch(fabric: Fabric, source: int, target: int) -> dict[int, float]:
+    """The same by way of every switch with hosts, all alike; within a switch straight."""
+    start, end = (int(fabric.host_switch[host]) for host in (source, target))
+    return _around(fabric, start, end, [{stop} for stop in set(fabric.host_switch.tolist())], None)
+
+
+def by_any_group(group: NDArray[np.int64]) -> Callable[[Fabric, int, int], dict[int, float]]:
+    """The same by way of every group of switches, from where a packet enters it."""
+
+    def ways(fabric: Fabric, source: int, target: int) -> dict[int, float]:
+        start, end = (int(fabric.host_switch[host]) for host in (source, target))
+        stops = [set(np.flatnonzero(group == number).tolist()) for number in set(group.tolist())]
+        return _around(fabric, start, end, stops, group)
+
+    return ways
+
+
+def _around(
+    fabric: Fabric,
+    start: int,
+    end: int,
+    stops: Sequence[set[int]],
+    group: NDArray[np.int64] | None,
+) -> dict[int, float]:
+    load: dict[int, float] = defaultdict(float)
+    for stop in stops if start != end else ():
+        there, entered = _spread(fabric, start, stop, None, group)
+        halves = [(there, 1.0)]
+        halves += [
+            (_spread(fabric, at, {end}, None, group)[0], part) for at, part in entered.items()
+        ]
+        for half, part in halves:
+            for channel, share in half.items():
+                load[channel] += share * part / len(stops)
+    return load
+
+
+def _spread(
+    fabric: Fabric,
+    start: int,
+    ends: set[int],
+    cables: Iterable[int] | None,
+    group: NDArray[np.int64] | None,
+) -> tuple[dict[int, float], dict[int, float]]:
+    """What is on channels, and what arrives at each of the ends."""
+    out: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for cable in range(fabric.cables) if cables is None else cables:
         near, far = int(fabric.cable_from[cable]), int(fabric.cable_to[cable])
-        out[near].append((2 * cable, far))
-        out[far].append((2 * cable + 1, near))
-    distance, waiting = {end: 0}, [end]
-    for switch in waiting:
-        for _, peer in out[switch]:
-            if peer not in distance:
-                distance[peer] = distance[switch] + 1
-                waiting.append(peer)
+        # Between groups counts more than all cables within.
+        length = 1 if group is None or group[near] == group[far] else fabric.switches
+        out[near].append((2 * cable, far, length))
+        out[far].append((2 * cable + 1, near, length))
+    distance = dict.fromkeys(ends, 0)
+    changed = True
+    while changed:
+        changed = False
+        for switch, hops in list(out.items()):
+            for _, peer, length in hops:
+                if peer in distance and distance[peer] + length < distance.get(switch, 1 << 30):
+                    distance[switch] = distance[peer] + length
+                    changed = True
     load: dict[int, float] = defaultdict(float)
+    arrived: dict[int, float] = defaultdict(float)
 
     def split(switch: int, share: float) -> None:
-        nearer = [hop for hop in out[switch] if distance[hop[1]] == distance[switch] - 1]
+        if switch in ends:
+            arrived[switch] += share
+            return
+        nearer = [
+            (channel, peer)
+            for channel, peer, length in out[switch]
+            if distance[peer] + length == distance[switch]
+        ]
         for channel, peer in nearer:
             load[channel] += share / len(nearer)
             split(peer, share / len(nearer))
 
-    split(int(fabric.host_switch[source]), 1.0)
-    return load
+    split(start, 1.0)
+    return load, arrived
 
 
 def counted(

@@ -10,6 +10,7 @@
 #include "contend/congestion/simulate.hpp"
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/valiant.hpp"
 #include "contend/routes/ways.hpp"
 
 namespace contend::bind {
@@ -59,11 +60,23 @@ std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std
   return make_hashed_resolver(fabric, places, next_hops(fabric, places, rest), {flows, alike});
 }
 
+/// `group` of every switch, or none; see Measure.
 std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                           const Vector<std::uint32_t>& group,
                                            const Remains* rest) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_sprayed_resolver(fabric, places, next_hops(fabric, places, rest));
+  return make_sprayed_resolver(fabric, places, next_hops(fabric, places, rest, as_span(group)));
+}
+
+/// `group` of every switch, or none; see Stops.
+std::unique_ptr<Resolver> valiant_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                           const Vector<std::uint32_t>& group,
+                                           const Remains* rest) {
+  const Places places{as_vector(hosts), false};
+  const Stops stops{as_vector(group)};
+  const Released released;
+  return make_valiant_resolver(fabric, places, stops, rest);
 }
 
 /// Of tables with groups of ports, between which messages split, or `hashed` choose one each.
@@ -203,7 +216,9 @@ void bind_resolver(nb::module_& m) {
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("rest").none());
+        nb::arg("group"), nb::arg("rest").none());
+  m.def("make_valiant_resolver", &valiant_resolver, nb::arg("fabric"), nb::arg("hosts"),
+        nb::arg("group"), nb::arg("rest").none());
   m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));

@@ -1,7 +1,9 @@
 #include "contend/routes/next_hops.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 
@@ -61,26 +63,132 @@ std::vector<SwitchId> leaves_of(const Fabric& fabric, std::span<const HostId> ho
   return leaves;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to,
-                                     std::span<const std::uint8_t> died) {
-  std::vector<std::uint32_t> distance(fabric.switches(), kFar);
-  std::vector<SwitchId> queue{to};
-  distance[to] = 0;
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    const SwitchId s = queue[next];
-    for (PortNumber port = 1; port <= fabric.switch_ports(s); ++port) {
-      const ChannelId channel = fabric.out(s, port);
-      if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
-      if (!died.empty() && died[channel] != 0) continue;
-      const SwitchId peer = fabric.channel_to(channel);
-      if (distance[peer] != kFar) continue;
-      distance[peer] = distance[s] + 1;
-      queue.push_back(peer);
+/// Searches for the nearest of some switches, from them outwards.
+class Search {
+ public:
+  Search(const Fabric& fabric, const Measure& measure)
+      : fabric_(fabric),
+        measure_(measure),
+        // No way crosses so many cables within groups.
+        between_groups_(static_cast<std::uint32_t>(fabric.switches())),
+        distance_(fabric.switches()) {
+    if (!measure.group.empty() && measure.group.size() != fabric.switches()) {
+      throw Error("a group for every switch");
     }
   }
-  return distance;
+
+  void start(std::span<const SwitchId> to) {
+    std::fill(distance_.begin(), distance_.end(), kFar);
+    order_.clear();
+    if (measure_.group.empty()) {
+      by_cables(to);
+    } else {
+      by_groups(to);
+    }
+  }
+
+  /// The switches from which a way leads there, nearest first.
+  std::span<const SwitchId> order() const { return order_; }
+  /// Cables of a shortest way; kFar where there is none.
+  std::uint32_t hops(SwitchId s) const {
+    const std::uint32_t far = distance_[s];
+    return far == kFar ? kFar : far / between_groups_ + far % between_groups_;
+  }
+  /// Writes the number of the set of channels that lead nearer for every switch that is away.
+  void find_sets(SetNumbers& sets, std::span<std::uint32_t> set_of) {
+    for (SwitchId s = 0; s < fabric_.switches(); ++s) {
+      if (distance_[s] == kFar || distance_[s] == 0) continue;
+      towards_.clear();
+      for_each_channel(s, [&](ChannelId channel, SwitchId peer) {
+        if (distance_[peer] + length(s, peer) == distance_[s]) towards_.push_back(channel);
+      });
+      set_of[s] = sets.number(towards_);
+    }
+  }
+
+ private:
+  template <class Visit>
+  void for_each_channel(SwitchId s, const Visit& visit) const {
+    for (PortNumber port = 1; port <= fabric_.switch_ports(s); ++port) {
+      const ChannelId channel = fabric_.out(s, port);
+      if (channel == kNoChannel || !fabric_.is_switch_channel(channel)) continue;
+      if (!measure_.died.empty() && measure_.died[channel] != 0) continue;
+      visit(channel, fabric_.channel_to(channel));
+    }
+  }
+
+  std::uint32_t length(SwitchId one, SwitchId other) const {
+    const std::span<const std::uint32_t> group = measure_.group;
+    return group.empty() || group[one] == group[other] ? 1 : between_groups_;
+  }
+
+  void by_cables(std::span<const SwitchId> to) {
+    for (const SwitchId end : to) distance_[end] = 0;
+    order_.assign(to.begin(), to.end());
+    for (std::size_t next = 0; next < order_.size(); ++next) {
+      const SwitchId s = order_[next];
+      for_each_channel(s, [&](ChannelId, SwitchId peer) {
+        if (distance_[peer] != kFar) return;
+        distance_[peer] = distance_[s] + 1;
+        order_.push_back(peer);
+      });
+    }
+  }
+
+  void by_groups(std::span<const SwitchId> to) {
+    using Step = std::pair<std::uint32_t, SwitchId>;
+    std::priority_queue<Step, std::vector<Step>, std::greater<>> queue;
+    for (const SwitchId end : to) {
+      distance_[end] = 0;
+      queue.push({0, end});
+    }
+    while (!queue.empty()) {
+      const auto [far, s] = queue.top();
+      queue.pop();
+      if (far != distance_[s]) continue;
+      order_.push_back(s);
+      for_each_channel(s, [&, far = far, s = s](ChannelId, SwitchId peer) {
+        const std::uint32_t by_here = far + length(s, peer);
+        if (by_here >= distance_[peer]) return;
+        distance_[peer] = by_here;
+        queue.push({by_here, peer});
+      });
+    }
+  }
+
+  const Fabric& fabric_;
+  Measure measure_;
+  std::uint32_t between_groups_;
+  std::vector<std::uint32_t> distance_;
+  std::vector<SwitchId> order_;
+  std::vector<ChannelId> towards_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to) {
+  Search search(fabric, {});
+  search.start({&to, 1});
+  std::vector<std::uint32_t> hops;
+  for (SwitchId s = 0; s < fabric.switches(); ++s) hops.push_back(search.hops(s));
+  return hops;
+}
+
+WaysToSome ways_to_some(const Fabric& fabric, std::span<const std::vector<SwitchId>> ends,
+                        const Measure& measure) {
+  WaysToSome ways;
+  SetNumbers sets(ways);
+  Search search(fabric, measure);
+  const std::size_t switches = fabric.switches();
+  ways.set_of.assign(ends.size() * switches, 0);
+  for (std::size_t row = 0; row < ends.size(); ++row) {
+    check_interruption();
+    search.start(ends[row]);
+    ways.order.insert(ways.order.end(), search.order().begin(), search.order().end());
+    ways.first_of_row.push_back(ways.order.size());
+    search.find_sets(sets, std::span(ways.set_of).subspan(row * switches, switches));
+  }
+  return ways;
 }
 
 std::vector<std::uint32_t> NextHops::source_number(std::size_t switches) const {
@@ -91,12 +199,11 @@ std::vector<std::uint32_t> NextHops::source_number(std::size_t switches) const {
   return number;
 }
 
-NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest) {
+NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest,
+                   std::span<const std::uint32_t> group) {
   NextHops next;
-  std::span<const std::uint8_t> died;
   std::vector<HostId> hosts = places.hosts;
   if (rest != nullptr) {
-    died = rest->channel_died;
     std::erase_if(hosts, [&](HostId host) { return rest->host_gone[host] != 0; });
   }
   next.sources = leaves_of(fabric, hosts);
@@ -106,13 +213,13 @@ NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* re
   for (const HostId host : places.hosts) next.row_of.push_back(number[fabric.host_switch(host)]);
 
   SetNumbers sets(next);
+  Search search(fabric, measure_of(rest, group));
   next.set_of.assign(leaves.size() * fabric.switches(), 0);
-  std::vector<ChannelId> towards;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     check_interruption();
-    const std::vector<std::uint32_t> distance = distances(fabric, leaves[leaf], died);
+    search.start({&leaves[leaf], 1});
     for (const HostId host : hosts) {
-      const std::uint32_t away = distance[fabric.host_switch(host)];
+      const std::uint32_t away = search.hops(fabric.host_switch(host));
       if (away == kFar) {
         const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId other) {
           return fabric.host_switch(other) == leaves[leaf];
@@ -122,17 +229,8 @@ NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* re
       }
       next.hops = std::max<std::size_t>(next.hops, away);
     }
-    for (SwitchId s = 0; s < fabric.switches(); ++s) {
-      if (distance[s] == kFar || distance[s] == 0) continue;
-      towards.clear();
-      for (PortNumber port = 1; port <= fabric.switch_ports(s); ++port) {
-        const ChannelId channel = fabric.out(s, port);
-        if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
-        if (!died.empty() && died[channel] != 0) continue;
-        if (distance[fabric.channel_to(channel)] + 1 == distance[s]) towards.push_back(channel);
-      }
-      next.set_of[leaf * fabric.switches() + s] = sets.number(towards);
-    }
+    search.find_sets(sets,
+                     std::span(next.set_of).subspan(leaf * fabric.switches(), fabric.switches()));
   }
   return next;
 }
@@ -296,62 +394,6 @@ NextHops next_hops(const Fabric& fabric, const TableView& tables, const GroupVie
     }
   }
   return next;
-}
-
-WaysTo::WaysTo(const Fabric& fabric) : state_(fabric.switches()) {
-  for (ChannelId channel = 0; channel < fabric.switch_channels(); ++channel) {
-    to_.push_back(fabric.channel_to(channel));
-  }
-}
-
-void WaysTo::enter(const NextHops& next, std::size_t row, SwitchId s) {
-  State& state = state_[s];
-  if (next.set_of[row * state_.size() + s] == 0) {
-    state = {s, 0, false, Seen::done};
-    order_.push_back(s);
-    return;
-  }
-  state.seen = Seen::on_path;
-  path_.push_back({s, 0});
-}
-
-void WaysTo::follow(const NextHops& next, std::size_t row, std::span<const SwitchId> from) {
-  for (State& state : state_) state = {};
-  order_.clear();
-  const SwitchId end = next.ends[row];
-  if (end != kNoSwitch) state_[end].seen = Seen::done;
-  for (const SwitchId start : from) {
-    if (state_[start].seen != Seen::no) continue;
-    enter(next, row, start);
-    while (!path_.empty()) {
-      const SwitchId s = path_.back().at;
-      State& state = state_[s];
-      const std::span<const ChannelId> set = next.of_set(next.set_of[row * state_.size() + s]);
-      if (path_.back().next == set.size()) {
-        state.seen = Seen::done;
-        order_.push_back(s);
-        path_.pop_back();
-        continue;
-      }
-      const SwitchId peer = to_[set[path_.back().next]];
-      const State& there = state_[peer];
-      if (there.seen == Seen::no) {
-        enter(next, row, peer);
-        continue;
-      }
-      ++path_.back().next;
-      state.hops = std::max(state.hops, there.hops + 1);
-      if (state.last != kNoSwitch) continue;
-      if (there.seen == Seen::on_path) {
-        state.last = peer;
-        state.circle = true;
-      } else {
-        state.last = there.last;
-        state.circle = there.circle;
-      }
-    }
-  }
-  std::reverse(order_.begin(), order_.end());
 }
 
 }  // namespace contend

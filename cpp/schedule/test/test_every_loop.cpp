@@ -32,6 +32,7 @@
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/mend.hpp"
 #include "contend/routes/table_steps.hpp"
+#include "contend/routes/valiant.hpp"
 #include "contend/routes/ways.hpp"
 #include "contend/schedule/host_routes.hpp"
 #include "written_schedule.hpp"
@@ -139,6 +140,11 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
   loops.push_back(loop("sprayed routes", 4 + 4, [&] {
     return make_sprayed_resolver(fabric, on.places(), next_hops(fabric, on.places()));
   }));
+  loops.push_back(loop("routes by any switch", 4 + 1 + 4,
+                       [&] { return make_valiant_resolver(fabric, on.places(), {}); }));
+  loops.push_back(loop("routes by any group", 4 + 1 + 6 + 4, [&] {
+    return make_valiant_resolver(fabric, on.places(), {{0, 0, 1, 1, 0, 1}});
+  }));
 }
 
 void add_congestion(const Figure& on, std::vector<Loop>& loops) {
@@ -156,6 +162,11 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
       make_sprayed_resolver(on.paper.fabric, on.places(), next_hops(on.paper.fabric, on.places()));
   loops.push_back(loop("sprayed round", 16 + 2 * 4, [=, all = all()] {
     return simulate(*sprayed, *all, seating, {1, 0, 1, false}, 1);
+  }));
+  const std::shared_ptr<const Resolver> around =
+      make_valiant_resolver(on.paper.fabric, on.places(), {});
+  loops.push_back(loop("round by any switch", 16 + 2 * 4, [=, all = all()] {
+    return simulate(*around, *all, seating, {1, 0, 1, false}, 1);
   }));
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
     return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);

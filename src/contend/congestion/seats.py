@@ -86,7 +86,7 @@ def judge_seats(
     """
     every = np.asarray(hosts, dtype=np.uint32)
     places, seats = np.unique(every, return_inverse=True)
-    resolver = make_resolver(fabric, places, messages=len(traffic.source), several=True)
+    resolver = _resolver(fabric, places, messages=len(traffic.source))
     found = _core.judge_seats(
         resolver,
         *traffic._columns,
@@ -130,7 +130,7 @@ def seat_ranks(
     begun = np.stack([place_of[np.asarray(start, dtype=np.int64)] for start in starts])
     if begun.shape[1] != traffic.ranks:
         raise UsageError(f"expected hosts of {traffic.ranks} ranks, got {begun.shape[1]}")
-    resolver = make_resolver(fabric, places, several=True)
+    resolver = _resolver(fabric, places)
     channels = 2 * (resolver.crossed + 2)
     found = _core.seat_ranks(
         resolver,
@@ -142,6 +142,17 @@ def seat_ranks(
         min(_EFFORT_PER_MESSAGE * len(traffic.source) * channels, _MOST_EFFORT),
     )
     return places[found]
+
+
+def _resolver(
+    fabric: Fabric, places: NDArray[np.uint32], *, messages: float = np.inf
+) -> _core.Resolver:
+    if fabric.routes is not None and fabric.routes.everywhere:
+        raise UsageError(
+            f"routes by {fabric.routes.engine} go over the whole fabric wherever ranks are, so a "
+            "placement changes little: give routes=FILE or another route=ENGINE"
+        )
+    return make_resolver(fabric, places, messages=messages, several=True)
 
 
 def _seconds_per_byte(

@@ -9,7 +9,7 @@ from functools import partial
 
 from contend.congestion import Simulation, simulate
 from contend.errors import ContendError, MissingError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, cables_per_pair, is_tree, switch_levels
 from contend.placement import HostChoice
 from contend.routes import check_engine, compute, dependency_cycle, engine_names
 from contend.shown import Progress, Shown, shown_progress
@@ -22,6 +22,8 @@ HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 """Hashes, by the number of queue pairs of a connection."""
 # For one fabric alone.
 _NOT_COMPARED = ("fig1",)
+# Detours: in a tree, which has all its shortest paths, they only take bandwidth.
+_BEYOND_TREES = ("valiant",)
 # Of routes that are drawn anew for every sample, all shifts of so many.
 _DRAWN_SHIFTS = 4
 _BY_OPENSM = "opensm:"
@@ -109,6 +111,7 @@ def engines(
     Args:
         fabric: with its present tables, if any, which are judged too.
         engines: names with their options; none: all that there are, OpenSM's if it is installed.
+            Those that go beyond shortest paths are left out in trees.
         hosts: that take part, as `contend.simulate` takes them; None is all.
         limit: time after which an engine of OpenSM is given up, in seconds or such as ``5min``.
         seed: of every random choice, the same for all.
@@ -120,7 +123,7 @@ def engines(
     """
     for engine in engines:
         check_engine(engine)
-    asked = engines or _all_engines()
+    asked = engines or _all_engines(fabric)
     judged = []
     with shown_progress(progress, f"routing {fabric.name}", "engines") as tell:
         if fabric.routes is not None:
@@ -137,8 +140,11 @@ def engines(
     return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
 
 
-def _all_engines() -> list[str]:
-    names = [name for name in engine_names() if name not in _NOT_COMPARED]
+def _all_engines(fabric: Fabric) -> list[str]:
+    low, high, _ = cables_per_pair(fabric)
+    tree = not len(low) or is_tree(switch_levels(fabric), low, high)
+    left_out = (*_NOT_COMPARED, *(_BEYOND_TREES if tree else ()))
+    names = [name for name in engine_names() if name not in left_out]
     own = [names[0], f"{names[0]},lanes=8", *names[1:]]
     return [*own, *(engine for engine in HASHED.values() if engine not in own)]
 

@@ -19,7 +19,8 @@ from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
 from contend.routes.several.hashed import HashedRoutes
-from contend.routes.several.sprayed import SprayedRoutes
+from contend.routes.several.sprayed import SprayedRoutes, group_of_switch
+from contend.routes.several.valiant import ValiantRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 
@@ -102,7 +103,20 @@ def _ecmp(job: _Job) -> Routes:
 
 
 def _spray(job: _Job) -> Routes:
-    return SprayedRoutes()
+    return SprayedRoutes(by_groups=_by_groups(job, "spray"))
+
+
+def _valiant(job: _Job) -> Routes:
+    return ValiantRoutes(by_groups=_by_groups(job, "valiant"))
+
+
+def _by_groups(job: _Job, engine: str) -> bool:
+    by = job.options.get("by", "cables")
+    if by not in ("cables", "groups"):
+        raise UsageError(f"engine {engine}: by is cables or groups, not {by!r}")
+    # A fabric without groups is refused here and not when somebody simulates it.
+    group_of_switch(job.fabric, by_groups=by == "groups")
+    return by == "groups"
 
 
 def _contend(job: _Job) -> ForwardingTables:
@@ -159,7 +173,15 @@ _ENGINES = {
         ("flows", "seed"),
     ),
     "spray": _Engine(
-        "every packet over any shortest path, as switches that spray do; no tables", _spray
+        "every packet over any shortest path, as switches that spray do; no tables",
+        _spray,
+        ("by",),
+    ),
+    "valiant": _Engine(
+        "every packet by way of a random switch, as on dragonflies, tori and other networks that "
+        "are no trees; no tables",
+        _valiant,
+        ("by",),
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
     "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),

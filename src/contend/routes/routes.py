@@ -41,6 +41,11 @@ class Routes(ABC):
         return False
 
     @property
+    def everywhere(self) -> bool:
+        """Whether a message goes over all of the fabric, wherever its hosts are."""
+        return False
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes that they are spread over."""
         return 1

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, group_circle
 from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
 
@@ -21,9 +21,15 @@ class SprayedRoutes(Routes):
     At every switch a message splits evenly over the cables that begin a shortest way to its
     target's switch. What they do about ways that are full already is left out: real adaptive
     routing may get more on a fabric with faults, and gets less where its switches learn of it late.
+
+    Attributes:
+        by_groups: whether paths are short that cross few cables between groups of switches, as
+            minimal routing on dragonflies has it: one at most. Of those that cross as few, the ones
+            with fewest cables.
     """
 
     engine: str = field(default="spray", kw_only=True)
+    by_groups: bool = field(default=False, kw_only=True)
 
     @property
     def several(self) -> bool:
@@ -38,14 +44,37 @@ class SprayedRoutes(Routes):
             raise UsageError(
                 "spray splits messages between hosts: they have no further LIDs to spread over"
             )
-        return _core.make_sprayed_resolver(fabric.core, hosts, None)
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        return _core.make_sprayed_resolver(fabric.core, hosts, group, None)
 
     def found_anew(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
     ) -> _core.Resolver:
         """All shortest ways that are left."""
-        return _core.make_sprayed_resolver(fabric.core, hosts, rest)
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        return _core.make_sprayed_resolver(fabric.core, hosts, group, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """Every switch chooses for each packet among all ports that begin a shortest way."""
+        if self.by_groups:
+            raise UsageError(
+                f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
+            )
         return shortest_in_groups(fabric, hashed=False)
+
+
+def group_of_switch(fabric: Fabric, *, by_groups: bool) -> NDArray[np.uint32]:
+    """Group of every switch, shape [switches]; empty where none count.
+
+    Raises:
+        UsageError: they count, and the fabric has none.
+    """
+    if not by_groups:
+        return np.zeros(0, dtype=np.uint32)
+    groups = group_circle(fabric)
+    if groups is None:
+        raise UsageError(
+            f"by=groups: {fabric.name} has no groups of switches, as a dragonfly has, that names "
+            "or cables tell"
+        )
+    return groups.astype(np.uint32)

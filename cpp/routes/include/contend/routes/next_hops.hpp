@@ -41,17 +41,49 @@ struct NextHops {
   std::vector<std::uint32_t> source_number(std::size_t switches) const;
 };
 
-/// Cables from every switch to one of them; the largest number where no way leads there. Channels
-/// that `died` count as none, where that is given.
-std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to,
-                                     std::span<const std::uint8_t> died = {});
+/// What a way's length is.
+struct Measure {
+  /// By channel between switches: whether it counts as none; empty where all are there.
+  std::span<const std::uint8_t> died;
+  /// Group of every switch. A way is shorter then that crosses fewer cables between groups, and of
+  /// those that cross as many the one with fewer cables. Empty: all cables count alike.
+  std::span<const std::uint32_t> group;
+};
+
+/// That of what is left of a fabric, where `rest` is given.
+inline Measure measure_of(const Remains* rest, std::span<const std::uint32_t> group = {}) {
+  Measure measure{{}, group};
+  if (rest != nullptr) measure.died = rest->channel_died;
+  return measure;
+}
+
+/// Cables from every switch to one of them; the largest number where no way leads there.
+std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to);
+
+/// Shortest ways from all switches to the nearest of some, a row for each such choice of switches.
+/// `sources`, `ends`, `row_of` and `hops` of the next hops stay empty.
+struct WaysToSome : NextHops {
+  /// By row: the switches from which a way leads there, nearest first, the ends among them.
+  std::vector<SwitchId> order;
+  std::vector<std::size_t> first_of_row{0};
+
+  std::span<const SwitchId> order_of(std::size_t row) const {
+    return {order.data() + first_of_row[row], first_of_row[row + 1] - first_of_row[row]};
+  }
+};
+
+/// Cost: one search of the switches and one look at all channels for each row. Memory: eight bytes
+/// for each row and switch.
+WaysToSome ways_to_some(const Fabric& fabric, std::span<const std::vector<SwitchId>> ends,
+                        const Measure& measure);
 
 /// The channels that begin a shortest way to the switches of places, each of which is a row.
 /// Cost: one search of the switches and one look at all channels for each. Memory: four bytes for
 /// each such switch and switch. Throws UnreachableError when no way joins two of the hosts. Where
 /// `rest` is given: on what is left of the fabric, whose channels and switches keep their numbers;
-/// hosts that are gone have no ways.
-NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest = nullptr);
+/// hosts that are gone have no ways. For `group` see Measure.
+NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest = nullptr,
+                   std::span<const std::uint32_t> group = {});
 
 /// Which entries of tables may use a group of ports instead of their own, borrowed: row-major like
 /// the tables, 0 where the port counts. Groups are as in PortGroups.

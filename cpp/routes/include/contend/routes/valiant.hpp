@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "contend/fabric/fabric.hpp"
+#include "contend/fabric/remains.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// Where packets turn that do not take shortest ways: each goes to a stop first, all of them alike,
+/// and from there to its target, both by shortest ways.
+struct Stops {
+  /// Group of every switch, from 0: stops are groups, whichever switch of them is nearest, and
+  /// ways are short that cross few cables between groups; see Measure. Empty: stops are the
+  /// switches with hosts.
+  std::vector<std::uint32_t> group;
+};
+
+/// Valiant's algorithm: each packet by way of a stop that is drawn at random. (L. Valiant, A scheme
+/// for fast parallel communication, SIAM Journal on Computing, 1982.) On each half a packet takes
+/// any shortest way, as make_sprayed_resolver() has it; messages within a switch stay there.
+/// Cost of a look at all messages of a round: every switch, once for each stop and each switch that
+/// receives any. Where `rest` is given: on what is left of the fabric.
+/// Throws UnreachableError when no way joins two of the hosts.
+std::unique_ptr<Resolver> make_valiant_resolver(const Fabric& fabric, const Places& places,
+                                                const Stops& stops, const Remains* rest = nullptr);
+
+}  // namespace contend

@@ -1,0 +1,71 @@
+"""Routes beyond the shortest: every packet by way of a switch or group that is drawn at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes.routes import Routes
+from contend.routes.several.adaptive import AdaptiveTables
+from contend.routes.several.sprayed import group_of_switch
+
+
+@dataclass(frozen=True)
+class ValiantRoutes(Routes):
+    """Valiant's algorithm: any traffic loads the network as two rounds of uniform traffic would.
+
+    Every packet goes to an intermediate switch first, drawn from all switches with hosts, and from
+    there to its target, over any shortest path on both halves. The switches of the source and of
+    the target may be drawn too. Messages within a switch stay there.
+
+    Source: L. Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11,
+    1982; by groups: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly
+    topology", ISCA 2008, section 4.1.
+
+    Attributes:
+        by_groups: whether packets turn in an intermediate group instead, drawn from all of them,
+            at the switch where they enter it. Paths are short then that cross few cables between
+            groups, as minimal routing on dragonflies has it.
+    """
+
+    engine: str = field(default="valiant", kw_only=True)
+    by_groups: bool = field(default=False, kw_only=True)
+
+    @property
+    def several(self) -> bool:
+        """By way of all switches."""
+        return True
+
+    @property
+    def everywhere(self) -> bool:
+        """On its way to all switches and back."""
+        return True
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Spreads messages in bulk, leaf by leaf."""
+        if spread:
+            raise UsageError(
+                "valiant splits messages between hosts: they have no further LIDs to spread over"
+            )
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        return _core.make_valiant_resolver(fabric.core, hosts, group, None)
+
+    def found_anew(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> _core.Resolver:
+        """The shortest paths that are left, by way of the switches that are."""
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        return _core.make_valiant_resolver(fabric.core, hosts, group, rest)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """No entry says by way of which switch a packet goes."""
+        raise UsageError(
+            f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
+        )
