@@ -10,8 +10,9 @@ import contend
 from contend.emulation import bring_up, kernel, messages
 from contend.emulation.headroom import connect, fit
 from contend.emulation.layout import lay_out
-from contend.errors import MissingError
+from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
+from contend.mpi import Launch, Library
 
 from .messages_between import one_each
 
@@ -80,6 +81,40 @@ def test_connections_take_every_way_as_often() -> None:
         assert np.array(tops) / 2 == pytest.approx([quarter] * 4, abs=5 * deviation)
     # Whatever way it takes, a packet crosses one cable a step.
     assert sum(_towards(fabric, "top", "middle", opened.packets)) == 3 * _CONNECTIONS
+
+
+@pytest.mark.usefixtures("permitted")
+def test_switches_that_hash_alike_leave_half_of_the_ways_unused() -> None:
+    """What the leaf chooses decides what the middle switch does: polarisation."""
+    fabric = contend.load("xgft:3;2,2,2;1,2,2", route="ecmp,seed=shared")
+    with bring_up(fabric, _RATE, check=False) as network:
+        streams = connect(network._spaces, [(0, 7)] * _CONNECTIONS)
+        opened = network.counters()
+        for stream in streams:
+            stream.close()
+        assert network.remarks == ()
+    up = [_towards(fabric, f"middle {number}", "top", opened.packets) for number in (1, 2)]
+    assert [sorted(each)[0] for each in up] == [0, 0]
+    assert sum(map(sum, up)) == 2 * _CONNECTIONS
+
+
+@pytest.mark.usefixtures("permitted")
+def test_open_mpi_opens_as_many_connections_as_a_message_has_flows() -> None:
+    fabric = contend.load("xgft:2;2,2;1,2", route="ecmp,flows=4")
+    open_mpi, mpich = (
+        Library("PATH", "mpicc", usable=True, name=name, launcher="mpiexec")
+        for name in ("Open MPI", "MPICH")
+    )
+    with bring_up(fabric, _RATE, check=False) as network:
+        (told,) = network.remarks
+        assert told.startswith("ranks of Open MPI have 4 connections for each pair")
+        ready = network.on_hosts(Launch(open_mpi, 4))
+        assert ready.environment["OMPI_MCA_btl_tcp_links"] == "4"
+        assert network.environment({})["OMPI_MCA_btl_tcp_links"] == "4"
+        with pytest.raises(UsageError, match=r"MPICH has one connection .* these routes need 4"):
+            network.on_hosts(Launch(mpich, 4))
+    with bring_up(hashed("xgft:2;2,2;1,2"), _RATE, check=False) as network:
+        assert "OMPI_MCA_btl_tcp_links" not in network.environment({})
 
 
 @pytest.mark.usefixtures("permitted")

@@ -15,6 +15,7 @@ from contend.fabric import Fabric, machine_name, relative_rates
 from contend.routes import (
     NO_PORT,
     ForwardingTables,
+    HashedRoutes,
     NextHops,
     make_resolver,
     tables_of,
@@ -86,7 +87,7 @@ class RouteEntry:
 
     Attributes:
         address: of a host.
-        indices: of the interface; of several, a hash of each connection chooses one.
+        indices: of the interface; of several, the switch chooses one by itself.
     """
 
     address: str
@@ -99,7 +100,7 @@ class Way:
 
     Attributes:
         channels: that they may cross, those of both hosts included.
-        length: how many of them each crosses: all, unless a hash chooses.
+        length: how many of them each crosses: all, unless switches choose.
     """
 
     channels: tuple[int, ...]
@@ -116,10 +117,11 @@ class Layout:
         nodes: hosts in that order, then switches.
         cables: both ends of every cable, those of hosts included.
         routes: of every switch, in the order of the nodes behind the hosts.
-        resolver: knows the routes between the hosts, which are numbered as in `hosts`.
+        resolver: knows the routes between the hosts by tables, which are numbered as in `hosts`;
+            None where switches choose.
         parts: what every channel of the fabric carries of the fastest of all hosts' ports, shape
             [channels].
-        hashed: where hashed routes may lead; None where tables say it.
+        next_hops: among which switches choose by themselves; None where tables say it.
     """
 
     fabric: Fabric
@@ -129,7 +131,7 @@ class Layout:
     routes: tuple[tuple[RouteEntry, ...], ...]
     resolver: Any = field(repr=False, compare=False)
     parts: NDArray[np.float64] = field(repr=False, compare=False)
-    hashed: NextHops | None = field(default=None, repr=False, compare=False)
+    next_hops: NextHops | None = field(default=None, repr=False, compare=False)
 
     @property
     def host_nodes(self) -> tuple[Node, ...]:
@@ -161,12 +163,31 @@ class Layout:
         injection = 2 * self.fabric.cables
         ejection = injection + self.fabric.hosts
         ends = (injection + self.hosts[source], ejection + self.hosts[target])
-        between = _switch_channels(self.resolver, source, [target])
-        length = len(between) + len(ends)
-        if self.hashed is not None:
+        if self.next_hops is None:
+            between = _switch_channels(self.resolver, source, [target])
+            length = len(between)
+        else:
             start, end = (int(self.fabric.host_switch[self.hosts[at]]) for at in (source, target))
-            between = self.hashed.between(start, end)
-        return Way((*between, *ends), length)
+            between = self.next_hops.between(start, end)
+            length = self.next_hops.length(start, end)
+        return Way((*between, *ends), length + len(ends))
+
+    @property
+    def sprayed(self) -> bool:
+        """Whether switches choose for every packet, and not for every connection."""
+        return self.next_hops is not None and not self.fabric.draws_routes
+
+    @property
+    def each_hashes(self) -> bool:
+        """Whether every switch chooses for each connection by a hash of its own."""
+        routes = self.fabric.routes
+        return isinstance(routes, HashedRoutes) and not routes.alike
+
+    @property
+    def flows(self) -> int:
+        """Connections over which a message is spread, each with a way of its own."""
+        routes = self.fabric.routes
+        return routes.flows if isinstance(routes, HashedRoutes) else 1
 
 
 def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
@@ -187,12 +208,15 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         )
     # It names hosts that have no address or cannot be reached.
     numbers = np.array(chosen, dtype=np.uint32)
-    resolver = make_resolver(fabric, numbers, messages=0, draws=True)
-    hashed = None if fabric.routes is None else fabric.routes.next_hops(fabric, numbers)
+    next_hops = None if fabric.routes is None else fabric.routes.next_hops(fabric, numbers)
+    resolver = None
+    if next_hops is None:
+        tables_of(fabric)
+        resolver = make_resolver(fabric, numbers, messages=0)
     switches = list(range(fabric.switches))
     cables = list(range(fabric.cables))
     if hosts is not None:
-        used = _used(resolver, len(chosen)) if hashed is None else _may_be_used(hashed)
+        used = _used(resolver, len(chosen)) if next_hops is None else _may_be_used(next_hops)
         cables = sorted({channel // 2 for channel in used})
         at_ends = (*fabric.cable_from[cables].tolist(), *fabric.cable_to[cables].tolist())
         switches = sorted({*at_ends, *fabric.host_switch[list(chosen)].tolist()})
@@ -211,14 +235,14 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         cables=both_ends,
         resolver=resolver,
         parts=relative_rates(fabric),
-        hashed=hashed,
+        next_hops=next_hops,
         routes=tuple(
             tuple(
                 route
                 for route in (
                     _routes(fabric, tables_of(fabric), chosen, switch)
-                    if hashed is None
-                    else _hashed_routes(fabric, hashed, chosen, switch)
+                    if next_hops is None
+                    else _chosen_routes(fabric, next_hops, chosen, switch)
                 )
                 # Tables may name ports without a cable, for hosts that do not pass here.
                 if all((node_of[switch], index) in interfaces for index in route.indices)
@@ -254,12 +278,12 @@ def _used(resolver: Any, hosts: int) -> Iterator[int]:
         yield from _switch_channels(resolver, source, targets)
 
 
-def _may_be_used(hashed: NextHops) -> Iterator[int]:
-    """The channels between switches that hashed routes between all hosts may go over."""
-    leaves = list(hashed.leaf_row)
+def _may_be_used(next_hops: NextHops) -> Iterator[int]:
+    """The channels between switches that routes between all hosts may go over."""
+    leaves = list(next_hops.leaf_row)
     for start in leaves:
         for leaf in leaves:
-            yield from hashed.between(start, leaf)
+            yield from next_hops.between(start, leaf)
 
 
 def _nodes(fabric: Fabric, hosts: Sequence[int], switches: Sequence[int]) -> Iterator[Node]:
@@ -308,15 +332,15 @@ def _routes(
             yield RouteEntry(_host_address(index), (_FIRST_PORT_INDEX + port,))
 
 
-def _hashed_routes(
-    fabric: Fabric, hashed: NextHops, hosts: Sequence[int], switch: int
+def _chosen_routes(
+    fabric: Fabric, next_hops: NextHops, hosts: Sequence[int], switch: int
 ) -> Iterator[RouteEntry]:
     for index, host in enumerate(hosts):
         leaf = int(fabric.host_switch[host])
         if leaf == switch:
             ports = [int(fabric.host_port[host])]
         else:
-            ports = [_port(fabric, channel) for channel in hashed.channels(switch, leaf)]
+            ports = [_port(fabric, channel) for channel in next_hops.channels(switch, leaf)]
         if ports:
             yield RouteEntry(
                 _host_address(index), tuple(_FIRST_PORT_INDEX + port for port in ports)

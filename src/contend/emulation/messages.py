@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +14,7 @@ from contend.emulation.layout import PACKET
 from contend.emulation.settings import Settings
 
 _NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
+_NEW_FILTER = 44
 _ACKNOWLEDGED = 0x1 | 0x4
 _CREATE = _ACKNOWLEDGED | 0x400 | 0x200
 _REPLACE = _ACKNOWLEDGED | 0x400 | 0x100
@@ -23,6 +26,11 @@ _ON_LINK = 4
 _MAIN_TABLE, _STATIC, _UNICAST = 254, 4, 1
 _RTO_MIN = 13
 _ROOT, _HANDLE = 0xFFFFFFFF, 0x10000
+_ARRIVALS, _ARRIVALS_HANDLE, _ARRIVING = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF2
+# The first of its interface, for packets of every protocol.
+_FIRST_OF_ALL = (1 << 16) | socket.htons(0x0003)
+_OPTIONS = 2
+_BPF_FILE, _BPF_NAME, _BPF_FLAGS, _BPF_DIRECT = 6, 7, 8, 1
 
 NEXT_HOP = "169.254.0.1"
 """What every interface calls the other end of its cable."""
@@ -153,6 +161,37 @@ def queue(index: int, settings: Settings) -> KernelRequest:
     return _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
 
 
+def classifier(index: int, program: int) -> Iterator[KernelRequest]:
+    """Shows all packets that arrive at an interface to a BPF program, before they are routed.
+
+    Args:
+        index: of the interface.
+        program: file descriptor of the program.
+    """
+    what = "a classifier of packets (bpf)"
+    arrivals = {"index": index, "handle": _ARRIVALS_HANDLE, "parent": _ARRIVALS}
+    value = {**arrivals, "attrs": [("TCA_KIND", "clsact")]}
+    yield _encoded("tcmsg", value, _NEW_QUEUE, _CREATE, what)
+    value = {
+        "index": index,
+        "handle": 0,
+        "parent": _ARRIVING,
+        "info": _FIRST_OF_ALL,
+        "attrs": [("TCA_KIND", "bpf")],
+    }
+    request = _encoded("tcmsg", value, _NEW_FILTER, _CREATE, what)
+    # pyroute2 has no layout for this one.
+    options = b"".join(
+        (
+            _attribute(_BPF_FILE, struct.pack("=I", program)),
+            _attribute(_BPF_NAME, b"spray\0"),
+            _attribute(_BPF_FLAGS, struct.pack("=I", _BPF_DIRECT)),
+        )
+    )
+    data = request.data + _attribute(_OPTIONS, options)
+    yield KernelRequest(struct.pack("=I", len(data)) + data[4:], what)
+
+
 def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
     """What all queues of a namespace have sent."""
     request = _encoded("tcmsg", {"attrs": []}, _GET_QUEUE, _DUMP, "the list of queues")
@@ -164,6 +203,11 @@ def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
         statistics = message.get_attr("TCA_STATS2")
         basic, waiting = statistics.get_attr("TCA_STATS_BASIC"), message.get_attr("TCA_STATS")
         yield QueueCount(message["index"], basic["bytes"], basic["packets"], waiting["drop"])
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    padding = bytes(-len(value) % 4)
+    return struct.pack("=HH", 4 + len(value), kind) + value + padding
 
 
 def _interface(interface: Interface, flags: int = _UP) -> dict[str, Any]:

@@ -67,8 +67,13 @@ class Network:
         remarks = []
         if self.headroom is not None and self.headroom.lowered:
             remarks.append(self.headroom.lowering())
-        if self._layout.hashed is not None and not seeds_hashes():
+        if self._layout.each_hashes and not seeds_hashes():
             remarks.append(_ONE_HASH)
+        if (flows := self._layout.flows) > 1:
+            remarks.append(
+                f"ranks of Open MPI have {flows} connections for each pair, as the routes ask; "
+                "other programs have as many as they open"
+            )
         return tuple(remarks)
 
     @property
@@ -133,7 +138,7 @@ class Network:
         scripts = self._scripts
         return {
             **launch_environment({}),
-            **programs.open_mpi(scripts),
+            **programs.open_mpi(scripts, self._layout.flows),
             "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
             **programs.mpich(scripts.agent),
@@ -202,8 +207,14 @@ class Network:
         return launch(ready, program, arguments, limit=limit, watch=watch)
 
     def _settings_of(self, library: Library) -> dict[str, str]:
+        flows = self._layout.flows
         if library.name == _OPEN_MPI:
-            return programs.open_mpi(self._scripts)
+            return programs.open_mpi(self._scripts, flows)
+        if flows > 1:
+            raise UsageError(
+                f"{library.name} has one connection for a pair of ranks, and these routes need "
+                f"{flows}: choose an Open MPI with --mpi"
+            )
         settings = programs.mpich(self._scripts.agent)
         nap = compiled_nap(library)
         return settings if nap is None else {**settings, _PRELOAD: str(nap)}

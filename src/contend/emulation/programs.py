@@ -101,13 +101,18 @@ def _names(spaces: Spaces) -> str:
     return "\n".join(lines) + "\n"
 
 
-def open_mpi(scripts: Scripts) -> dict[str, str]:
+def open_mpi(scripts: Scripts, flows: int) -> dict[str, str]:
     """For versions 4 (whose launcher is ORTE) and 5 (PRRTE).
 
     Ranks of one host share memory, all others use TCP on the fabric. Waiting ranks give the
     processor away: all hosts are on this machine.
+
+    Args:
+        scripts: of the fabric.
+        flows: connections of a pair of ranks, which share its long messages evenly.
     """
     shared = {
+        **({} if flows == 1 else {"btl_tcp_links": str(flows)}),
         "btl_tcp_if_include": str(FABRIC_NETWORK),
         "pml": "ob1",
         # What versions call the transport through shared memory differs, so others are left out.

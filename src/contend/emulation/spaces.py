@@ -30,6 +30,7 @@ from contend.emulation.layout import (
 )
 from contend.emulation.messages import Interface
 from contend.emulation.settings import Settings
+from contend.emulation.spraying import load_program
 from contend.errors import MissingError
 from contend.fabric import Fabric
 
@@ -61,6 +62,8 @@ _OF_A_HASHING_SWITCH = {
     "ipv4.fib_multipath_hash_fields": str(_ADDRESSES_PROTOCOL_PORTS),
 }
 _HASH_SEED = "ipv4.fib_multipath_hash_seed"
+# A switch that sprays takes the number that its program gave the packet.
+_OF_A_SPRAYING_SWITCH = {**_OF_A_SWITCH, "ipv4.fib_multipath_hash_policy": "1"}
 # The congestion control that every kernel allows in every namespace, so that results of machines
 # compare; and what a connection learnt is not to change the next one.
 # Connections of MPI are there for good: after a pause they go on as they were.
@@ -70,10 +73,18 @@ _OF_A_HOST = {
     "ipv4.tcp_no_metrics_save": "1",
     "ipv4.tcp_slow_start_after_idle": "0",
 }
+# Packets that overtake each other are not lost. Who waits for fewer than this many before sending
+# again gets two thirds of the wire.
+_OF_A_SPRAYING_HOST = {
+    **_OF_A_HOST,
+    "ipv4.tcp_recovery": "0",
+    "ipv4.tcp_reordering": "300",
+}
 _FEATURES = {
     "veth": "virtual Ethernet pairs (veth)",
     "tbf": "queues of limited rate (tbf)",
     "bridge": "bridges",
+    "bpf": "classifiers of packets (CONFIG_NET_CLS_BPF)",
     "multipath": "routes over several interfaces (CONFIG_IP_ROUTE_MULTIPATH)",
 }
 
@@ -168,19 +179,39 @@ class Spaces:
             self.nodes.append(_new_space(self._settings(node)))
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
-        pieces = packets_at_once(settings.burst, settings.buffer)
+        # Each packet takes its own way, so none may be one of a piece.
+        sprayed = self.layout.sprayed
+        pieces = 1 if sprayed else packets_at_once(settings.burst, settings.buffer)
         self.management.netlink.apply(list(self._cables(pieces)))
         for index, queues in enumerate(self._queues(settings)):
             requests = [*self._addresses(index), *queues, *self._routes(index, settings.rto_min)]
             self.nodes[index].netlink.apply(requests)
+        if sprayed:
+            self._spray()
 
     def _settings(self, node: Node) -> Mapping[str, str]:
+        layout = self.layout
         if node.is_host:
-            return _OF_A_HOST
-        if self.layout.hashed is None:
+            return _OF_A_SPRAYING_HOST if layout.sprayed else _OF_A_HOST
+        if layout.next_hops is None:
             return _OF_A_SWITCH
+        if layout.sprayed:
+            return _OF_A_SPRAYING_SWITCH
         # Each switch by itself, as independent choices; 0 would be the one seed of the machine.
-        return {**_OF_A_HASHING_SWITCH, _HASH_SEED: str(node.number + 1)}
+        seed = node.number + 1 if layout.each_hashes else 1
+        return {**_OF_A_HASHING_SWITCH, _HASH_SEED: str(seed)}
+
+    def _spray(self) -> None:
+        """Has every switch choose a way for each packet by itself."""
+        hosts = len(self.layout.hosts)
+        of_switches = zip(self.nodes[hosts:], self._ends[hosts:], strict=True)
+        for number, (space, ends) in enumerate(of_switches):
+            program = load_program(hosts + 1, number)
+            try:
+                requests = (messages.classifier(at, program) for _, at in ends)
+                space.netlink.apply([each for pair in requests for each in pair])
+            finally:
+                os.close(program)
 
     def _bridge(self) -> Iterator[KernelRequest]:
         assert self.management is not None

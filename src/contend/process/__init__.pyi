@@ -1,5 +1,8 @@
 from .agent import enter_network as enter_network
 from .agent import new_network as new_network
+from .bpf import Instruction as Instruction
+from .bpf import load_classifier as load_classifier
+from .bpf import make_counts as make_counts
 from .folders import HeldFolder as HeldFolder
 from .folders import hold_folder as hold_folder
 from .folders import is_own as is_own

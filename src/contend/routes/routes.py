@@ -84,7 +84,7 @@ class Routes(ABC):
         return None
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
-        """The channels among which switches choose for each message; None where they never do.
+        """The channels among which switches choose by themselves; None where tables tell them.
 
         Raises:
             UsageError: when one of the hosts cannot be reached from another.

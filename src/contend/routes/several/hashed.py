@@ -69,17 +69,26 @@ class HashedRoutes(Routes):
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
         """The channels among which a hash chooses."""
-        try:
-            leaves, set_of, first, members = _core.next_hops(fabric.core, hosts)
-        except UnreachableError as error:
-            raise unreachable(fabric, error) from None
-        row = {leaf: number for number, leaf in enumerate(leaves.tolist())}
-        return NextHops(fabric, row, set_of, first, members)
+        return shortest_next_hops(fabric, hosts)
+
+
+def shortest_next_hops(fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
+    """The channels by which shortest ways to hosts begin, at every switch.
+
+    Raises:
+        UsageError: when one of the hosts cannot be reached from another.
+    """
+    try:
+        leaves, set_of, first, members = _core.next_hops(fabric.core, hosts)
+    except UnreachableError as error:
+        raise unreachable(fabric, error) from None
+    row = {leaf: number for number, leaf in enumerate(leaves.tolist())}
+    return NextHops(fabric, row, set_of, first, members)
 
 
 @dataclass(frozen=True, eq=False)
 class NextHops:
-    """Where hashed routes may lead: the channels that begin a shortest way to switches with hosts.
+    """Where equal ways may lead: the channels that begin a shortest way to switches with hosts.
 
     Attributes:
         fabric: where they lead through.
@@ -102,15 +111,27 @@ class NextHops:
         members: list[int] = self.members[self.first[number] : self.first[number + 1]].tolist()
         return members
 
+    def length(self, start: int, leaf: int) -> int:
+        """How many channels between switches a route from a switch to another crosses."""
+        steps = 0
+        while start != leaf:
+            start = self._end(self.channels(start, leaf)[0])
+            steps += 1
+        return steps
+
     def between(self, start: int, leaf: int) -> list[int]:
         """All channels that a route from a switch to another may cross, each once."""
         crossed, seen, waiting = [], {start}, [start]
         while waiting:
             for channel in self.channels(waiting.pop(), leaf):
                 crossed.append(channel)
-                cable, back = divmod(channel, 2)
-                end = int((self.fabric.cable_from if back else self.fabric.cable_to)[cable])
+                end = self._end(channel)
                 if end not in seen:
                     seen.add(end)
                     waiting.append(end)
         return crossed
+
+    def _end(self, channel: int) -> int:
+        """The switch at which a channel ends."""
+        cable, back = divmod(channel, 2)
+        return int((self.fabric.cable_from if back else self.fabric.cable_to)[cable])

@@ -12,6 +12,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
 from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.several.hashed import NextHops, shortest_next_hops
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class SprayedRoutes(Routes):
                 f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
             )
         return shortest_in_groups(fabric, hashed=False)
+
+    def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
+        """The channels that the packets of a message take alike; None where groups count."""
+        return None if self.by_groups else shortest_next_hops(fabric, hosts)
 
 
 def group_of_switch(fabric: Fabric, *, by_groups: bool) -> NDArray[np.uint32]:
