@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
+from dataclasses import dataclass
 
 _LONGEST_LINE = 500
 
@@ -38,16 +40,47 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     return f"{shown[:half]} ... {shown[-half:]}"
 
 
+@dataclass(frozen=True)
+class Argument:
+    """A function's argument that an error speaks of, for which a command has an option.
+
+    Attributes:
+        name: as in Python, such as ``ranks_per_host``.
+        value: what it takes, such as ``FILE``; "" where the error does not say.
+    """
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+ROUTES, ROUTE = Argument("routes", "FILE"), Argument("route", "ENGINE")
+"""Where a fabric's routes come from, wherever it lacks some."""
+
+
 class ContendError(Exception):
     """Base of all errors of contend; `status` is the exit status of the command line.
 
-    Its text is one line of at most 500 characters, whatever it was made of.
+    It is made of pieces of its text, among which stand the arguments that it speaks of. Its text is
+    one line of at most 500 characters, whatever it was made of.
     """
 
     status = 2
 
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """Pieces of the text, `Argument` among them."""
+        return self.args
+
+    def worded(self, say: Callable[[Argument], str] = str) -> str:
+        """The text with its arguments as somebody calls them; Python's way where nobody says."""
+        pieces = (say(part) if isinstance(part, Argument) else str(part) for part in self.parts)
+        return printable_line("".join(pieces))
+
     def __str__(self) -> str:
-        return printable_line(super().__str__())
+        return self.worded()
 
 
 class UsageError(ContendError):
@@ -94,9 +127,11 @@ class InputError(ContendError):
         self.expected = expected
         self.got = got
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """Where, and what stands there."""
         where = f"{self.source}:{self.line}" if self.line else self.source
-        return printable_line(f"{where}: expected {self.expected}, got {self.got}")
+        return (f"{where}: expected {self.expected}, got {self.got}",)
 
 
 class IncompleteInput(ContendError, UserWarning):  # noqa: N818

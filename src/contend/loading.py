@@ -17,7 +17,7 @@ import numpy as np
 # By their rooms' faces: what no file needs is not loaded.
 from contend import fabric as fabrics
 from contend import routes as routing
-from contend.errors import IncompleteInput, InputError, UsageError
+from contend.errors import ROUTE, ROUTES, Argument, IncompleteInput, InputError, UsageError
 from contend.fabric import Fabric
 from contend.units import counted, nearest
 
@@ -112,7 +112,7 @@ def load(
         InputError: a file that is not what it should be.
     """
     if routes is not None and route is not None:
-        raise UsageError("give either routes=FILE or route=ENGINE, not both")
+        raise UsageError("give either ", ROUTES, " or ", ROUTE, ", not both")
     tables = None if routes is None else fspath(routes)
     if source == "-" and tables == "-":
         raise UsageError("the topology and the tables cannot both come from standard input")
@@ -128,7 +128,7 @@ def load(
     if route is None and need_routes and fabric.routes is None:
         if not generator:
             name = fabrics.source_name(source) if isinstance(source, str) else fabric.name
-            raise UsageError(f"{name} holds no routes: give routes=FILE or route=ENGINE")
+            raise UsageError(f"{name} holds no routes: give ", ROUTES, " or ", ROUTE)
         route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
     return LoadedFabric.of(fabric if route is None else routing.compute(fabric, route))
 
@@ -229,8 +229,8 @@ def _of_file(path: str, source: str) -> fabrics.Topology:
         reader = fabrics.recognise(head, source)
     except InputError:
         if routing.recognises_tables(head):
-            text = "holds forwarding tables, not a topology: give it as routes="
-            raise UsageError(f"{source} {text}") from None
+            text = "holds forwarding tables, not a topology: give it as "
+            raise UsageError(f"{source} {text}", Argument("routes")) from None
         raise
     return fabrics.read_topology(reader, chunks, source)
 

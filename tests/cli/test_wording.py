@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.core import TyperGroup
 
 import contend
-from contend.cli.app import command, in_options, run
-from contend.cli.option import ARGUMENTS
+from contend.cli.app import command, run
+from contend.cli.option import flag_of, in_options
+from contend.congestion.processes import gather
+from contend.errors import ROUTE, ROUTES, Argument, ContendError, UsageError
+from contend.routes import save
+from small_fabrics import two_planes
 
 PACKAGE = Path(contend.__file__).parent
 NAMED = re.compile(r"(?<![^\s(])([a-z_]+)=(?=[A-Z]|[\s;:.)]|$)")
@@ -29,31 +34,63 @@ def _options(group: Any) -> Iterator[str]:
             yield from (name for given in below.command.params for name in given.opts)
 
 
-def _named_by_errors() -> Iterator[str]:
+def _errors() -> Iterator[ast.Call]:
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
-                for part in ast.walk(node):
-                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                        yield from NAMED.findall(part.value)
+                yield node
+
+
+def _arguments() -> Iterator[str]:
+    """Names of the arguments that errors carry, where they stand in the source."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Argument":
+                name = node.args[0]
+                if isinstance(name, ast.Constant):
+                    yield name.value
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("parts", "python", "told"),
     [
-        ("give routes=FILE or route=ENGINE", "give --routes FILE or --route ENGINE"),
-        ("leave it out with hosts=", "leave it out with --hosts"),
-        ("holds tables: give it as routes=; or not", "holds tables: give it as --routes; or not"),
-        ("expected ranks_per_host=N", "expected --ranks-per-host N"),
-        # An engine's options, what a file says and names that only end alike stay as they are.
-        ("name some with updn,roots=FILE", "name some with updn,roots=FILE"),
-        ("opensm:ftree,route=ENGINE", "opensm:ftree,route=ENGINE"),
-        ("got 'hosts=5'", "got 'hosts=5'"),
-        ("expected my_routes=FILE", "expected my_routes=FILE"),
+        (
+            ("give ", ROUTES, " or ", ROUTE),
+            "give routes=FILE or route=ENGINE",
+            "give --routes FILE or --route ENGINE",
+        ),
+        (
+            ("leave it out with ", Argument("hosts")),
+            "leave it out with hosts=",
+            "leave it out with --hosts",
+        ),
+        (
+            (Argument("ranks_per_host"), ": expected 1"),
+            "ranks_per_host=: expected 1",
+            "--ranks-per-host: expected 1",
+        ),
+        # What only looks like an argument stays: a file may say it, or an engine's options.
+        (("got 'hosts=5', updn,", "route=X"), "got 'hosts=5', updn,route=X", None),
     ],
 )
-def test_arguments_become_options(message: str, told: str) -> None:
-    assert in_options(message) == told
+def test_arguments_become_options(parts: tuple[object, ...], python: str, told: str | None) -> None:
+    error = UsageError(*parts)
+    assert (str(error), in_options(error)) == (python, told or python)
+
+
+def test_an_error_of_another_process_keeps_its_arguments() -> None:
+    """What one process sends to all others, as two of them in one."""
+    refused = UsageError("give ", ROUTES)
+
+    class Others:
+        rank = 1
+
+        def allgather(self, sent: object) -> list[object]:
+            return [(None, (refused.status, pickle.loads(pickle.dumps(refused.parts)))), sent]
+
+    with pytest.raises(ContendError) as raised:
+        gather(cast(Any, Others()), lambda: None)
+    assert in_options(raised.value) == "MPI process 0 failed: give --routes FILE"
 
 
 def test_the_command_line_names_its_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,12 +99,29 @@ def test_the_command_line_names_its_options(capsys: pytest.CaptureFixture[str]) 
     assert told == "contend: give either --routes FILE or --route ENGINE, not both\n"
 
 
+def test_an_engine_that_refuses_names_options_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    apart = tmp_path / "apart.ibnetdiscover"
+    save(two_planes(), apart, "ibnetdiscover")
+    assert run(["fabric", "engines", str(apart), "--route", "minhop"]) == 1
+    assert "choose one part of the fabric with --part" in " ".join(capsys.readouterr().out.split())
+
+
 def test_every_argument_is_an_option_of_some_verb() -> None:
     options = set(_options(command()))
-    assert [one for one in ARGUMENTS if f"--{one.replace('_', '-')}" not in options] == []
+    named = set(_arguments())
+    assert {"routes", "ranks_per_host"} <= named
+    assert [one for one in named if flag_of(one) not in options] == []
 
 
-def test_errors_name_only_arguments_that_become_options() -> None:
-    named = set(_named_by_errors())
-    assert "routes" in named
-    assert named - set(ARGUMENTS) == OF_PYTHON_ALONE
+def test_errors_carry_the_arguments_that_they_speak_of() -> None:
+    """None stands within a text, where no command line could tell it from the rest."""
+    named = {
+        name
+        for error in _errors()
+        for part in ast.walk(error)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        for name in NAMED.findall(part.value)
+    }
+    assert named == OF_PYTHON_ALONE

@@ -276,7 +276,7 @@ def run(arguments: list[str]) -> int:
             warnings.showwarning = _warner(warnings.showwarning)
             return _invoke(arguments)
     except ContendError as error:
-        return _tell(in_options(str(error)), error.status)
+        return _tell(in_options(error), error.status)
     except _WrongUsage as error:
         # No message: the help has been printed instead.
         message = getattr(error, "format_message", str)().replace(": Value error, ", ": ")

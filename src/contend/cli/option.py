@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
-from contend.errors import UsageError
+from contend.errors import ContendError, UsageError
 from contend.files import check_place
 
 # Typer reads words; the callback of an option makes its value of them. So what typer is told is
@@ -154,36 +153,11 @@ def option(
     return Option(names, takes, means, parsed(names[0], by) if by is not None else None)
 
 
-# Arguments whose names stand in messages; a name behind a comma is an engine's option.
-ARGUMENTS = (
-    "bytes",
-    "hosts",
-    "launcher",
-    "length",
-    "load_bytes",
-    "mpi",
-    "on",
-    "packets",
-    "part",
-    "patterns",
-    "pattern",
-    "picture",
-    "placement",
-    "ranks",
-    "ranks_per_host",
-    "route",
-    "routes",
-    "samples",
-    "seed",
-    "vectors",
-    "window",
-    "without",
-)
-_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
+def in_options(error: ContendError) -> str:
+    """An error's text with options for its arguments: ``--routes FILE`` for ``routes=FILE``."""
+    return error.worded(lambda argument: f"{flag_of(argument.name)} {argument.value}".rstrip())
 
 
-def in_options(message: str) -> str:
-    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
-    return _ARGUMENT.sub(
-        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
-    )
+def flag_of(name: str) -> str:
+    """The option that stands for an argument: ``--ranks-per-host``."""
+    return f"--{name.replace('_', '-')}"

@@ -13,7 +13,7 @@ import typer
 from contend import congestion, report
 from contend import fabric as fabric_room
 from contend.cli.common import load
-from contend.cli.option import BytesPerSecond, Option, Seconds, Share, parsed
+from contend.cli.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
 from contend.cli.options import (
     FABRIC_HELP,
     LIST,
@@ -200,7 +200,7 @@ def simulate(
         return replace(told[0], picture=picture)
     shortfall = ""
     if refusals:
-        reasons = "; ".join(f"{name}: {error}" for name, error in refusals)
+        reasons = "; ".join(f"{name}: {in_options(error)}" for name, error in refusals)
         failed = f"{len(refusals)} of {counted(len(cases), 'simulation')} failed"
         shortfall = f"{failed}: {reasons}"
     return replace(report.simulations_document(results, told, shortfall=shortfall), picture=picture)

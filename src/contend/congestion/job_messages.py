@@ -214,7 +214,7 @@ class JobMessages:
                 made = parse_pattern(self._pattern, ranks)
             except UsageError as error:
                 thing = "host" if self._server is None else "server"
-                raise UsageError(f"{error} (in a job of {counted(ranks, thing)})") from None
+                raise UsageError(*error.parts, f" (in a job of {counted(ranks, thing)})") from None
             if made.core.weighted:
                 raise UsageError(f"pattern {made.name}: expected one without bytes of messages")
             self._patterns[ranks] = made

@@ -41,8 +41,8 @@ class Communicator(Protocol):
 class OtherProcessError(ContendError):
     """Another MPI process failed, so this one ends too; the other one tells what happened."""
 
-    def __init__(self, rank: int, status: int, text: str) -> None:
-        super().__init__(f"MPI process {rank} failed: {text}")
+    def __init__(self, rank: int, status: int, parts: tuple[object, ...]) -> None:
+        super().__init__(f"MPI process {rank} failed: ", *parts)
         self.status = status
 
 
@@ -86,13 +86,13 @@ def gather(communicator: Communicator | None, work: Callable[[], _Result]) -> li
     if communicator is None:
         return [work()]
     error: Exception | None = None
-    message: tuple[_Result | None, tuple[int, str] | None]
+    message: tuple[_Result | None, tuple[int, tuple[object, ...]] | None]
     try:
         try:
             message = (work(), None)
         except Exception as caught:  # Whatever it is, the others must hear of it.
             error = caught
-            message = (None, (_exit_status(caught), str(caught)))
+            message = (None, (_exit_status(caught), _parts(caught)))
         messages = communicator.allgather(message)
     except BaseException:
         # Interrupted or without a connection, nothing can be told to the others any more.
@@ -100,10 +100,10 @@ def gather(communicator: Communicator | None, work: Callable[[], _Result]) -> li
         raise
     failures = [(rank, failure) for rank, (_, failure) in enumerate(messages) if failure]
     if failures:
-        rank, (status, text) = failures[0]
+        rank, (status, parts) = failures[0]
         if error is not None and rank == communicator.rank:
             raise error
-        raise OtherProcessError(rank, status, text) from None
+        raise OtherProcessError(rank, status, parts) from None
     return [result for result, _ in messages]
 
 
@@ -122,6 +122,10 @@ def agree(communicator: Communicator | None, work: Callable[[], _Result]) -> _Re
     results: list[_Result] = []
     gather(communicator, lambda: results.append(work()))
     return results[0]
+
+
+def _parts(error: Exception) -> tuple[object, ...]:
+    return error.parts if isinstance(error, ContendError) else (str(error),)
 
 
 def _exit_status(error: Exception) -> int:

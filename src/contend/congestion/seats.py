@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.errors import ROUTE, ROUTES, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import make_resolver
 
@@ -150,7 +150,10 @@ def _resolver(
     if fabric.routes is not None and fabric.routes.everywhere:
         raise UsageError(
             f"routes by {fabric.routes.engine} go over the whole fabric wherever ranks are, so a "
-            "placement changes little: give routes=FILE or another route=ENGINE"
+            "placement changes little: give ",
+            ROUTES,
+            " or another ",
+            ROUTE,
         )
     return make_resolver(fabric, places, messages=messages, several=True)
 

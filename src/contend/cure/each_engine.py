@@ -43,6 +43,7 @@ class RoutedBy:
             a lossless network can lock up. None where no tables tell.
         refusal: why there are no tables, or none by which all messages arrive; None where there
             are.
+        error: that says so.
     """
 
     engine: str
@@ -52,6 +53,7 @@ class RoutedBy:
     lanes: int | None = None
     deadlock_free: bool | None = None
     refusal: str | None = None
+    error: ContendError | None = None
 
     @property
     def bandwidth(self) -> float | None:
@@ -136,7 +138,7 @@ def engines(
             try:
                 judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
             except MissingError as error:
-                judged.append(RoutedBy(engine, refusal=str(error)))
+                judged.append(RoutedBy(engine, refusal=str(error), error=error))
     return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
 
 
@@ -170,4 +172,4 @@ def _judge(
     except MissingError:
         raise
     except ContendError as error:
-        return RoutedBy(engine, refusal=str(error))
+        return RoutedBy(engine, refusal=str(error), error=error)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
@@ -179,8 +179,9 @@ def _before(
         placed = parse(placement or "given", fabric, hosts=hosts)
     if placed.ranks < count:
         raise UsageError(
-            f"expected places for {counted(count, 'rank')}, got {placed.ranks} on these hosts: "
-            "ranks_per_host= puts more on each"
+            f"expected places for {counted(count, 'rank')}, got {placed.ranks} on these hosts: ",
+            Argument("ranks_per_host"),
+            " puts more on each",
         )
     slots = placed.host_of_rank
     return slots[:count], slots.tolist()

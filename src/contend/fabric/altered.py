@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.errors import Argument, InputError, UsageError
 from contend.fabric.fabric import NO_SWITCH, Fabric, connected_parts
 from contend.fabric.levels import Part, parts_of
 from contend.fabric.named import Names
@@ -18,6 +18,7 @@ from contend.files import read_bounded
 from contend.units import counted, rate_of
 
 _FILE = "file:"
+_PART = Argument("part")
 # So many parts are named in an error.
 _NAMED = 4
 
@@ -205,10 +206,10 @@ def part_of(fabric: Fabric, name: int | str) -> Part:
         return having[0]
     if having:
         several = " and ".join(str(part.number) for part in having)
-        raise UsageError(f"part=: {text} has hosts in parts {several}: give one of the numbers")
+        raise UsageError(_PART, f": {text} has hosts in parts {several}: give one of the numbers")
     known = ", ".join(part.words for part in parts[:_NAMED])
     more = f" and {len(parts) - _NAMED:,} more" if len(parts) > _NAMED else ""
-    raise UsageError(f"part=: {fabric.name} has no part or host {text!r}; it has {known}{more}")
+    raise UsageError(_PART, f": {fabric.name} has no part or host {text!r}; it has {known}{more}")
 
 
 def only(fabric: Fabric, part: Part) -> Fabric:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.congestion import DrawnPattern, draw_patterns, message_shares, write_destinations
-from contend.errors import InputError, ShortfallError, UsageError
+from contend.errors import Argument, InputError, ShortfallError, UsageError
 from contend.fabric import Fabric, make
 from contend.files import read_bounded
 from contend.measurement.draws import DrawnAgreement, drawn_agreement
@@ -137,7 +137,7 @@ def bisect_arguments(cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
 def _number(options: Mapping[str, str], name: str) -> int:
     numbers = parse_numbers(options[name])
     if len(numbers) != 1:
-        raise UsageError(f"{name}=: expected one number, got {options[name]!r}")
+        raise UsageError(Argument(name), f": expected one number, got {options[name]!r}")
     return numbers[0]
 
 
@@ -145,7 +145,7 @@ def _size(options: Mapping[str, str], name: str) -> int:
     try:
         return parse_size(options[name])
     except UsageError as error:
-        raise UsageError(f"{name}=: {error}") from None
+        raise UsageError(Argument(name), f": {error}") from None
 
 
 def read_destinations(path: Path) -> list[NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from contend.errors import InputError, MissingError, ShortfallError, UsageError
+from contend.errors import Argument, InputError, MissingError, ShortfallError, UsageError
 from contend.measurement.method import Measured
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.question import (
@@ -138,11 +138,10 @@ def resume(
     cells = [_cell(folder, asked.question) for asked in record.cells]
     first = cells[0]
     if first.launcher != (place.launcher if place is not None else launcher):
-        raise UsageError(
-            f"{folder}: was launched with {first.launcher!r}: give the same launcher="
-            if first.launcher
-            else f"{folder}: was launched with the library's own launcher"
-        )
+        before = f"{folder}: was launched with "
+        if not first.launcher:
+            raise UsageError(f"{before}the library's own launcher")
+        raise UsageError(f"{before}{first.launcher!r}: give the same ", Argument("launcher"))
     if place is None:
         place = RealHosts(slots=first.hosts, launcher=launcher)
     _compare_places(folder, first, place)
@@ -241,11 +240,13 @@ def _library_of_run(
         if library.wrapper != before.wrapper:
             raise UsageError(
                 f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                f"{library_name(library)} at {library.wrapper}: say which with mpi="
+                f"{library_name(library)} at {library.wrapper}: say which with ",
+                Argument("mpi"),
             )
     if library is None:
         raise UsageError(
-            f"{folder}: was measured with {before.name} {before.version}: name it with mpi="
+            f"{folder}: was measured with {before.name} {before.version}: name it with ",
+            Argument("mpi"),
         )
     return library
 
@@ -260,7 +261,8 @@ def _library_asked_for(
     with contextlib.suppress(MissingError):
         if not named:
             return select(name or None, launched=launched, by_name=True)
-    raise UsageError(f"{folder}: was asked for with {name or 'any library'}: name it with mpi=")
+    library = name or "any library"
+    raise UsageError(f"{folder}: was asked for with {library}: name it with ", Argument("mpi"))
 
 
 def measure(

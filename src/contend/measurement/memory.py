@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.units import counted, format_bytes, parse_numbers, parse_sizes
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ def _sizes(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_sizes(options[name])
     except UsageError as error:
-        raise UsageError(f"{name}=: {error}") from None
+        raise UsageError(Argument(name), f": {error}") from None
 
 
 def _whole_numbers(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_numbers(options[name], least=0)
     except UsageError as error:
-        raise UsageError(f"{name}=: {error}") from None
+        raise UsageError(Argument(name), f": {error}") from None
 
 
 class Fit(Enum):

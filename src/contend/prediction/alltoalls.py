@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.errors import ShortfallError, UsageError
+from contend.errors import Argument, ShortfallError, UsageError
 from contend.fabric import Fabric
 from contend.placement import parse
 from contend.prediction.calibration import Calibration, costs_of
@@ -154,10 +154,14 @@ def predict(
     costs = calibration if isinstance(calibration, Calibration) else costs_of(_path(calibration))
     placed = parse(placement, fabric, ranks_per_host=ranks_per_host)
     if placed.random:
-        raise UsageError("placement=: random draws many, and ranks need one here; give file:PATH")
+        raise UsageError(
+            Argument("placement"), ": random draws many, and ranks need one here; give file:PATH"
+        )
     count = placed.ranks if ranks is None else ranks
     if not 2 <= count <= placed.ranks:
-        raise UsageError(f"ranks=: expected 2 to {placed.ranks}, which have a host, got {count}")
+        raise UsageError(
+            Argument("ranks"), f": expected 2 to {placed.ranks}, which have a host, got {count}"
+        )
     most = valued(buffer, parse_size)
     where = PredictionConditions(
         fabric=fabric,

@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, convert, to_builtins
 from msgspec.json import encode
 from rich.text import Text
 
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.files import json_text
 from contend.report.save import html_tables, save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
@@ -131,7 +131,9 @@ class Document:
         if not self.pictures:
             raise UsageError("there is nothing to draw")
         fitting, hint = ", ".join(self.pictures), nearest(name, list(self.pictures))
-        raise UsageError(f"picture=: expected one of {fitting} for this result, got {name}{hint}")
+        raise UsageError(
+            Argument("picture"), f": expected one of {fitting} for this result, got {name}{hint}"
+        )
 
     def draw(self, path: Path) -> list[Path]:
         """Draws to a file; .html is a page with verdict, tables and remarks, and all pictures.

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UnreachableError, UsageError
+from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     from contend.routes.several.adaptive import AdaptiveTables
     from contend.routes.several.hashed import NextHops
     from contend.routes.tables import ForwardingTables
+
+_OTHERS = (ROUTES, " or another ", ROUTE)
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,14 @@ def make_resolver(
     if routes.drawn and not draws:
         raise UsageError(
             f"routes by {routes.engine} are drawn anew for every sample, and this needs fixed "
-            "routes: give routes=FILE or another route=ENGINE"
+            "routes: give ",
+            *_OTHERS,
         )
     if routes.several and not several:
         raise UsageError(
             f"routes by {routes.engine} send every message over several paths at once, and this "
-            "follows each along one path: give routes=FILE or another route=ENGINE"
+            "follows each along one path: give ",
+            *_OTHERS,
         )
     try:
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)
@@ -153,10 +157,7 @@ def tables_of(fabric: Fabric) -> ForwardingTables:
     """
     routes = routes_of(fabric)
     if routes.tables is None:
-        raise UsageError(
-            f"{without_tables(routes)}, and this needs tables: give routes=FILE or another "
-            "route=ENGINE"
-        )
+        raise UsageError(f"{without_tables(routes)}, and this needs tables: give ", *_OTHERS)
     return routes.tables
 
 
@@ -173,7 +174,7 @@ def routes_of(fabric: Fabric) -> Routes:
         UsageError: it has none.
     """
     if fabric.routes is None:
-        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
+        raise UsageError(f"{fabric.name} has no routes: give ", ROUTES, " or ", ROUTE)
     return fabric.routes
 
 
@@ -188,12 +189,12 @@ def unreachable(fabric: Fabric, error: UnreachableError) -> UsageError:
         )
     else:
         said = f'host "{host}" cannot be reached from switch "{start}", which {error.why}'
-    return UsageError(f"{said}; {_way_out(fabric, error)}")
+    return UsageError(f"{said}; ", *_way_out(fabric, error))
 
 
-def _way_out(fabric: Fabric, error: UnreachableError) -> str:
+def _way_out(fabric: Fabric, error: UnreachableError) -> tuple[str, Argument]:
     """What to do where a host cannot be reached; loading a fabric offers all of it."""
     part = fabric.switch_part
     if part[error.start] != part[fabric.host_switch[error.host]]:
-        return "no cables join them: choose one part of the fabric with part="
-    return "see contend fabric check, or leave the host out with without="
+        return "no cables join them: choose one part of the fabric with ", Argument("part")
+    return "see contend fabric check, or leave the host out with ", Argument("without")

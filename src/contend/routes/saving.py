@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 
 import zstandard
 
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.addresses import others_of
@@ -112,8 +112,9 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     one_port = kind in HOLD_ROUTES - _HOLD_GROUPS
     if fabric.routes is not None and fabric.routes.tables is None and one_port:
         raise UsageError(
-            f"{without_tables(fabric.routes)}, and {kind} files hold tables: leave route= out, or "
-            "give another"
+            f"{without_tables(fabric.routes)}, and {kind} files hold tables: leave ",
+            Argument("route"),
+            " out, or give another",
         )
     if fabric.routes is not None and fabric.routes.lanes > 1 and kind in HOLD_ROUTES:
         raise UsageError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import InputError, UsageError, legible
+from contend.errors import Argument, InputError, UsageError, legible
 from contend.fabric import NO_SWITCH, Fabric, Finding
 from contend.routes.addresses import addresses_of
 from contend.routes.routes import Routes
@@ -82,7 +82,8 @@ class ForwardingTables(Routes):
         if len(without):
             name = fabric.host_name[int(without[0])]
             raise UsageError(
-                f'host "{name}" has no address (LID) in the tables; leave it out with without='
+                f'host "{name}" has no address (LID) in the tables; leave it out with ',
+                Argument("without"),
             )
         hops = _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
         size = _core.tabled_bytes(fabric.core, *addresses, hosts, spread, hops)

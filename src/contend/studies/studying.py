@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.measurement import Place, RealHosts, place_of
 from contend.session import Observer
 from contend.studies.measured import MeasuredStudy, run_measurements
@@ -62,7 +62,12 @@ def study(
         path = find_plan(str(plan))
         plan, beside = read_plan(path), path.parent
     if places := sorted(plan.places.intersection(options)):
-        raise UsageError(f"{places[0]}=: on= is where a study measures, with all that is so there")
+        raise UsageError(
+            Argument(places[0]),
+            ": ",
+            Argument("on"),
+            " is where a study measures, with all that is so there",
+        )
     predicted = options.pop("predict", False)
     plan = changed_plan(plan, options)
     if predicted and isinstance(plan, MeasuredPlan):

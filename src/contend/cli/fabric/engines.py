@@ -56,6 +56,7 @@ def engines(
         progress=True,
     )
     judged = (
-        replace(one, refusal=one.refusal and in_options(one.refusal)) for one in found.engines
+        one if one.error is None else replace(one, refusal=in_options(one.error))
+        for one in found.engines
     )
     return report.engines_document(replace(found, engines=tuple(judged)))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.errors import ROUTE, ROUTES, UsageError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats.dot import DotGraph, parse
@@ -164,7 +164,7 @@ def write(fabric: Fabric) -> Iterator[str]:
             one route to a host.
     """
     if fabric.tables is None:
-        raise UsageError("an ORCS graph carries routes: give routes=FILE or route=ENGINE")
+        raise UsageError("an ORCS graph carries routes: give ", ROUTES, " or ", ROUTE)
     if fabric.host_lmc.any():
         raise UsageError("an ORCS graph holds one route to a host, but hosts have several LIDs")
     hosts, switches = _host_nodes(fabric), _switch_nodes(fabric)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.profiling import ProgramProfile
 from contend.report.style import (
     COLOURS,
@@ -93,7 +93,9 @@ def _known(picture: str | None) -> ProfilePicture:
     if picture not in list(ProfilePicture):
         names = ", ".join(ProfilePicture)
         hint = nearest(picture, ProfilePicture)
-        raise UsageError(f"picture=: expected one of {names} for profiles, got {picture}{hint}")
+        raise UsageError(
+            Argument("picture"), f": expected one of {names} for profiles, got {picture}{hint}"
+        )
     return ProfilePicture(picture)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UnreachableError, UsageError
+from contend.errors import Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
 from contend.routes.routes import Routes, unreachable
@@ -116,7 +116,8 @@ class AdaptiveTables(Routes):
         if len(without):
             name = fabric.host_name[int(without[0])]
             raise UsageError(
-                f'host "{name}" has no address (LID) in the tables; leave it out with without='
+                f'host "{name}" has no address (LID) in the tables; leave it out with ',
+                Argument("without"),
             )
         addresses = (fabric.host_lid, fabric.host_lmc)
         return _core.make_grouped_resolver(
