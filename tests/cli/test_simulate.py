@@ -278,7 +278,7 @@ def test_what_ends_it_early_prints_what_was_counted(
     line: str,
 ) -> None:
     """As Ctrl-C and SIGTERM do; the result is said to be partial."""
-    core = sys.modules["contend.congestion.counting"]._core
+    core = sys.modules["contend.congestion.simulation.counting"]._core
     count, batches = core.simulate, []
 
     def interrupted(*arguments: Any) -> Any:

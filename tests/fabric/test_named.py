@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.congestion.channel_users import AskedChannels
+from contend.congestion.simulation.channel_users import AskedChannels
 from contend.emulation import host_labels
 from contend.errors import UsageError
 from contend.fabric import Fabric, Names, make, server_names, short_names, without

@@ -174,7 +174,7 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
         ("simulate", rooms.simulate),
     ):
         monkeypatch.setattr(f"contend.studies.simulated.{name}", function)
-    monkeypatch.setattr("contend.congestion.simulation.bisection", rooms.rate)
+    monkeypatch.setattr("contend.congestion.simulation.simulation.bisection", rooms.rate)
     return rooms
 
 

@@ -1,10 +1,6 @@
 from .all_ranks import Collective as Collective
 from .all_ranks import Collectives as Collectives
 from .all_ranks import collectives as collectives
-from .beside_counters import BesideCounters as BesideCounters
-from .channel_users import ChannelUsers as ChannelUsers
-from .counting import SimulationInterrupted as SimulationInterrupted
-from .counting import simulate as simulate
 from .drawing import DrawnPattern as DrawnPattern
 from .drawing import PatternSource as PatternSource
 from .drawing import PlacementSource as PlacementSource
@@ -43,7 +39,11 @@ from .side_by_side import Newcomer as Newcomer
 from .side_by_side import PairLoss as PairLoss
 from .side_by_side import SideBySide as SideBySide
 from .side_by_side import judge_jobs as judge_jobs
-from .simulation import Average as Average
-from .simulation import SampleMean as SampleMean
-from .simulation import Simulation as Simulation
-from .simulation import half_width as half_width
+from .simulation.beside_counters import BesideCounters as BesideCounters
+from .simulation.channel_users import ChannelUsers as ChannelUsers
+from .simulation.counting import SimulationInterrupted as SimulationInterrupted
+from .simulation.counting import simulate as simulate
+from .simulation.simulation import Average as Average
+from .simulation.simulation import SampleMean as SampleMean
+from .simulation.simulation import Simulation as Simulation
+from .simulation.simulation import half_width as half_width

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from contend.congestion.counting import simulate
 from contend.congestion.drawing import PlacementSource, arrange
 from contend.congestion.gpus import GpuCollectives, gpu_collectives
-from contend.congestion.simulation import Simulation
+from contend.congestion.simulation.counting import simulate
+from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.placement import HostChoice, by_server

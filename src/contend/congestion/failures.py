@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion.drawing import arrange, seat
 from contend.congestion.rates import link_rates
-from contend.congestion.simulation import Simulation
+from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern

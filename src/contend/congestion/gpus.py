@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.counting import simulate
-from contend.congestion.simulation import Simulation
+from contend.congestion.simulation.counting import simulate
+from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Fabric
 from contend.placement import Placement
 from contend.units import rate_of

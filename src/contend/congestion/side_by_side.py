@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
-from contend.congestion.simulation import normal_half_width
+from contend.congestion.simulation.simulation import normal_half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.units import counted

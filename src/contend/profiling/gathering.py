@@ -27,13 +27,13 @@ from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
 from contend.profiling.hang.deadlock import with_messages
 from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when, where_stuck
-from contend.profiling.messages import MOST_EVENTS, Messages
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
 from contend.profiling.sites import Places
-from contend.profiling.waiting import Entries, Waits
+from contend.profiling.waits.collectives import Entries, Waits
+from contend.profiling.waits.messages import MOST_EVENTS, Messages
 from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]

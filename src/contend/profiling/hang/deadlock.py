@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from contend.profiling import routines
 from contend.profiling.hang.stuck import MOST_RANKS, Awaited, Stuck, UnderWay
-from contend.profiling.messages import ANY, Steps, by_envelope
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import MOST_AWAITED, OTHERS
+from contend.profiling.waits.messages import ANY, Steps, by_envelope
 
 _MOST_PAIRS = 256
 _NOTHING = np.zeros(0, np.int64)

@@ -11,12 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.congestion.channel_users import (
-    AskedChannels,
-    ChannelUsers,
-    PlacedChannels,
-    routes_across,
-)
 from contend.congestion.drawing import (
     PatternSource,
     PlacementSource,
@@ -29,8 +23,14 @@ from contend.congestion.drawing import (
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
 from contend.congestion.rates import LinkRates, link_rates
-from contend.congestion.sample_plan import SamplePlan, plan_samples
-from contend.congestion.simulation import Simulation
+from contend.congestion.simulation.channel_users import (
+    AskedChannels,
+    ChannelUsers,
+    PlacedChannels,
+    routes_across,
+)
+from contend.congestion.simulation.sample_plan import SamplePlan, plan_samples
+from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement

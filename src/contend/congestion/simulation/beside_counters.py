@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.rates import heat
-from contend.congestion.simulation import Simulation
+from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Carried
 from contend.units import rate_of
 

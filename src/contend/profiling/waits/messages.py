@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from contend.profiling import routines
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import NO_CELL, EventKind
-from contend.profiling.waiting import LATE_RANK, LATE_RECEIVER, LATE_SENDER, Waits
+from contend.profiling.waits.collectives import LATE_RANK, LATE_RECEIVER, LATE_SENDER, Waits
 
 MOST_EVENTS = 1 << 24
 """Of all ranks together: of more, messages are not matched."""

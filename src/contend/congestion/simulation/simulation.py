@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.channel_users import ChannelUsers
 from contend.congestion.rates import heat
+from contend.congestion.simulation.channel_users import ChannelUsers
 from contend.errors import UsageError
 from contend.fabric import Bisection, Fabric, bisection
 from contend.shown import Shown

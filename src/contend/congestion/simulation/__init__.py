@@ -1,0 +1,1 @@
+"""Samples of a pattern counted: how many, the result, who uses a channel, and what counters say."""
