@@ -102,6 +102,25 @@ def test_no_condition_shows_the_results_of_another(
         run(["study", "verification", *fabric, *arguments, *small, *changed, *out])
 
 
+def test_hashed_and_sprayed_routes_are_held_against_what_they_are(
+    permitted: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two flows a message, by two connections of each pair of ranks; and packets over all ways."""
+    cases = ["--case", "xgft:2;2,2;1,2@ecmp,flows=2", "--case", "xgft:2;2,2;1,2@spray"]
+    out = ["--output", str(tmp_path / "out"), "--json", str(tmp_path / "found.json")]
+    asked = ["--patterns", "8", "--rate", "20Mbit", "--bytes", "256K", "--packets", "1"]
+    assert run(["study", "verification", *cases, *asked, "--mpi", "openmpi", *out]) == 0
+    assert "measured against simulated draws" in capsys.readouterr().out
+    found = json.loads((tmp_path / "found.json").read_text())
+    (drawn,), (told,) = found["drawn"], found["results"]
+    assert (drawn["engine"], drawn["launches"], drawn["messages"]) == ("ecmp,flows=2", 1, 16)
+    assert 0.6 < drawn["effective"] < 1.2
+    # Of four hosts, any two pairs have the wire to themselves when their packets are sprayed.
+    assert (told["engine"], told["models"][0]["effective"]) == ("spray", 1.0)
+    assert abs(told["effective"] - 1) < 0.2
+    assert [one["congestion"] for one in told["by_congestion"]] == [1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -109,7 +128,7 @@ def test_no_condition_shows_the_results_of_another(
         (["--only", "fig2"], "--only: expected one of 16-node figure; fat tree, 24 hosts;"),
         (["--launches", "2"], "--launches does not belong to the study verification"),
         (["--rate", "fast"], "--rate: expected a rate such as"),
-        (["--case", "fig1@ecmp"], "routes by ecmp have no tables, and this needs"),
+        (["--case", "fig1@valiant"], "routes by valiant have no tables, and this needs"),
     ],
 )
 def test_wrong_options_are_one_line(

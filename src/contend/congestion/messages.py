@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.rates import link_rates
+from contend.congestion.split_messages import split_shares
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import make_resolver
@@ -213,23 +214,29 @@ def message_shares(
 
     Returns:
         One row a message: ``pattern`` (the sample's number), ``round``, ``source_rank``,
-        ``target_rank``, ``source_host``, ``target_host``, ``congestion`` (pi; 0 on one host),
-        ``share`` (the least of rate over load) and ``fair_share``, both of the slower of its hosts'
-        ports, and ``port``: that as a part of the fastest host's.
+        ``target_rank``, ``source_host``, ``target_host``, ``congestion`` (pi; 0 on one host; where
+        messages take several ways at once, load, which may be no whole number), ``share`` (the
+        least of rate over load) and ``fair_share``, both of the slower of its hosts' ports, and
+        ``port``: that as a part of the fastest host's.
 
     Raises:
         UsageError: when there is no route.
     """
     cases = [(sample, number) for sample in patterns for number in range(len(sample.rounds))]
     ends = [sample.between_hosts(number) for sample, number in cases]
-    placed = place_messages(fabric, ends, spread=spread, draws=True)
+    placed = place_messages(fabric, ends, spread=spread, draws=True, several=True)
     rates = link_rates(fabric, placed.hosts).by_place
+    split = fabric.routes is not None and fabric.routes.several
     port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
         drawing = _core.routes_draw(sample.seed, sample.number) if draw is None else draw
-        pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates, drawing)
-        fair = _core.fair_share(placed.resolver, source, target, rates, drawing)
+        pi: NDArray[Any]
+        if split:
+            pi, share, fair = split_shares(placed.resolver, source, target, rates, drawing)
+        else:
+            pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates, drawing)
+            fair = _core.fair_share(placed.resolver, source, target, rates, drawing)
         slower = np.minimum(port[source], port[target])
         names = (
             np.full(len(source), sample.number, dtype=np.uint64),
@@ -276,6 +283,7 @@ def place_messages(
     *,
     spread: bool = False,
     draws: bool = False,
+    several: bool = False,
 ) -> PlacedMessages:
     """Prepares the routes of messages, given as source and target hosts of every round.
 
@@ -299,6 +307,7 @@ def place_messages(
         spread=spread,
         messages=len(every_end) // 2,
         draws=draws,
+        several=several,
     )
     place = np.zeros(fabric.hosts, dtype=np.uint32)
     place[hosts] = np.arange(len(hosts), dtype=np.uint32)

@@ -2,6 +2,7 @@ from .bisect import PATTERNS as PATTERNS
 from .bisect import BisectWork as BisectWork
 from .bisect import MeasuredPairs as MeasuredPairs
 from .bisect import beside_predictions as beside_predictions
+from .bisect import compared_pairs as compared_pairs
 from .bisect import measured_pairs as measured_pairs
 from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths

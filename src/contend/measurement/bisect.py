@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -250,10 +249,12 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         `pair_bandwidths` with ``congestion`` (pi), ``share`` (rate over load), ``fair_share``
         (max-min) and ``port``, as `contend.congestion.predict` has them.
     """
+    load = fabric.routes is not None and fabric.routes.several
     foreseen = message_shares(fabric, measured_patterns(run, hosts)).select(
         pl.col("pattern").cast(pl.Int64),
         pl.col("source_rank").cast(pl.Int64),
-        pl.col("congestion").cast(pl.Int64),
+        # Load, where messages take several ways at once, may be no whole number.
+        pl.col("congestion").cast(pl.Float64 if load else pl.Int64),
         *("share", "fair_share", "port"),
     )
     ends = ["pattern", "source_rank"]
@@ -305,12 +306,32 @@ def measured_pairs(run: Run, place: Place | None = None) -> MeasuredPairs:
     if place is None or fabric is None or not run.record.measured:
         return MeasuredPairs(run, pair_bandwidths(run))
     hosts = place.numbers_of(run.record.measured[0].rank_hosts)
-    draws = fabric.draws_routes
-    messages = pair_bandwidths(run) if draws else beside_predictions(run, fabric, hosts)
-    found: Agreement | DrawnAgreement | None = None
-    with contextlib.suppress(ShortfallError):
-        if draws:
-            found = drawn_agreement(messages, fabric, measured_patterns(run, hosts))
-        else:
-            found = agreement(messages)
-    return MeasuredPairs(run, messages, found)
+    try:
+        return compared_pairs(run, fabric, hosts)
+    except ShortfallError:
+        return MeasuredPairs(run, _beside_routes(run, fabric, hosts))
+
+
+def compared_pairs(run: Run, fabric: Fabric, hosts: Sequence[int]) -> MeasuredPairs:
+    """What the pairs of a run got, compared with what routes predict.
+
+    Args:
+        run: of bisect patterns.
+        fabric: with routes.
+        hosts: number in the fabric of every rank's host.
+
+    Raises:
+        ShortfallError: too few messages are uncontended.
+    """
+    messages = _beside_routes(run, fabric, hosts)
+    if fabric.draws_routes:
+        found = drawn_agreement(messages, fabric, measured_patterns(run, hosts))
+        return MeasuredPairs(run, messages, found)
+    return MeasuredPairs(run, messages, agreement(messages))
+
+
+def _beside_routes(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.DataFrame:
+    """Bandwidths of pairs; beside predictions, unless routes are drawn."""
+    if fabric.draws_routes:
+        return pair_bandwidths(run)
+    return beside_predictions(run, fabric, hosts)

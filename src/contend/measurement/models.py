@@ -34,7 +34,7 @@ class ByCongestion:
     """Messages of one congestion.
 
     Attributes:
-        congestion: π.
+        congestion: π, or the nearest whole number where messages take several ways at once.
         pairs: number of messages.
         median: of their bandwidths, as a fraction of γ.
         low: a quarter of the messages got less.
@@ -153,7 +153,7 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
         .to_numpy()
     )
     congestion = used["congestion"].to_numpy()
-    weighed = bool(np.any(given["share"] != 1.0 / congestion))
+    weighed = not np.allclose(given["share"], 1.0 / congestion, rtol=1e-9)
     names = MODELS | ({"share": RATE_OVER_LOAD} if weighed else {})
     return Agreement(
         gamma=gamma,
@@ -196,13 +196,14 @@ def _model(
 
 
 def _by_congestion(
-    congestion: NDArray[np.int64],
+    congestion: NDArray[np.int64] | NDArray[np.float64],
     parts: NDArray[np.float64],
     given: dict[str, NDArray[np.float64]],
 ) -> tuple[ByCongestion, ...]:
     groups = []
-    for pi in np.unique(congestion).tolist():
-        here = congestion == pi
+    whole = np.rint(congestion).astype(np.int64)
+    for pi in np.unique(whole).tolist():
+        here = whole == pi
         bandwidth = parts[here]
         low, median, high = np.quantile(bandwidth, [0.25, 0.5, 0.75]).tolist()
         of_share, of_fair = (bandwidth / given[name][here] for name in ("share", "fair_share"))

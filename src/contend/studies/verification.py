@@ -17,14 +17,13 @@ from contend.loading import load
 from contend.measurement import (
     Agreement,
     BisectWork,
+    DrawnAgreement,
     Measured,
     MeasuredCell,
     MeasuredWork,
     RealHosts,
-    agreement,
-    beside_predictions,
+    compared_pairs,
 )
-from contend.routes import tables_of
 from contend.runs import Run
 from contend.session import Observer, Session
 from contend.shown import Shown
@@ -43,15 +42,16 @@ class Verified:
 
     Attributes:
         case: the fabric.
-        pairs: its messages, see `contend.measurement.beside_predictions`; None without any.
-        agreement: of measured and predicted bandwidths; None without messages.
+        pairs: its messages, see `contend.measurement.MeasuredPairs`; None without any.
+        agreement: of measured and predicted bandwidths, message by message, or as distributions
+            where routes are drawn; None without messages.
         rate: bytes per second that its cables carried.
         error: why nothing can be said of it.
     """
 
     case: Case
     pairs: pl.DataFrame | None = None
-    agreement: Agreement | None = None
+    agreement: Agreement | DrawnAgreement | None = None
     rate: float = 0.0
     error: ContendError | None = None
 
@@ -77,7 +77,7 @@ def run_verification(
     retry: bool = False,
     observer: Observer | None = None,
 ) -> VerifiedStudy:
-    """Measures bisect patterns on every fabric, and predicts each message by its routes.
+    """Measures bisect patterns on every fabric, and predicts what messages get by its routes.
 
     What is kept in the folder is not measured again, and needs no emulation.
 
@@ -107,11 +107,9 @@ def _verify(
             route=case.engine,
             need_routes=True,
         )
-        # Every message is held against a prediction of its own, which hashed routes have not.
-        tables_of(fabric)
         run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer)
-        pairs = beside_predictions(run, fabric, hosts)
-        return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
+        found = compared_pairs(run, fabric, hosts)
+        return Verified(case, found.messages, found.agreement, run.record.wire_Bps or 0.0)
     except (MissingError, UsageError):
         raise
     except ContendError as error:

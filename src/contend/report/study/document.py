@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from contend.report.document import Document
+from contend.measurement import Agreement, DrawnAgreement
+from contend.report.document import Document, Drawn
+from contend.report.pairwise.drawn_pairs import drawn_tables
 from contend.report.pairwise.pairs import agreement_tables
-from contend.report.study.json import StudyJson, VerificationJson, study_json, verified_json
+from contend.report.study.json import (
+    StudyJson,
+    VerificationJson,
+    drawn_fabric_json,
+    study_json,
+    verified_json,
+)
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
@@ -22,8 +30,6 @@ from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from contend.measurement import Agreement
 
 
 def plans_document(entries: Sequence[PlanEntry]) -> Document:
@@ -135,37 +141,61 @@ def _failed(failed: int, of: int, folder: Path) -> str:
 def verification_document(study: VerifiedStudy) -> Document:
     """Measured bandwidths of random pairs beside simulated ones, on every fabric."""
     verified = study.fabrics
-    compared = [(one, one.agreement) for one in verified if one.agreement is not None]
+    told = [(one, one.agreement) for one in verified if isinstance(one.agreement, Agreement)]
+    drawn = [(one, one.agreement) for one in verified if isinstance(one.agreement, DrawnAgreement)]
     record = VerificationJson(
         seed=study.plan.seed,
-        results=[verified_json(one.case, agreement, one.rate) for one, agreement in compared],
+        results=[verified_json(one.case, agreement, one.rate) for one, agreement in told],
+        drawn=[drawn_fabric_json(one.case, agreement, one.rate) for one, agreement in drawn]
+        or UNSET,
     )
-    verdict = _verification_verdict([agreement for _, agreement in compared])
+    verdict = _verification_verdict([one for _, one in told], [one for _, one in drawn])
     tables = [
-        table
-        for one, agreement in compared
-        for table in agreement_tables(one.case.name, agreement, one.rate)
+        *(
+            table
+            for one, agreement in told
+            for table in agreement_tables(one.case.name, agreement, one.rate)
+        ),
+        *(
+            table
+            for one, agreement in drawn
+            for table in drawn_tables(one.case.name, agreement, one.rate)
+        ),
     ]
+    pictures: dict[str, Callable[[], Drawn]] = {}
+    if told:
+        pictures["agreement"] = partial(_agreement_figure, verified)
+    if drawn:
+        agreements = {one.case.name: agreement for one, agreement in drawn}
+        pictures["draws"] = partial(_drawn_figure, agreements)
     return Document(
         verdict=verdict,
         tables=tables,
         record=replace(record, verdict=verdict),
-        pictures={"agreement": partial(_agreement_figure, verified)} if compared else {},
+        pictures=pictures,
         shortfall="; ".join(f"{one.case.name}: {one.error}" for one in verified if one.error),
     )
 
 
-def _verification_verdict(agreements: Sequence[Agreement]) -> str:
-    if not agreements:
+def _verification_verdict(told: Sequence[Agreement], drawn: Sequence[DrawnAgreement]) -> str:
+    if not told and not drawn:
         return "Nothing was compared."
-    most = max(abs(one.effective - one.models[0].effective) for one in agreements)
-    within = [one.models[0].within for one in agreements]
-    return (
-        f"On {counted(len(agreements), 'fabric')} measured and simulated effective bisection "
-        f"bandwidth differ by {100 * most:.1f} percentage points at most; "
-        f"{percent_range(min(within), max(within))} of the pairs get what the simulation says, "
-        f"within {percent(0.1, 0)}."
-    )
+    apart = [abs(one.effective - one.models[0].effective) for one in told]
+    apart += [abs(one.effective - one.simulated) for one in drawn]
+    words = [
+        f"On {counted(len(apart), 'fabric')} measured and simulated effective bisection "
+        f"bandwidth differ by {100 * max(apart):.1f} percentage points at most"
+    ]
+    if told:
+        within = [one.models[0].within for one in told]
+        words.append(
+            f"{percent_range(min(within), max(within))} of the pairs whose routes are known get "
+            f"what the simulation says, within {percent(0.1, 0)}"
+            if drawn
+            else f"{percent_range(min(within), max(within))} of the pairs get what the simulation "
+            f"says, within {percent(0.1, 0)}"
+        )
+    return f"{'; '.join(words)}."
 
 
 def _agreement_figure(verified: Sequence[Verified]) -> Figure:
@@ -175,6 +205,12 @@ def _agreement_figure(verified: Sequence[Verified]) -> Figure:
         [
             ComparedFabric(one.case.name, one.pairs, one.agreement)
             for one in verified
-            if one.pairs is not None and one.agreement is not None
+            if one.pairs is not None and isinstance(one.agreement, Agreement)
         ]
     )
+
+
+def _drawn_figure(agreements: Mapping[str, DrawnAgreement]) -> Figure:
+    from contend.report.pairwise.pair_figures import drawn_figure
+
+    return drawn_figure(agreements)
