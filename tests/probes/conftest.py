@@ -25,7 +25,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def common(openmpi: Mpi, build: Path) -> list[Path]:
     """Objects of all that probes share."""
-    sources = sorted([*(PROBES / "common").glob("*.cpp"), *(PROBES / "compat").glob("*.cpp")])
+    shared = ("common", "compat", "io", "timing")
+    sources = sorted(unit for folder in shared for unit in (PROBES / folder).glob("*.cpp"))
     return compile_strictly(openmpi.wrapper, sources, build)
 
 

@@ -167,8 +167,9 @@ def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -
 
 
 def test_counts_beyond_the_limit_of_a_call(any_mpi: Mpi, tmp_path: Path) -> None:
-    names = ["clock", "json", "machine", "operation", "ranks", "waiting"]
-    sources = [PROBES / "common" / f"{name}.cpp" for name in names]
+    names = ["common/machine", "common/operation", "common/ranks", "io/json"]
+    names += ["timing/clock", "timing/waiting"]
+    sources = [PROBES / f"{name}.cpp" for name in names]
     sources += [PROBES / "compat" / f"{name}.cpp" for name in ("alltoall", "large_count")]
     sources.append(Path(__file__).parent / "large_counts" / "main.cpp")
     units = compile_strictly(any_mpi.wrapper, sources, tmp_path, [_NARROW])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from contend.errors import MissingError
 from contend.mpi.compiled_units import (
+    SHARED,
     STANDARDS,
     compile_units,
     compiler_of,
@@ -67,13 +68,13 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 def probe_sources(name: str) -> dict[str, bytes]:
     """The sources of a probe that comes with contend, by their paths below the probes' folder.
 
-    Those of the folders `common` and `compat` belong to every probe but `version`, which must
-    compile even where nothing else does. `sort` has the all-to-alls of `alltoall` too, and both the
+    Those of the folders in `SHARED` belong to every probe but `version`, which must compile even
+    where nothing else does. `sort` has the all-to-alls of `alltoall` too, and both the
     schedules that the drop-in library and the core have.
     """
     contend = files("contend")
     borrowed = _BORROWED.get(name, ())
-    folders = [name] if name == _SMALLEST else ["common", "compat", name, *borrowed]
+    folders = [name] if name == _SMALLEST else [*SHARED, name, *borrowed]
     return {
         f"{folder}/{source.name}": source.read_bytes()
         for folder in sorted(folders)

@@ -24,8 +24,8 @@ from contend.process import Run, is_own, private_folder
 # By the ends of units' names.
 STANDARDS = {".cpp": "-std=c++17", ".c": "-std=gnu11"}
 # Folders of parts that all probes have, and of parts that other probes may take.
-_SHARED = ("common/", "compat/")
-_LENT = ("alltoall/", "schedules/")
+SHARED = ("common", "compat", "io", "timing")
+_LENT = ("alltoall", "schedules")
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8
 
@@ -138,11 +138,12 @@ def _object_key(units: Sequence[str], sources: Mapping[str, bytes], key: str) ->
 
 def _may_include(unit: str, header: str) -> bool:
     """Whether a unit's folder may use a header's: shared ones none but each other, and so on."""
-    if header.startswith(_SHARED):
+    own, used = (path.partition("/")[0] for path in (unit, header))
+    if used in SHARED:
         return True
-    if header.startswith(_LENT):
-        return not unit.startswith(_SHARED)
-    return not unit.startswith((*_SHARED, *_LENT))
+    if used in _LENT:
+        return own not in SHARED
+    return own not in (*SHARED, *_LENT)
 
 
 def compiler_of(

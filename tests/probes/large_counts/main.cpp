@@ -7,7 +7,7 @@
 
 #include "common/operation.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 #include "compat/alltoall.hpp"
 #include "compat/large_count.hpp"
 

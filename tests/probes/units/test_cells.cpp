@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/arguments.hpp"
+#include "io/arguments.hpp"
 
 using namespace contend::probe;
 

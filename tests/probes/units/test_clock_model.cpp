@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "common/clock.hpp"
+#include "timing/clock.hpp"
 #include "common/random.hpp"
 
 using namespace contend::probe;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "common/json.hpp"
+#include "io/json.hpp"
 
 using namespace contend::probe;
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
-#include "common/arguments.hpp"
+#include "io/arguments.hpp"
 #include "pingpong/messages.hpp"
 
 using namespace contend::probe;

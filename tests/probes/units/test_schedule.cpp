@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "common/pacing.hpp"
+#include "timing/pacing.hpp"
 
 using namespace contend::probe;
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "common/arguments.hpp"
+#include "io/arguments.hpp"
 
 using namespace contend::probe;
 

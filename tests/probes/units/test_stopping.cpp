@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "common/pacing.hpp"
+#include "timing/pacing.hpp"
 
 using namespace contend::probe;
 

@@ -9,7 +9,7 @@
 
 #include "alltoall/blocks.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

@@ -11,8 +11,8 @@
 #include "alltoall/algorithm.hpp"
 #include "alltoall/alltoall.hpp"
 #include "alltoall/blocks.hpp"
-#include "common/arguments.hpp"
 #include "common/operation.hpp"
+#include "io/arguments.hpp"
 
 namespace contend::probe::alltoall {
 

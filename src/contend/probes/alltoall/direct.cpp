@@ -4,9 +4,9 @@
 
 #include "alltoall/algorithm.hpp"
 #include "alltoall/messages.hpp"
-#include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 #include "schedules/schedules.h"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

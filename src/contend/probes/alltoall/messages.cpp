@@ -1,8 +1,8 @@
 #include "alltoall/messages.hpp"
 
-#include "common/clock.hpp"
-#include "common/waiting.hpp"
 #include "compat/large_count.hpp"
+#include "timing/clock.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

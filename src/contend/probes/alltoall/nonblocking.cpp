@@ -1,6 +1,6 @@
 #include "alltoall/algorithm.hpp"
-#include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

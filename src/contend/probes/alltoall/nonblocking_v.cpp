@@ -1,6 +1,6 @@
 #include "alltoall/algorithm.hpp"
 #include "alltoall/library_v.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

@@ -1,7 +1,7 @@
 #include "alltoall/algorithm.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

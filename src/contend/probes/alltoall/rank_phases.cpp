@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/pattern_file.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "io/pattern_file.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::alltoall {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/pattern_file.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "io/pattern_file.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

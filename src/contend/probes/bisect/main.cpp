@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "bisect/bisect.hpp"
-#include "common/pattern_file.hpp"
 #include "common/probe.hpp"
 #include "common/ranks.hpp"
+#include "io/pattern_file.hpp"
 
 using contend::probe::Bisect;
 using contend::probe::Cell;

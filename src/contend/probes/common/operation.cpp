@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <new>
 
-#include "common/clock.hpp"
-#include "common/json.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "io/json.hpp"
+#include "timing/clock.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

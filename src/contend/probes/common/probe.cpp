@@ -8,14 +8,14 @@
 #include <memory>
 #include <utility>
 
-#include "common/arguments.hpp"
-#include "common/clock.hpp"
-#include "common/measure.hpp"
 #include "common/ranks.hpp"
-#include "common/record.hpp"
-#include "common/version.hpp"
-#include "common/waiting.hpp"
 #include "compat/library.hpp"
+#include "io/arguments.hpp"
+#include "io/record.hpp"
+#include "io/version.hpp"
+#include "timing/clock.hpp"
+#include "timing/measure.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

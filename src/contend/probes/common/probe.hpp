@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/arguments.hpp"
 #include "common/machine.hpp"
-#include "common/measure.hpp"
 #include "common/operation.hpp"
+#include "io/arguments.hpp"
+#include "timing/measure.hpp"
 
 namespace contend::probe {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

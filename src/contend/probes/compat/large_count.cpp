@@ -1,7 +1,7 @@
 #include "compat/large_count.hpp"
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <limits>
 
-#include "common/clock.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/clock.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <new>
 
-#include "common/arguments.hpp"
+#include "io/arguments.hpp"
 
 namespace contend::probe::pingpong {
 

@@ -3,8 +3,8 @@
 #include <climits>
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
 #include "compat/large_count.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::pingpong {
 

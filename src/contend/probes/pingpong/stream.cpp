@@ -1,8 +1,8 @@
 #include "pingpong/stream.hpp"
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
 #include "compat/large_count.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::pingpong {
 

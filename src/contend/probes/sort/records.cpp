@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::sort {
 

@@ -2,11 +2,11 @@
 
 #include <numeric>
 
-#include "common/clock.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
 #include "sort/records.hpp"
 #include "sort/splitters.hpp"
+#include "timing/clock.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::sort {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::sort {
 

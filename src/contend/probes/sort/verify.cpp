@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe::sort {
 

@@ -1,4 +1,4 @@
-#include "common/measure.hpp"
+#include "timing/measure.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -7,10 +7,10 @@
 #include <new>
 #include <optional>
 
-#include "common/clock.hpp"
-#include "common/leader.hpp"
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/clock.hpp"
+#include "timing/leader.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/clock.hpp"
 #include "common/machine.hpp"
 #include "common/operation.hpp"
-#include "common/pacing.hpp"
+#include "timing/clock.hpp"
+#include "timing/pacing.hpp"
 
 namespace contend::probe {
 

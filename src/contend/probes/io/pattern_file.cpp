@@ -1,4 +1,4 @@
-#include "common/pattern_file.hpp"
+#include "io/pattern_file.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "common/arguments.hpp"
+#include "io/arguments.hpp"
 
 #include <algorithm>
 #include <cctype>

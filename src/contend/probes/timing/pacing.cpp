@@ -1,4 +1,4 @@
-#include "common/pacing.hpp"
+#include "timing/pacing.hpp"
 
 #include <algorithm>
 #include <cmath>

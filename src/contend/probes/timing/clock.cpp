@@ -1,4 +1,4 @@
-#include "common/clock.hpp"
+#include "timing/clock.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "common/ranks.hpp"
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 

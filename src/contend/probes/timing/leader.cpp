@@ -1,4 +1,4 @@
-#include "common/leader.hpp"
+#include "timing/leader.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "common/clock.hpp"
 #include "common/operation.hpp"
-#include "common/pacing.hpp"
-#include "common/record.hpp"
+#include "io/record.hpp"
+#include "timing/clock.hpp"
+#include "timing/pacing.hpp"
 
 namespace contend::probe {
 

@@ -1,4 +1,4 @@
-#include "common/waiting.hpp"
+#include "timing/waiting.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "common/clock.hpp"
 #include "common/ranks.hpp"
+#include "timing/clock.hpp"
 
 namespace contend::probe {
 

@@ -1,4 +1,4 @@
-#include "common/json.hpp"
+#include "io/json.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/measure.hpp"
-#include "common/pacing.hpp"
-#include "common/record.hpp"
+#include "io/record.hpp"
+#include "timing/measure.hpp"
+#include "timing/pacing.hpp"
 
 namespace contend::probe {
 

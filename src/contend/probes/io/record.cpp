@@ -1,4 +1,4 @@
-#include "common/record.hpp"
+#include "io/record.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/json.hpp"
+#include "io/json.hpp"
 
 namespace contend::probe {
 
