@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 import contend
 from contend.cli.app import command, run
-from contend.cli.option import flag_of, in_options
+from contend.cli.options.option import flag_of, in_options
 from contend.congestion.processes import gather
 from contend.errors import ROUTE, ROUTES, Argument, ContendError, UsageError
 from contend.routes import save

@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from contend.cli.option import in_options
+from contend.cli.options.option import in_options
 from contend.cli.verbs import Verb, group
 from contend.errors import (
     FULL,
@@ -138,7 +138,7 @@ VERBS = (
     ),
     Verb(
         "jobs",
-        "contend.cli.jobs:jobs",
+        "contend.cli.cure.jobs:jobs",
         "Show how well running jobs are placed, which hurt each other, and where to put the next.",
     ),
     Verb(
@@ -148,7 +148,7 @@ VERBS = (
     ),
     Verb(
         "place",
-        "contend.cli.place:place",
+        "contend.cli.cure.place:place",
         "Place a program's ranks on hosts so that fewer messages share a link.",
     ),
     group(
@@ -157,18 +157,18 @@ VERBS = (
         [
             Verb(
                 "alltoall",
-                "contend.cli.predict:alltoall",
+                "contend.cli.predict.times:alltoall",
                 "Predict how long all-to-alls take on a fabric, as contend measure measures them.",
             ),
             Verb(
                 "collectives",
-                "contend.cli.collectives:collectives",
+                "contend.cli.predict.collectives:collectives",
                 "Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of "
                 "links.",
             ),
             Verb(
                 "program",
-                "contend.cli.predict:program",
+                "contend.cli.predict.times:program",
                 "Predict how long a profiled program takes elsewhere: fabrics, routes, placements.",
             ),
         ],
@@ -186,12 +186,12 @@ VERBS = (
     ),
     Verb(
         "route",
-        "contend.cli.route:route",
+        "contend.cli.cure.route:route",
         "Compute better forwarding tables, and show what they gain.",
     ),
     Verb(
         "run",
-        "contend.cli.run:run",
+        "contend.cli.cure.run:run",
         "Start an MPI program whose all-to-alls follow rules from contend tune.",
     ),
     Verb(
@@ -206,7 +206,7 @@ VERBS = (
     ),
     Verb(
         "tune",
-        "contend.cli.tune:tune",
+        "contend.cli.cure.tune:tune",
         "Learn which all-to-all is fastest for which ranks and sizes, and write rules for it.",
     ),
 )

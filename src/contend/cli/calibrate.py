@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from contend import measurement, prediction, report, session
-from contend.cli.options import BudgetOption, MpiOption, RunFolderOption, SeedOption
-from contend.cli.outputs import TextOutputs
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import BudgetOption, MpiOption, RunFolderOption, SeedOption
+from contend.cli.options.where import Where
 from contend.cli.watching import watched_run
-from contend.cli.where import Where
 from contend.report import Document
 
 

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.cli.options import Loading
+from contend.cli.options.shared import Loading
 from contend.errors import IncompleteInput, printable_line
 from contend.files import write_whole
 

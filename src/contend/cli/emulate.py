@@ -11,10 +11,10 @@ import typer
 
 import contend.emulation
 from contend import report
-from contend.cli.option import Bytes, Option, parsed
-from contend.cli.options import FabricArgument, HostsOption
-from contend.cli.outputs import ProgramOutputs
-from contend.cli.where import CableOptions, Started
+from contend.cli.options.option import Bytes, Option, parsed
+from contend.cli.options.outputs import ProgramOutputs
+from contend.cli.options.shared import FabricArgument, HostsOption
+from contend.cli.options.where import CableOptions, Started
 from contend.emulation import Settings
 from contend.errors import UsageError
 from contend.units import parse_size

@@ -9,8 +9,9 @@ import typer
 
 from contend import explanation, report
 from contend.cli.common import load
-from contend.cli.option import Bytes, BytesPerSecond
-from contend.cli.options import (
+from contend.cli.options.option import Bytes, BytesPerSecond
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import (
     CALIBRATION,
     FABRIC,
     MEMORY,
@@ -19,7 +20,6 @@ from contend.cli.options import (
     RouteOption,
     RoutesOption,
 )
-from contend.cli.outputs import TextOutputs
 from contend.report import Document
 
 WhatArgument = Annotated[

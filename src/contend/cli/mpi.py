@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from contend import mpi as mpis
 from contend import report
-from contend.cli.options import MPI
-from contend.cli.outputs import TextOutputs
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import MPI
 from contend.errors import MissingError
 
 if TYPE_CHECKING:

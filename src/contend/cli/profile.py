@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 from contend import profiling, report
-from contend.cli.option import Bytes, Option, labels, parsed
-from contend.cli.options import OUTPUT, LabelOption
-from contend.cli.outputs import ProgramOutputs
-from contend.cli.where import CommandArgument, Started, Where
+from contend.cli.options.option import Bytes, Option, labels, parsed
+from contend.cli.options.outputs import ProgramOutputs
+from contend.cli.options.shared import OUTPUT, LabelOption
+from contend.cli.options.where import CommandArgument, Started, Where
 from contend.errors import ShortfallError
 from contend.units import parse_size
 

@@ -11,9 +11,9 @@ import typer
 from contend import profiling
 from contend import report as reports
 from contend import runs as kept
-from contend.cli.option import Bytes, parsed
-from contend.cli.options import MATRIX, PICTURE
-from contend.cli.outputs import Outputs
+from contend.cli.options.option import Bytes, parsed
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import MATRIX, PICTURE
 from contend.cli.profile import merging
 from contend.errors import UsageError
 from contend.files import whole_file

@@ -13,8 +13,9 @@ import typer
 from contend import congestion, report
 from contend import fabric as fabric_room
 from contend.cli.common import load
-from contend.cli.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
-from contend.cli.options import (
+from contend.cli.options.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import (
     FABRIC_HELP,
     LIST,
     PATTERN,
@@ -31,7 +32,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cli.outputs import Outputs
 from contend.errors import ContendError, UsageError
 from contend.report import Document
 from contend.units import counted, parse_seconds

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.text import Text
 
 from contend import measurement, report, studies
-from contend.cli import options as shared
-from contend.cli.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
-from contend.cli.outputs import Outputs
+from contend.cli.options import shared
+from contend.cli.options.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.where import Where
 from contend.cli.watching import watched_study
-from contend.cli.where import Where
 from contend.errors import UsageError
 from contend.report import Document
 from contend.units import counted, format_seconds, parse_numbers, parse_sizes

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from contend.cli.option import with_options
+from contend.cli.options.option import with_options
 from contend.errors import UsageError
 
 
@@ -91,7 +91,7 @@ def _with_groups(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with options that say where its result goes, and a result that goes there."""
     # Here: the list of all verbs is told without what prints and draws.
-    from contend.cli.outputs import Outputs, TextOutputs
+    from contend.cli.options.outputs import Outputs, TextOutputs
     from contend.report import Document
 
     hints = get_type_hints(function)

@@ -8,7 +8,7 @@ import typer
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.options import ROUTES, Loading, RouteOption, SeedOption
+from contend.cli.options.shared import ROUTES, Loading, RouteOption, SeedOption
 from contend.errors import UsageError
 from contend.report import Document
 

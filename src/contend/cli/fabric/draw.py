@@ -9,8 +9,8 @@ import typer
 from contend import report
 from contend import routes as routing
 from contend.cli.common import load
-from contend.cli.option import Numbers, parsed
-from contend.cli.options import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
+from contend.cli.options.option import Numbers, parsed
+from contend.cli.options.shared import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
 from contend.units import parse_numbers
 

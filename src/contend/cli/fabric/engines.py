@@ -7,8 +7,8 @@ from typing import Annotated
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.option import Option, Seconds, in_options, parsed
-from contend.cli.options import (
+from contend.cli.options.option import Option, Seconds, in_options, parsed
+from contend.cli.options.shared import (
     ROUTE,
     FabricArgument,
     HostsOption,

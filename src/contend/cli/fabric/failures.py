@@ -6,7 +6,7 @@ from typing import Annotated
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.options import (
+from contend.cli.options.shared import (
     ENGINES,
     ROUTE,
     SAMPLES,

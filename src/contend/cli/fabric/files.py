@@ -12,8 +12,9 @@ from contend import fabric as fabrics
 from contend import report
 from contend import routes as routing
 from contend.cli.common import load
-from contend.cli.option import Option, Share, parsed
-from contend.cli.options import (
+from contend.cli.options.option import Option, Share, parsed
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import (
     LIST,
     ROUTE,
     FabricArgument,
@@ -24,7 +25,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cli.outputs import TextOutputs
 from contend.errors import UsageError
 from contend.report import Document
 from contend.units import parse_share

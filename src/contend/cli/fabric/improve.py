@@ -9,8 +9,8 @@ from contend import cure, report
 from contend import routes as routing
 from contend.cli.common import load
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
-from contend.cli.option import Option
-from contend.cli.options import (
+from contend.cli.options.option import Option
+from contend.cli.options.shared import (
     ENGINES,
     PATTERN,
     PLACEMENT,

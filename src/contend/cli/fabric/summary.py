@@ -10,7 +10,8 @@ from contend import congestion, report
 from contend import placement as seating
 from contend import routes as routing
 from contend.cli.common import load, write_output
-from contend.cli.options import (
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import (
     FORMAT,
     FORMS,
     HOSTS,
@@ -24,7 +25,6 @@ from contend.cli.options import (
     RouteOption,
     RoutesOption,
 )
-from contend.cli.outputs import TextOutputs
 from contend.placement import ListFormat
 from contend.report import Document
 

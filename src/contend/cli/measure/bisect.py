@@ -10,9 +10,15 @@ import typer
 
 from contend import measurement, report
 from contend.cli.measure.measuring import Measuring, judged
-from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
-from contend.cli.outputs import Outputs
-from contend.cli.where import Where
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import (
+    PATTERN,
+    BytesOption,
+    PacketsOption,
+    PatternsOption,
+    TwoWayOption,
+)
+from contend.cli.options.where import Where
 from contend.errors import UsageError
 from contend.files import check_place, whole_file
 from contend.measurement import STANDARD

@@ -13,10 +13,10 @@ from rich.text import Text
 
 from contend import congestion, measurement, report
 from contend.cli.measure.measuring import Measuring, judged
-from contend.cli.option import parsed
-from contend.cli.options import BYTES, FABRIC
-from contend.cli.outputs import Outputs
-from contend.cli.where import Where
+from contend.cli.options.option import parsed
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import BYTES, FABRIC
+from contend.cli.options.where import Where
 from contend.errors import UsageError
 from contend.measurement import STANDARD
 from contend.report import Document

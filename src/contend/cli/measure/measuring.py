@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 
 from contend import measurement
-from contend.cli.option import labels
-from contend.cli.options import (
+from contend.cli.options.option import labels
+from contend.cli.options.shared import (
     BudgetOption,
     LabelOption,
     LaunchesOption,
@@ -27,8 +27,8 @@ from contend.cli.options import (
     VerifyOption,
     WireOption,
 )
+from contend.cli.options.where import Where
 from contend.cli.watching import watched_run
-from contend.cli.where import Where
 from contend.errors import UsageError
 from contend.measurement import OF_ALL_PROBES
 from contend.report import Document

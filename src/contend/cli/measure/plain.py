@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from contend import report
 from contend.cli.measure.measuring import Measuring, judged
-from contend.cli.option import Option, option
-from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
-from contend.cli.outputs import Outputs
-from contend.cli.where import Where
+from contend.cli.options.option import Option, option
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
+from contend.cli.options.where import Where
 from contend.measurement import STANDARD
 from contend.report import Document
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.option import (
+from contend.cli.options.option import (
     Bytes,
     BytesPerSecond,
     Numbers,

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from contend import cure, measurement, process
 from contend import mpi as mpis
-from contend.cli.option import Option
-from contend.cli.where import CommandArgument, Started, Where
+from contend.cli.options.option import Option
+from contend.cli.options.where import CommandArgument, Started, Where
 
 if TYPE_CHECKING:
     from contend.mpi import Preloaded

@@ -12,8 +12,8 @@ import typer
 
 from contend import prediction, profiling, report
 from contend.cli.common import load
-from contend.cli.option import Bytes, BytesPerSecond, parsed
-from contend.cli.options import (
+from contend.cli.options.option import Bytes, BytesPerSecond, parsed
+from contend.cli.options.shared import (
     ALGORITHM,
     BUFFER,
     BYTES,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from contend import congestion, report
 from contend.cli.common import load
-from contend.cli.option import BytesPerSecond, option
-from contend.cli.options import (
+from contend.cli.options.option import BytesPerSecond, option
+from contend.cli.options.shared import (
     BYTES,
     PLACEMENT,
     PLACEMENTS,

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from contend import emulation, measurement, placement, report
 from contend.cli.common import load
-from contend.cli.option import Bytes, BytesPerSecond, Seconds
-from contend.cli.options import (
+from contend.cli.options.option import Bytes, BytesPerSecond, Seconds
+from contend.cli.options.shared import (
     BUFFER,
     ENGINES,
     LAUNCHER,

@@ -9,8 +9,9 @@ import typer
 from contend import cure, report
 from contend import placement as seating
 from contend.cli.common import load, write_output
-from contend.cli.option import BytesPerSecond, parsed
-from contend.cli.options import (
+from contend.cli.options.option import BytesPerSecond, parsed
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import (
     FORMAT,
     FORMS,
     PLACEMENT,
@@ -26,7 +27,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cli.outputs import TextOutputs
 from contend.placement import ListFormat
 from contend.report import Document
 from contend.units import parse_rate

@@ -8,8 +8,8 @@ import typer
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.option import Option
-from contend.cli.options import (
+from contend.cli.options.option import Option
+from contend.cli.options.shared import (
     HOSTS,
     PATTERN,
     SAMPLES,

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from contend.cli.common import write_output
-from contend.cli.options import CsvOption, JsonOption, MarkdownOption, PlotOption
+from contend.cli.options.shared import CsvOption, JsonOption, MarkdownOption, PlotOption
 from contend.errors import ShortfallError, UsageError
 from contend.report import Document
 

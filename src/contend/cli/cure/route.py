@@ -9,8 +9,9 @@ from typing import Annotated
 from contend import cure, report
 from contend import routes as routing
 from contend.cli.common import load
-from contend.cli.option import Option
-from contend.cli.options import (
+from contend.cli.options.option import Option
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import (
     LANES,
     PLACEMENT,
     PLACEMENTS,
@@ -21,7 +22,6 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cli.outputs import TextOutputs
 from contend.errors import UsageError
 from contend.report import Document
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from contend import cure, report
-from contend.cli.options import OUTPUT
-from contend.cli.outputs import TextOutputs
+from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.shared import OUTPUT
 from contend.report import Document
 
 RunsArgument = Annotated[
