@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,6 +17,7 @@ from contend.emulation.layout import lay_out
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from contend.mpi import Launch, Library
+from contend.process import run_process
 
 from .messages_between import one_each
 
@@ -115,6 +120,39 @@ def test_open_mpi_opens_as_many_connections_as_a_message_has_flows() -> None:
             network.on_hosts(Launch(mpich, 4))
     with bring_up(hashed("xgft:2;2,2;1,2"), _RATE, check=False) as network:
         assert "OMPI_MCA_btl_tcp_links" not in network.environment({})
+
+
+_TWO_RANKS = """
+#include <mpi.h>
+static char sent[1 << 22];
+int main(int count, char** words) {
+  int rank;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) MPI_Send(sent, sizeof sent, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+  else MPI_Recv(sent, sizeof sent, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.usefixtures("permitted")
+def test_a_message_takes_the_ways_of_all_its_connections(
+    tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    compiler = require_program("mpicc.openmpi")
+    source, program = tmp_path / "two.c", tmp_path / "two"
+    source.write_text(_TWO_RANKS)
+    assert run_process([compiler, str(source), "-o", str(program)], os.environ, 60.0).status == 0
+    # Both hosts have four ways; of 32 connections each has some, but for one time in 2,500.
+    fabric = contend.load("xgft:2;1,2;1,4", route="ecmp,flows=32")
+    found = contend.emulate(
+        fabric, [str(program)], ranks=2, mpi="openmpi-4", rate=_RATE, unchecked=True
+    )
+    assert found.status == 0
+    up = _towards(fabric, "leaf 1", "top", found.traffic.bytes)
+    assert sum(up) > 1 << 22
+    assert min(up) > (1 << 22) / 32 / 2
 
 
 @pytest.mark.usefixtures("permitted")

@@ -32,6 +32,8 @@ from contend.process import is_own, run_process, scratch_folder
 
 _AGENT = str(files("contend") / "process" / "agent.py")
 _COMPILE_LIMIT = 60.0
+# Pieces of a message, of 128 KiB each, that wait at a connection at most.
+_FRAGMENTS = 16
 
 
 class Scripts:
@@ -112,7 +114,7 @@ def open_mpi(scripts: Scripts, flows: int) -> dict[str, str]:
         flows: connections of a pair of ranks, which share its long messages evenly.
     """
     shared = {
-        **({} if flows == 1 else {"btl_tcp_links": str(flows)}),
+        **({} if flows == 1 else _of_flows(flows)),
         "btl_tcp_if_include": str(FABRIC_NETWORK),
         "pml": "ob1",
         # What versions call the transport through shared memory differs, so others are left out.
@@ -138,6 +140,18 @@ def open_mpi(scripts: Scripts, flows: int) -> dict[str, str]:
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PRTE_MCA_hwloc_default_binding_policy": "none",
         **shared_memory_folders(scripts.scratch),
+    }
+
+
+def _of_flows(flows: int) -> dict[str, str]:
+    """Has Open MPI share a long message evenly among several connections of a pair of ranks."""
+    return {
+        "btl_tcp_links": str(flows),
+        # Send, and without copies: what goes by put takes one connection.
+        "btl_tcp_flags": "9",
+        "pml_ob1_max_send_per_range": str(flows),
+        # A connection that is held back holds back no other.
+        "pml_ob1_send_pipeline_depth": str(_FRAGMENTS * flows),
     }
 
 
