@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contend.errors import ContendError, UsageError
 from contend.pattern import FORMS, Pattern, parse
-from contend.pattern.specification import even_grid
+from contend.pattern.specification import FAMILIES, PatternFamily, even_grid
 
 
 def attempt(spec: str, ranks: int) -> Pattern | ContendError:
@@ -116,6 +116,15 @@ def test_every_family_is_listed() -> None:
         example_of = re.sub(r"\b[AB]\b", "ring", re.sub(r"\b[WKP]\b", "4", example_of))
         if form.form != "file:PATH":
             assert parse(example_of, 16).ranks == 16
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_misspelt_family_is_recognised(family: PatternFamily) -> None:
+    """From the same table as the rest: an entry is all that a pattern needs."""
+    listed = [form.form for form in FORMS if re.split("[:[]", form.form)[0] == family.name]
+    assert len(listed) == len(family.meanings) >= 1
+    with pytest.raises(UsageError, match=f"did you mean '?{family.name}'?"):
+        parse(f"{family.name}_", 16)
 
 
 def test_parts_are_not_weighed_against_each_other(tmp_path: Path) -> None:
@@ -279,5 +288,5 @@ def test_a_reduction_is_the_tree_backwards() -> None:
     back = parse("tree:reduce", 6)
     rounds = [tuple(ranks.tolist() for ranks in back.messages(number)) for number in range(3)]
     assert rounds == [([4, 5], [0, 1]), ([2, 3], [0, 1]), ([1], [0])]
-    with pytest.raises(UsageError, match="no parameter after tree, got up"):
+    with pytest.raises(UsageError, match="expected tree or tree:reduce, got up"):
         parse("tree:up", 6)
