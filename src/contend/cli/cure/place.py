@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,10 +11,11 @@ from contend import cure, report
 from contend import placement as seating
 from contend.cli.common import load, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
-from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
     FORMAT,
     FORMS,
+    PICTURE,
     PLACEMENT,
     PLACEMENTS,
     RANKS,
@@ -56,11 +58,15 @@ RateOption = Annotated[
     BytesPerSecond | None, RATE(default="the fabric's", callback=parsed("--rate", parse_rate))
 ]
 FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
+PictureOption = Annotated[
+    str | None,
+    PICTURE(": network, channels or seats. A page (.html) shows all unless one is named."),
+]
 
 
 def place(
     loading: Loading,
-    outputs: TextOutputs,
+    outputs: Outputs,
     profile: SourceArgument,
     fabric: FabricArgument,
     hosts: HostsOption = None,
@@ -73,6 +79,7 @@ def place(
     seed: SeedOption = 1,
     form: FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
+    picture: PictureOption = None,
 ) -> Document:
     """Place a program's ranks on hosts so that fewer messages share a link.
 
@@ -95,4 +102,4 @@ def place(
     if output is not None:
         hosts = seating.write_list(seating.list_hosts(better.fabric, better.placement), form)
         write_output(output, hosts.encode())
-    return report.better_seats_document(better, output or "", form)
+    return replace(report.better_seats_document(better, output or "", form), picture=picture)

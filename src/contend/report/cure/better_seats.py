@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -13,6 +14,9 @@ from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.units import counted, format_bytes, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Below this share nothing is worth a launch with other seats.
 _WORTH_WHILE = 0.005
@@ -106,8 +110,18 @@ def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -
             remarks=sent.remarks,
             file=file,
         ),
+        pictures={
+            name: partial(_figure, name, better) for name in ("network", "channels", "seats")
+        },
         closing=(f"written to {file} as {form}",) if file else (),
     )
+
+
+def _figure(name: str, better: BetterSeats) -> Figure:
+    # Here: most placements are written and not drawn.
+    from contend.report.cure.seats_drawn import DRAWS, LoadedSeats
+
+    return DRAWS[name](LoadedSeats(better))
 
 
 class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,205 @@
+"""The figures of a placement: the network that it loads, its fullest channels, and its seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import LinkRates, channel_bytes, hottest, link_rates
+from contend.cure import BetterSeats
+from contend.names import natural
+from contend.report.fabric.marks import Mark
+from contend.report.fabric.network import fabric_figure
+from contend.report.fabric.scene import spoken_names
+from contend.report.style import COLOURS, FAINT, name_rows, new_figure, styled, title
+from contend.report.words import printable
+from contend.units import counted, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Rows of the figure of channels, and channels of the given order that the network points out.
+_ROWS = 8
+_MARKED = 3
+_MOST_LEAVES = 40  # with a name each
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedSeats:
+    """What channels carry of a program, over all its phases, in both orders.
+
+    Attributes:
+        better: the placement.
+    """
+
+    better: BetterSeats
+
+    @cached_property
+    def before(self) -> NDArray[np.float64]:
+        """Bytes of every channel in the order that was given, shape [channels]."""
+        return self._bytes(self.better.before)
+
+    @cached_property
+    def after(self) -> NDArray[np.float64]:
+        """Those of the new placement."""
+        return self._bytes(self.better.placement.hosts)
+
+    @cached_property
+    def rates(self) -> LinkRates:
+        """By which bytes become time."""
+        return link_rates(self.better.fabric)
+
+    @property
+    def between(self) -> slice:
+        """Channels between switches."""
+        return slice(2 * self.better.fabric.cables)
+
+    def _bytes(self, hosts: NDArray[np.integer]) -> NDArray[np.float64]:
+        traffic = self.better.sent.traffic
+        source, target = hosts[traffic.source], hosts[traffic.target]
+        # Ranks of one host send nothing over the network.
+        away = source != target
+        size = traffic.bytes[away].astype(np.uint64)
+        return channel_bytes(self.better.fabric, source[away], target[away], size)
+
+
+def placement_network(loaded: LoadedSeats) -> Figure:
+    """The network as the new placement loads it; the fullest channels of the given order marked."""
+    better, fabric = loaded.better, loaded.better.fabric
+    names = spoken_names(fabric)
+    heats = loaded.rates.heat(loaded.before[loaded.between])
+    unit, scale = _unit(heats.max(initial=0.0))
+    marks = [
+        Mark(
+            "before",
+            "cable",
+            channel // 2,
+            f"{rounded(loaded.before[channel] / scale)} {unit}, "
+            f"now {rounded(loaded.after[channel] / scale)}: {_way(better, channel, names)}",
+        )
+        for channel in hottest(heats, _MARKED)
+    ]
+    marks += [
+        Mark("seats", "switch", leaf, f"{names[leaf]}: {counted(now, 'rank')}, before {then:,}")
+        for leaf, then, now in _ranks_of_leaves(better)
+        if then != now
+    ]
+    return fabric_figure(
+        fabric,
+        loaded.after[loaded.between] / scale,
+        unit=unit,
+        rates=loaded.rates,
+        finding=f"{fabric.name}: what {better.sent.name} sends with the new placement",
+        marks=marks,
+    )
+
+
+def fullest_channels(loaded: LoadedSeats) -> Figure:
+    """The fullest channels of the given order, then those of the new one, with both loads.
+
+    Where links differ in rate, the fullest are those that need most time.
+    """
+    better, fabric = loaded.better, loaded.better.fabric
+    before, after = (loaded.rates.heat(load) for load in (loaded.before, loaded.after))
+    fullest = list(dict.fromkeys((*hottest(before, _ROWS), *hottest(after, _ROWS // 2))))
+    unit, scale = _unit(max(before[fullest].max(initial=0.0), after[fullest].max(initial=0.0)))
+    rows = np.arange(len(fullest))
+    names = spoken_names(fabric)
+    with styled():
+        figure = new_figure(height=1.5 + 0.19 * max(len(rows), 3), width=5.6)
+        axes = figure.subplots()
+        then, now = before[fullest] / scale, after[fullest] / scale
+        axes.hlines(rows, then, now, color=FAINT, linewidth=3, zorder=1)
+        hollow = axes.plot(then, rows, "o", label="given order", markersize=6.5, zorder=2)[0]
+        hollow.set(markerfacecolor="white", markeredgecolor=COLOURS[0])
+        axes.plot(now, rows, "o", color=COLOURS[1], markersize=4, zorder=3, label="new placement")
+        name_rows(axes, [_way(better, channel, names) for channel in fullest], 3)
+        axes.set_xlim(0, None)
+        at = f", as at {loaded.rates.unit}" if loaded.rates.unit else ""
+        axes.set_xlabel(f"{unit} over all phases{at}")
+        axes.spines["left"].set_visible(False)
+        figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3)
+        most, least = (rounded(heats.max(initial=0.0) / scale) for heats in (before, after))
+        title(figure, f"The fullest channel carries {most} {unit}, with the new placement {least}")
+    return figure
+
+
+def seats_figure(loaded: LoadedSeats) -> Figure:
+    """On which leaf switch every rank sits, in both orders."""
+    better, fabric = loaded.better, loaded.better.fabric
+    names = spoken_names(fabric)
+    leaves = [leaf for leaf, _, _ in _ranks_of_leaves(better)]
+    leaves.sort(key=lambda leaf: natural(names[leaf]))
+    row = np.full(fabric.switches, -1)
+    row[leaves] = np.arange(len(leaves))
+    ranks = np.arange(better.sent.traffic.ranks)
+    named = len(leaves) <= _MOST_LEAVES
+    with styled():
+        figure = new_figure(height=1.3 + (0.15 * max(len(leaves), 4) if named else 4.0), width=5.6)
+        panels = figure.subplots(1, 2, sharey=True)
+        orders = (("given order", better.before), ("new placement", better.placement.hosts))
+        size = float(np.clip(140 / max(len(ranks), 1), 0.8, 4))
+        for axes, (name, hosts), colour in zip(panels, orders, COLOURS, strict=False):
+            axes.plot(ranks, row[fabric.host_switch[hosts]], "s", color=colour, markersize=size)
+            axes.set_title(name, loc="left", fontsize=7.5)
+            axes.set_xlabel("rank")
+            axes.margins(x=0.03)
+            axes.tick_params(axis="y", length=0)
+        if named:
+            name_rows(panels[0], [printable(names[leaf]) for leaf in leaves], 4)
+        else:
+            panels[0].set_ylim(len(leaves) - 0.4, -0.6)
+            panels[0].set_ylabel("leaf switch")
+        used = [len(np.unique(fabric.host_switch[hosts])) for _, hosts in orders]
+        moved = f"{better.moved:,} of {counted(len(ranks), 'rank')} moved"
+        title(figure, f"{moved}; leaf switches in use: {used[0]:,} before, {used[1]:,} now")
+    return figure
+
+
+def _ranks_of_leaves(better: BetterSeats) -> list[tuple[int, int, int]]:
+    """Every leaf switch that has ranks in either order, with how many before and now."""
+    fabric = better.fabric
+    then, now = (
+        np.bincount(fabric.host_switch[hosts], minlength=fabric.switches)
+        for hosts in (better.before, better.placement.hosts)
+    )
+    return [(int(leaf), int(then[leaf]), int(now[leaf])) for leaf in np.flatnonzero(then + now)]
+
+
+def _way(better: BetterSeats, channel: int, names: tuple[str, ...]) -> str:
+    fabric = better.fabric
+    if (of_hosts := channel - 2 * fabric.cables) >= 0:
+        host = of_hosts % fabric.hosts
+        switch = f"{names[int(fabric.host_switch[host])]} port {int(fabric.host_port[host])}"
+        both = [printable(fabric.host_name[host]), switch]
+        return " → ".join(both if of_hosts < fabric.hosts else both[::-1])
+    cable = channel // 2
+    ends = [
+        f"{names[int(end[cable])]} port {int(port[cable])}"
+        for end, port in (
+            (fabric.cable_from, fabric.cable_from_port),
+            (fabric.cable_to, fabric.cable_to_port),
+        )
+    ]
+    return " → ".join(ends if channel % 2 == 0 else ends[::-1])
+
+
+def _unit(most: float) -> tuple[str, float]:
+    """The unit in which so many bytes are a number for an axis."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if most >= scale:
+            return unit, scale
+    return "bytes", 1.0
+
+
+DRAWS: Mapping[str, Callable[[LoadedSeats], Figure]] = {
+    "network": placement_network,
+    "channels": fullest_channels,
+    "seats": seats_figure,
+}
+"""What draws each picture."""
