@@ -19,6 +19,7 @@ import numpy as np
 import contend
 from contend.congestion import simulate
 from contend.pattern import Pattern, parse
+from contend.units import format_seconds
 
 KIM = "Kim et al. 2008"
 GARCIA = "García et al. 2012"
@@ -50,6 +51,7 @@ def dragonfly(h: int) -> Iterator[Traffic]:
     """Balanced: a = 2 p = 2 h, with one cable between any two groups."""
     p, a, groups = h, 2 * h, 2 * h * h + 1
     spec, minimal, any_group = f"dragonfly:{p},{a},{h}", "spray,by=groups", "valiant,by=groups"
+    by_load = "ugal,by=groups"
     around, n = groups / (2 * a * p), a * p * groups
     yield Traffic(
         spec,
@@ -58,6 +60,7 @@ def dragonfly(h: int) -> Iterator[Traffic]:
         [
             (minimal, "1", 1, KIM),
             (any_group, "g(n - 1) / 2ap(n - p)", around * (n - 1) / (n - p), KIM),
+            (by_load, "1", 1, KIM),
         ],
     )
     yield Traffic(
@@ -67,6 +70,7 @@ def dragonfly(h: int) -> Iterator[Traffic]:
         [
             (minimal, "1 / ap", 1 / (a * p), KIM),
             (any_group, "at most g / 2ap", around, KIM),
+            (by_load, "about 1 / 2", 1 / 2, KIM),
         ],
     )
     yield Traffic(
@@ -90,6 +94,7 @@ def torus(size: int) -> Traffic:
         [
             ("spray", "1 / (⌈k/2⌉ - 1)", 1 / ahead, DALLY),
             ("valiant", "4 / k", 4 / size, DALLY),
+            ("ugal", "about 4 / k", 4 / size, DALLY),
         ],
     )
 
@@ -103,6 +108,7 @@ def hyperx(size: int) -> Traffic:
         [
             ("spray", "1 / k", 1 / size, BUTTERFLY),
             ("valiant", "1 / 2", 1 / 2, BUTTERFLY),
+            ("ugal", "about 1 / 2", 1 / 2, BUTTERFLY),
         ],
     )
 
@@ -122,6 +128,7 @@ def slim_fly(q: int, hosts: int) -> Iterator[Traffic]:
         [
             ("spray", "at most k(pN - 1) / p²(2N - k - 2)", uniform, BESTA),
             ("valiant", "at most N / 2(N - 1) of that", apart, BESTA),
+            ("ugal", "as straight", uniform, BESTA),
         ],
     )
     # (0, x, y) and (1, x, y - x^2) are neighbours, in the numbering of the generator.
@@ -135,7 +142,11 @@ def slim_fly(q: int, hosts: int) -> Iterator[Traffic]:
         spec,
         "to a neighbour",
         pairs,
-        [("spray", "1 / p", 1 / hosts, BESTA), ("valiant", around, half, BESTA)],
+        [
+            ("spray", "1 / p", 1 / hosts, BESTA),
+            ("valiant", around, half, BESTA),
+            ("ugal", around.replace("at most", "about"), half, BESTA),
+        ],
     )
 
 
@@ -178,15 +189,15 @@ def seconds_a_pattern(cases: Sequence[Traffic]) -> None:
     engines = {(case.fabric, form[0]): None for case in cases for form in case.closed}
     for spec, engine in engines:
         fabric = contend.load(spec, route=engine)
-        times = []
-        for samples in (1, 1 + PATTERNS):
+        times, patterns = [], 2 if engine.startswith("ugal") else PATTERNS
+        for samples in (1, 1 + patterns):
             began = time.perf_counter()
             found = simulate(fabric, "bisect", samples=samples, threads=1)
             times.append(time.perf_counter() - began)
-        each = (times[1] - times[0]) / PATTERNS
+        each = (times[1] - times[0]) / patterns
         print(
             f"| `{spec}` | {fabric.hosts:,} | `{engine}` | {percent(found.effective_bandwidth)} "
-            f"| {each * 1e3:.2g} ms |",
+            f"| {format_seconds(each)} |",
             flush=True,
         )
 

@@ -79,6 +79,17 @@ std::unique_ptr<Resolver> valiant_resolver(const Fabric& fabric, const Vector<st
   return make_valiant_resolver(fabric, places, stops, rest);
 }
 
+/// `seconds` of a message on each channel between switches; see make_ugal_resolver().
+std::unique_ptr<Resolver> ugal_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                        const Vector<std::uint32_t>& group,
+                                        const Vector<double>& seconds, const Remains* rest) {
+  const Places places{as_vector(hosts), false};
+  const Stops stops{as_vector(group)};
+  std::vector<double> times = as_vector(seconds);
+  const Released released;
+  return make_ugal_resolver(fabric, places, stops, std::move(times), rest);
+}
+
 /// Of tables with groups of ports, between which messages split, or `hashed` choose one each.
 std::unique_ptr<Resolver> grouped_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
                                            const Matrix<std::uint16_t>& group_of_entry,
@@ -219,6 +230,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("group"), nb::arg("rest").none());
   m.def("make_valiant_resolver", &valiant_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("group"), nb::arg("rest").none());
+  m.def("make_ugal_resolver", &ugal_resolver, nb::arg("fabric"), nb::arg("hosts"), nb::arg("group"),
+        nb::arg("seconds"), nb::arg("rest").none());
   m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));

@@ -61,6 +61,18 @@ def test_any_group_on_balanced_dragonflies(h: int) -> None:
     assert throughput(fabric, f"shift:{a * p * h}") <= 1 / h
 
 
+@pytest.mark.parametrize("h", [2, 3, 4])
+def test_choosing_by_load_on_balanced_dragonflies(h: int) -> None:
+    """Kim et al. 2008, section 4.2 and figure 8: UGAL-G gets what the better of both gets.
+
+    That is all of uniform traffic, and about 1/2 of what goes to the next group.
+    """
+    p, a = h, 2 * h
+    fabric = contend.load(f"dragonfly:{p},{a},{h}", route="ugal,by=groups")
+    assert throughput(fabric, "alltoall") == pytest.approx(1)
+    assert 0.46 < throughput(fabric, f"shift:{a * p}") < 0.55
+
+
 @pytest.mark.parametrize(("spec", "size"), [("ring:7", 7), ("ring:8", 8), ("torus:6x6", 6)])
 def test_tornado_on_tori(spec: str, size: int) -> None:
     """Dally and Towles, Principles and practices of interconnection networks, sections 3.2 and 9.3.

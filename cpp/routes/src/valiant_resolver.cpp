@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "contend/base/error.hpp"
 #include "contend/routes/valiant.hpp"
 #include "contend/routes/ways.hpp"
+#include "ugal_split.hpp"
 #include "valiant_traffic.hpp"
 
 namespace contend {
@@ -13,40 +15,56 @@ namespace {
 /// A thousandth of a message is told from none.
 constexpr std::uint32_t kUnit = 1024;
 
-class ValiantResolver final : public Resolver, private Ways {
+/// What routes by way of stops have in common: leaves are counted, and classes are leaves.
+class ByStops : public Resolver, protected Ways {
  public:
-  ValiantResolver(const Fabric& fabric, const Places& places, ValiantTraffic traffic)
+  ByStops(const Fabric& fabric, const Places& places, const Stops& stops, const Remains* rest)
       : Resolver(places.hosts.size(), fabric.switch_channels(), 1, kUnit),
-        traffic_(std::move(traffic)) {}
+        traffic_(fabric, places, stops, rest) {}
 
-  bool tabled() const override { return false; }
+  bool tabled() const final { return false; }
   std::size_t bytes() const override { return traffic_.bytes(); }
-  const Ways* ways() const override { return this; }
-  std::uint64_t work_of_round() const override { return traffic_.work(); }
+  const Ways* ways() const final { return this; }
 
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const override {
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const final {
     refuse();
   }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const override {
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const final {
     refuse();
   }
 
-  std::size_t leaves() const override { return traffic_.leaves(); }
-  std::uint32_t leaf_of(Place place) const override { return traffic_.leaf_of(place); }
-  std::size_t classes() const override { return traffic_.leaves(); }
-  std::uint32_t class_of(Place place) const override { return traffic_.leaf_of(place); }
-  std::uint32_t leaf_of_class(std::size_t number) const override {
+  std::size_t leaves() const final { return traffic_.leaves(); }
+  std::uint32_t leaf_of(Place place) const final { return traffic_.leaf_of(place); }
+  std::size_t classes() const final { return traffic_.leaves(); }
+  std::uint32_t class_of(Place place) const final { return traffic_.leaf_of(place); }
+  std::uint32_t leaf_of_class(std::size_t number) const final {
     return static_cast<std::uint32_t>(number);
   }
 
+ protected:
+  [[noreturn]] static void refuse() {
+    throw Error("routes that take one way at a time, got some that split every message");
+  }
+  const ValiantTraffic& traffic() const { return traffic_; }
+
+ private:
+  ValiantTraffic traffic_;
+};
+
+class ValiantResolver final : public ByStops {
+ public:
+  using ByStops::ByStops;
+
+  std::uint64_t work_of_round() const override { return traffic().work(); }
+
   void spread(std::span<const std::uint32_t> messages, std::span<double> load,
               Crossed& /*crossed*/) const override {
-    traffic_.send({}, std::vector<double>(messages.begin(), messages.end()), load);
+    traffic().send({}, std::vector<double>(messages.begin(), messages.end()), load);
   }
 
   void largest(std::span<const std::uint32_t> messages, const Crossed& /*crossed*/,
                std::span<const double> value, std::span<double> largest) const override {
-    traffic_.find_largest(messages, value, {}, largest);
+    traffic().find_largest(messages, value, {}, largest);
   }
 
   std::vector<double> parts_across(ChannelId channel) const override {
@@ -55,7 +73,7 @@ class ValiantResolver final : public Resolver, private Ways {
     std::vector<std::uint32_t> asked(classes() * leaves(), 1);
     for (std::size_t leaf = 0; leaf < leaves(); ++leaf) asked[leaf * leaves() + leaf] = 0;
     std::vector<double> parts(asked.size(), 0);
-    traffic_.find_mean(asked, crossing, {}, parts);
+    traffic().find_mean(asked, crossing, {}, parts);
     return parts;
   }
 
@@ -64,28 +82,86 @@ class ValiantResolver final : public Resolver, private Ways {
     std::vector<double> message(classes() * leaves(), 0);
     if (source != target) message[target * leaves() + source] = 1;
     std::vector<double> load(switch_channels(), 0);
-    traffic_.send({}, message, load);
+    traffic().send({}, message, load);
     std::vector<PartOnChannel> parts;
     for (ChannelId channel = 0; channel < load.size(); ++channel) {
       if (load[channel] > 0) parts.push_back({channel, load[channel]});
     }
     return parts;
   }
+};
 
- private:
-  [[noreturn]] static void refuse() {
-    throw Error("routes that take one way at a time, got some that split every message");
+/// Which part of a message goes straight, and which around, is told from none if it is less than a
+/// unit; `crossed` has one of these for every pair of leaves.
+enum Taken : std::uint32_t { straight = 1, around = 2 };
+
+class UgalResolver final : public ByStops {
+ public:
+  UgalResolver(const Fabric& fabric, const Places& places, const Stops& stops,
+               std::vector<double> seconds, const Remains* rest)
+      : ByStops(fabric, places, stops, rest), seconds_(std::move(seconds)) {
+    if (seconds_.size() != switch_channels()) throw Error("seconds for every channel");
   }
 
-  ValiantTraffic traffic_;
+  std::uint64_t work_of_round() const override { return kLooks * traffic().work(); }
+
+  void spread(std::span<const std::uint32_t> messages, std::span<double> load,
+              Crossed& crossed) const override {
+    UgalSplit split(traffic(), messages, seconds_);
+    split.settle();
+    crossed.clear();
+    std::vector<double> direct(messages.begin(), messages.end());
+    std::vector<double> by_stops(messages.size(), 0);
+    for (std::size_t pair = 0; pair < messages.size(); ++pair) {
+      double part = split.around(pair);
+      if (part < 1.0 / kUnit) part = 0;
+      if (part > 1 - 1.0 / kUnit) part = 1;
+      by_stops[pair] = direct[pair] * part;
+      direct[pair] -= by_stops[pair];
+      crossed.items.push_back((direct[pair] > 0 ? Taken::straight : 0U) |
+                              (by_stops[pair] > 0 ? Taken::around : 0U));
+    }
+    traffic().send(direct, by_stops, load);
+  }
+
+  void largest(std::span<const std::uint32_t> messages, const Crossed& crossed,
+               std::span<const double> value, std::span<double> largest) const override {
+    std::vector<double> by_stops(messages.size(), 0);
+    traffic().find_largest(messages, value, largest, by_stops);
+    for (std::size_t pair = 0; pair < messages.size(); ++pair) {
+      const std::uint32_t taken = crossed.items[pair];
+      if ((taken & Taken::straight) == 0) largest[pair] = 0;
+      if ((taken & Taken::around) != 0) largest[pair] = std::max(largest[pair], by_stops[pair]);
+    }
+  }
+
+  std::vector<double> parts_across(ChannelId) const override { refuse_alone(); }
+  std::vector<PartOnChannel> parts_between(std::uint32_t, std::uint32_t) const override {
+    refuse_alone();
+  }
+
+ private:
+  /// Roughly so often a round looks at all ways.
+  static constexpr std::uint64_t kLooks = 200;
+
+  [[noreturn]] static void refuse_alone() {
+    throw Error("messages by themselves, which split only beside others");
+  }
+
+  std::vector<double> seconds_;
 };
 
 }  // namespace
 
 std::unique_ptr<Resolver> make_valiant_resolver(const Fabric& fabric, const Places& places,
                                                 const Stops& stops, const Remains* rest) {
-  return std::make_unique<ValiantResolver>(fabric, places,
-                                           ValiantTraffic(fabric, places, stops, rest));
+  return std::make_unique<ValiantResolver>(fabric, places, stops, rest);
+}
+
+std::unique_ptr<Resolver> make_ugal_resolver(const Fabric& fabric, const Places& places,
+                                             const Stops& stops, std::vector<double> seconds,
+                                             const Remains* rest) {
+  return std::make_unique<UgalResolver>(fabric, places, stops, std::move(seconds), rest);
 }
 
 }  // namespace contend

@@ -168,6 +168,12 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
   loops.push_back(loop("round by any switch", 16 + 2 * 4, [=, all = all()] {
     return simulate(*around, *all, seating, {1, 0, 1, false}, 1);
   }));
+  const std::vector<double> ones(on.resolver->switch_channels(), 1);
+  const std::shared_ptr<const Resolver> by_load =
+      make_ugal_resolver(on.paper.fabric, on.places(), {}, ones);
+  loops.push_back(loop("round by load", 16 + 1 + 4 * 4, [=, all = all()] {
+    return simulate(*by_load, *all, seating, {1, 0, 1, false}, 1);
+  }));
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
     return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);
   }));

@@ -99,7 +99,7 @@ class _OnWaysFoundAnew:
     ) -> None:
         self._fabric, self._routes, self._pattern = fabric, routes, pattern
         self._hosts, self._whole, self._rates = hosts, whole, rates
-        self._before = make_resolver(fabric, hosts, draws=True, several=True)
+        self._before = make_resolver(fabric, hosts, draws=True, several=True, together=True)
 
     def judge(
         self, switches: list[int], cables: list[int]

@@ -23,7 +23,7 @@ HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 # For one fabric alone.
 _NOT_COMPARED = ("fig1",)
 # Detours: in a tree, which has all its shortest paths, they only take bandwidth.
-_BEYOND_TREES = ("valiant",)
+_BEYOND_TREES = ("valiant", "ugal")
 # Of routes that are drawn anew for every sample, all shifts of so many.
 _DRAWN_SHIFTS = 4
 _BY_OPENSM = "opensm:"
@@ -37,7 +37,8 @@ class RoutedBy:
         engine: with its options, or `PRESENT`.
         seconds: that computing the tables took; None for present ones.
         bisect: random pairs of hosts by its tables.
-        shifts: all hosts by every distance in turn, in the fabric's order of hosts.
+        shifts: all hosts by every distance in turn, in the fabric's order of hosts; None likewise
+            where messages split as is best beside the others, which takes long for each distance.
         lanes: virtual lanes that the tables say they use; None likewise where routes have none.
         deadlock_free: whether on none of these lanes channels wait for each other in a circle: else
             a lossless network can lock up. None where no tables tell.
@@ -151,6 +152,15 @@ def _all_engines(fabric: Fabric) -> list[str]:
     return [*own, *(engine for engine in HASHED.values() if engine not in own)]
 
 
+def _shifts(routed: Fabric, hosts: HostChoice | None, seed: int) -> Simulation | None:
+    """All hosts by every distance in turn; None where each distance would take long."""
+    assert routed.routes is not None
+    if routed.routes.together:
+        return None
+    few = _DRAWN_SHIFTS if routed.draws_routes else None
+    return simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few)
+
+
 def _judge(
     engine: str, route: Callable[[], Fabric], hosts: HostChoice | None, seed: int
 ) -> RoutedBy:
@@ -159,13 +169,12 @@ def _judge(
         routed = route()
         seconds = None if engine == PRESENT else time.perf_counter() - began
         assert routed.routes is not None
-        few = _DRAWN_SHIFTS if routed.draws_routes else None
         tables = routed.routes.tables is not None
         return RoutedBy(
             engine,
             seconds,
             simulate(routed, "bisect", hosts=hosts, seed=seed),
-            simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few),
+            _shifts(routed, hosts, seed),
             routed.routes.lanes if tables else None,
             not dependency_cycle(routed)[1] if tables else None,
         )

@@ -32,6 +32,7 @@ from .several.adaptive import PortGroups as PortGroups
 from .several.hashed import HashedRoutes as HashedRoutes
 from .several.hashed import NextHops as NextHops
 from .several.sprayed import SprayedRoutes as SprayedRoutes
+from .several.valiant import UgalRoutes as UgalRoutes
 from .several.valiant import ValiantRoutes as ValiantRoutes
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables

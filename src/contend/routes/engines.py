@@ -20,7 +20,7 @@ from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
 from contend.routes.several.hashed import HashedRoutes
 from contend.routes.several.sprayed import SprayedRoutes, group_of_switch
-from contend.routes.several.valiant import ValiantRoutes
+from contend.routes.several.valiant import UgalRoutes, ValiantRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 
@@ -110,6 +110,10 @@ def _valiant(job: _Job) -> Routes:
     return ValiantRoutes(by_groups=_by_groups(job, "valiant"))
 
 
+def _ugal(job: _Job) -> Routes:
+    return UgalRoutes(by_groups=_by_groups(job, "ugal"))
+
+
 def _by_groups(job: _Job, engine: str) -> bool:
     by = job.options.get("by", "cables")
     if by not in ("cables", "groups"):
@@ -181,6 +185,12 @@ _ENGINES = {
         "every packet by way of a random switch, as on dragonflies, tori and other networks that "
         "are no trees; no tables",
         _valiant,
+        ("by",),
+    ),
+    "ugal": _Engine(
+        "every packet by a shortest path or by way of a random switch, whichever is less busy; no "
+        "tables",
+        _ugal,
         ("by",),
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),

@@ -48,6 +48,11 @@ class Routes(ABC):
         return False
 
     @property
+    def together(self) -> bool:
+        """Whether how a message splits depends on which others are sent with it."""
+        return False
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes that they are spread over."""
         return 1
@@ -113,6 +118,7 @@ def make_resolver(
     messages: float = np.inf,
     draws: bool = False,
     several: bool = False,
+    together: bool = False,
 ) -> _core.Resolver:
     """Prepares the routes between hosts.
 
@@ -125,6 +131,8 @@ def make_resolver(
             all others one drawing would stand for the fabric's routes, so these are refused.
         several: the caller counts messages that take several ways at once, see `Routes.several`;
             for all others these are refused.
+        together: the caller counts whole rounds of messages, so that these may split as is best
+            beside the others, see `Routes.together`; for all others these are refused.
 
     Raises:
         UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
@@ -137,7 +145,15 @@ def make_resolver(
             "routes: give ",
             *_OTHERS,
         )
-    if routes.several and not several:
+    counts = together if routes.together else several
+    if routes.together and not counts:
+        raise UsageError(
+            f"routes by {routes.engine} split each message as is best beside all the others, and "
+            "this looks at each by itself: give ",
+            *_OTHERS,
+            ", such as spray",
+        )
+    if routes.several and not counts:
         raise UsageError(
             f"routes by {routes.engine} send every message over several paths at once, and this "
             "follows each along one path: give ",

@@ -175,6 +175,7 @@ class _Count:
             messages=plan.most * pattern.rounds * pattern.ranks,
             draws=True,
             several=True,
+            together=not asked,
         )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()
@@ -192,11 +193,15 @@ class _Count:
                 break
 
     def _batch_size(self) -> int:
-        """Samples a batch: about a tenth of a second's work, the same on every machine."""
+        """Samples a batch: about a tenth of a second's work, the same on every machine.
+
+        Where a few take longer than that, two, so that progress shows and threads share them.
+        """
         pattern, resolver = self._pattern, self._resolver
         work = pattern.core.messages_expected * resolver.stride
         work += pattern.rounds * resolver.work_of_round
-        return min(max((1 << 25) // max(work, 1), 16), 1 << 16)
+        least = 16 if work <= 1 << 25 else 2
+        return min(max((1 << 25) // max(work, 1), least), 1 << 16)
 
     def _batch(
         self, first: int, size: int, threads: int, communicator: Communicator | None

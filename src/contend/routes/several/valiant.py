@@ -1,4 +1,4 @@
-"""Routes beyond the shortest: every packet by way of a switch or group that is drawn at random."""
+"""Routes beyond the shortest: packets by way of a switch or group that is drawn at random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, capacities
 from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables
 from contend.routes.several.sprayed import group_of_switch
@@ -52,15 +52,20 @@ class ValiantRoutes(Routes):
         """Spreads messages in bulk, leaf by leaf."""
         if spread:
             raise UsageError(
-                "valiant splits messages between hosts: they have no further LIDs to spread over"
+                f"{self.engine} splits messages between hosts: they have no further LIDs to spread "
+                "over"
             )
-        group = group_of_switch(fabric, by_groups=self.by_groups)
-        return _core.make_valiant_resolver(fabric.core, hosts, group, None)
+        return self._resolver(fabric, hosts, None)
 
     def found_anew(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
     ) -> _core.Resolver:
         """The shortest paths that are left, by way of the switches that are."""
+        return self._resolver(fabric, hosts, rest)
+
+    def _resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
+    ) -> _core.Resolver:
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.make_valiant_resolver(fabric.core, hosts, group, rest)
 
@@ -69,3 +74,33 @@ class ValiantRoutes(Routes):
         raise UsageError(
             f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
         )
+
+
+@dataclass(frozen=True)
+class UgalRoutes(ValiantRoutes):
+    """Universal globally-adaptive load balancing (UGAL): straight, or around as Valiant, by load.
+
+    Each packet takes a shortest path or a detour, whichever takes less by the queues and the hops
+    on the way. Every source knows all queues, as in UGAL-G. Counting has no queues, so the
+    31st power of a channel's load, in messages, stands for its queue, and messages split so that
+    none would gain by sending more packets straight or around. That leaves the fullest channel
+    about as full as the best of such splits would.
+
+    Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford University,
+    2005; on dragonflies Kim, Dally, Scott, Abts, ISCA 2008, section 4.2.
+    """
+
+    engine: str = field(default="ugal", kw_only=True)
+
+    @property
+    def together(self) -> bool:
+        """A packet goes around where others fill its shortest path."""
+        return True
+
+    def _resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
+    ) -> _core.Resolver:
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        capacity = capacities(fabric)
+        seconds = np.repeat(capacity.host.max(initial=0.0) / capacity.cable, 2)
+        return _core.make_ugal_resolver(fabric.core, hosts, group, seconds, rest)

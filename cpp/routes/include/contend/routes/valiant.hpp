@@ -28,4 +28,15 @@ struct Stops {
 std::unique_ptr<Resolver> make_valiant_resolver(const Fabric& fabric, const Places& places,
                                                 const Stops& stops, const Remains* rest = nullptr);
 
+/// Universal globally-adaptive load balancing (UGAL): each packet straight, or around by a stop,
+/// whichever takes less by the queues and the hops on the way, where all queues are known (UGAL-G).
+/// Messages of a round split as UgalSplit says, so that how one does depends on all. (A. Singh,
+/// Load-balanced routing in interconnection networks, Stanford, 2005; J. Kim, W. Dally, S. Scott,
+/// D. Abts, ISCA 2008.) `seconds` that a message takes on each channel between switches, 1 being
+/// what it takes on a host's port. Cost of a look at all messages of a round: some hundred times
+/// that of make_valiant_resolver().
+std::unique_ptr<Resolver> make_ugal_resolver(const Fabric& fabric, const Places& places,
+                                             const Stops& stops, std::vector<double> seconds,
+                                             const Remains* rest = nullptr);
+
 }  // namespace contend
