@@ -16,7 +16,7 @@ from contend.emulation import headroom, programs
 from contend.emulation.claims import claim, end_inside, remove_left, state_folder
 from contend.emulation.headroom import Headroom
 from contend.emulation.layout import Layout, lay_out
-from contend.emulation.programs import Scripts, compiled_nap
+from contend.emulation.programs import Scripts, compiled_connect, compiled_nap
 from contend.emulation.settings import RTO_MIN, SMALLEST_RATE, Settings
 from contend.emulation.spaces import Spaces, Traffic, seeds_hashes
 from contend.errors import UsageError
@@ -71,8 +71,8 @@ class Network:
             remarks.append(_ONE_HASH)
         if (flows := self._layout.flows) > 1:
             remarks.append(
-                f"ranks of Open MPI have {flows} connections for each pair, as the routes ask; "
-                "other programs have as many as they open"
+                f"ranks of Open MPI that contend starts have {flows} connections for each pair, as "
+                "the routes ask; all other programs have as many as they open"
             )
         return tuple(remarks)
 
@@ -138,7 +138,7 @@ class Network:
         scripts = self._scripts
         return {
             **launch_environment({}),
-            **programs.open_mpi(scripts, self._layout.flows),
+            **programs.open_mpi(scripts),
             "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
             **programs.mpich(scripts.agent),
@@ -209,7 +209,11 @@ class Network:
     def _settings_of(self, library: Library) -> dict[str, str]:
         flows = self._layout.flows
         if library.name == _OPEN_MPI:
-            return programs.open_mpi(self._scripts, flows)
+            settings = programs.open_mpi(self._scripts)
+            if flows == 1:
+                return settings
+            connect = compiled_connect(library, flows)
+            return {**settings, **programs.several_connections(flows), _PRELOAD: str(connect)}
         if flows > 1:
             raise UsageError(
                 f"{library.name} has one connection for a pair of ranks, and these routes need "

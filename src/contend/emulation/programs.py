@@ -103,18 +103,13 @@ def _names(spaces: Spaces) -> str:
     return "\n".join(lines) + "\n"
 
 
-def open_mpi(scripts: Scripts, flows: int) -> dict[str, str]:
+def open_mpi(scripts: Scripts) -> dict[str, str]:
     """For versions 4 (whose launcher is ORTE) and 5 (PRRTE).
 
     Ranks of one host share memory, all others use TCP on the fabric. Waiting ranks give the
     processor away: all hosts are on this machine.
-
-    Args:
-        scripts: of the fabric.
-        flows: connections of a pair of ranks, which share its long messages evenly.
     """
     shared = {
-        **({} if flows == 1 else _of_flows(flows)),
         "btl_tcp_if_include": str(FABRIC_NETWORK),
         "pml": "ob1",
         # What versions call the transport through shared memory differs, so others are left out.
@@ -143,9 +138,12 @@ def open_mpi(scripts: Scripts, flows: int) -> dict[str, str]:
     }
 
 
-def _of_flows(flows: int) -> dict[str, str]:
-    """Has Open MPI share a long message evenly among several connections of a pair of ranks."""
-    return {
+def several_connections(flows: int) -> dict[str, str]:
+    """Has Open MPI share a long message evenly among several connections of a pair of ranks.
+
+    They must be opened by `compiled_connect`.
+    """
+    settings = {
         "btl_tcp_links": str(flows),
         # Send, and without copies: what goes by put takes one connection.
         "btl_tcp_flags": "9",
@@ -153,6 +151,7 @@ def _of_flows(flows: int) -> dict[str, str]:
         # A connection that is held back holds back no other.
         "pml_ob1_send_pipeline_depth": str(_FRAGMENTS * flows),
     }
+    return {f"OMPI_MCA_{name}": value for name, value in settings.items()}
 
 
 def mpich(agent: Path) -> dict[str, str]:
@@ -181,25 +180,49 @@ def compiled_nap(library: Library) -> Path | None:
     Args:
         library: whose wrapper compiles it, when there is no plain compiler.
     """
-    environment = library.environment
-    path = environment.get("PATH")
+    path = library.environment.get("PATH")
     compiler = shutil.which("cc", path=path) or shutil.which("gcc", path=path) or library.wrapper
+    return _compiled(library, compiler, "idle", ["-ldl"])
+
+
+def compiled_connect(library: Library, flows: int) -> Path:
+    """The library to preload into ranks of Open MPI with several connections; compiled once.
+
+    Args:
+        library: whose wrapper compiles it.
+        flows: connections of a pair.
+
+    Raises:
+        MissingError: it cannot be compiled.
+    """
+    built = _compiled(library, library.wrapper, "connect", [f"-DFLOWS={flows}", "-ldl"])
+    if built is None:
+        raise MissingError(
+            f"{library.wrapper or library.name} cannot compile what opens {flows} connections for "
+            "each pair of ranks"
+        )
+    return built
+
+
+def _compiled(library: Library, compiler: str, name: str, options: list[str]) -> Path | None:
+    """A shared library from a source of this room; None where it cannot be compiled."""
     if not compiler:
         return None
-    source = (files("contend") / "emulation" / "idle.c").read_bytes()
+    environment = library.environment
+    source = (files("contend") / "emulation" / f"{name}.c").read_bytes()
     version = run_process([compiler, "--version"], environment, _COMPILE_LIMIT).output
     words = [compiler, "-O2", "-shared", "-fPIC"]
-    kind = " ".join([os.uname().machine, *words]).encode()
+    kind = " ".join([os.uname().machine, *words, *options]).encode()
     key = hashlib.sha256(b"\0".join((source, kind, version))).hexdigest()[:16]
     cache = cache_folder(environment)
-    library_file = cache / f"idle-{key}.so"
+    library_file = cache / f"{name}-{key}.so"
     if is_own(library_file):
         return library_file
     try:
         with scratch_folder(SCRATCH, cache) as folder:
-            text, built = folder / "idle.c", folder / library_file.name
+            text, built = folder / f"{name}.c", folder / library_file.name
             text.write_bytes(source)
-            command = [*words, str(text), "-o", str(built), "-ldl"]
+            command = [*words, str(text), "-o", str(built), *options]
             if run_process(command, environment, _COMPILE_LIMIT).status != 0:
                 return None
             built.chmod(0o700)
