@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.congestion import draw_patterns, message_congestion, simulate
+from contend.congestion import FailureJudge, draw_patterns, message_congestion, simulate
 from contend.cure import FabricFailure, failures
 from contend.fabric import Fabric, without_numbers
 from contend.routes import compute, mended
@@ -98,7 +98,9 @@ def _by_slow_counting(fabric: Fabric, failure: FabricFailure) -> tuple[float, fl
     return float(before), float(after)
 
 
-@pytest.mark.parametrize("spec", ["xgft:3;2,2,2;1,2,2", "torus:3x3", "random:8,3,2"])
+@pytest.mark.parametrize(
+    "spec", ["xgft:3;2,2,2;1,2,2", "xgft:2;4,3;1,2;1,2", "torus:3x3", "random:8,3,2"]
+)
 def test_sprayed_messages_find_the_shortest_ways_that_are_left(spec: str) -> None:
     fabric = contend.load(spec, route="spray")
     found = failures(fabric, samples=SAMPLES, worst=2, engine="spray")
@@ -110,6 +112,25 @@ def test_sprayed_messages_find_the_shortest_ways_that_are_left(spec: str) -> Non
         assert one.bandwidth == pytest.approx(after, abs=2 * PART)
         assert one.change == pytest.approx(after - before, abs=2 * PART)
         assert (one.changed, one.rerouted) == (0, None)
+
+
+def test_sprayed_failures_that_must_cost_the_same_are_counted_once() -> None:
+    """Three spines with two cables to each of four leaves are alike, but for one that lacks one."""
+    whole = contend.load("xgft:2;2,4;1,3;1,2")
+    lacking = without_numbers(whole, switches=set(), cables={whole.cables - 1}).fabric
+    slower = whole.cable_rate.copy()
+    slower[0] = 2
+    for cabled, switches, cables in (
+        (whole, 4 + 1, 4),
+        (lacking, 4 + 2, 4 + 4),
+        (whole.replace(rates=("", "4xHDR", "4xSDR"), cable_rate=slower), 4 + 2, 4 + 4 + 1),
+    ):
+        fabric = compute(cabled, "spray")
+        judge = FailureJudge(fabric, simulate(fabric, "bisect", samples=SAMPLES))
+        counted = {id(judge.judge([switch], []).after) for switch in range(fabric.switches)}
+        assert len(counted) == switches
+        counted = {id(judge.judge([], [cable]).after) for cable in range(fabric.cables)}
+        assert len(counted) == cables
 
 
 @pytest.mark.parametrize("route", ["spray", "ecmp", "ecmp,flows=4"])
