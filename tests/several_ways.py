@@ -70,14 +70,13 @@ def _around(
     return load
 
 
-def _spread(
+def shortest_hops(
     fabric: Fabric,
-    start: int,
     ends: set[int],
-    cables: Iterable[int] | None,
-    group: NDArray[np.int64] | None,
-) -> tuple[dict[int, float], dict[int, float]]:
-    """What is on channels, and what arrives at each of the ends."""
+    cables: Iterable[int] | None = None,
+    group: NDArray[np.int64] | None = None,
+) -> dict[int, list[tuple[int, int]]]:
+    """By switch, the channels that begin a shortest way to any of the ends, and where they lead."""
     out: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for cable in range(fabric.cables) if cables is None else cables:
         near, far = int(fabric.cable_from[cable]), int(fabric.cable_to[cable])
@@ -94,6 +93,25 @@ def _spread(
                 if peer in distance and distance[peer] + length < distance.get(switch, 1 << 30):
                     distance[switch] = distance[peer] + length
                     changed = True
+    return {
+        switch: [
+            (channel, peer)
+            for channel, peer, length in out[switch]
+            if distance[peer] + length == distance[switch]
+        ]
+        for switch in distance
+    }
+
+
+def _spread(
+    fabric: Fabric,
+    start: int,
+    ends: set[int],
+    cables: Iterable[int] | None,
+    group: NDArray[np.int64] | None,
+) -> tuple[dict[int, float], dict[int, float]]:
+    """What is on channels, and what arrives at each of the ends."""
+    nearer = shortest_hops(fabric, ends, cables, group)
     load: dict[int, float] = defaultdict(float)
     arrived: dict[int, float] = defaultdict(float)
 
@@ -101,14 +119,9 @@ def _spread(
         if switch in ends:
             arrived[switch] += share
             return
-        nearer = [
-            (channel, peer)
-            for channel, peer, length in out[switch]
-            if distance[peer] + length == distance[switch]
-        ]
-        for channel, peer in nearer:
-            load[channel] += share / len(nearer)
-            split(peer, share / len(nearer))
+        for channel, peer in nearer[switch]:
+            load[channel] += share / len(nearer[switch])
+            split(peer, share / len(nearer[switch]))
 
     split(start, 1.0)
     return load, arrived

@@ -9,6 +9,7 @@
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/valiant.hpp"
 #include "contend/routes/ways.hpp"
@@ -88,6 +89,13 @@ std::unique_ptr<Resolver> ugal_resolver(const Fabric& fabric, const Vector<std::
   std::vector<double> times = as_vector(seconds);
   const Released released;
   return make_ugal_resolver(fabric, places, stops, std::move(times), rest);
+}
+
+std::unique_ptr<Resolver> ideal_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
+                                         const Remains* rest) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_ideal_resolver(fabric, places, next_hops(fabric, places, rest));
 }
 
 /// Of tables with groups of ports, between which messages split, or `hashed` choose one each.
@@ -232,6 +240,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("group"), nb::arg("rest").none());
   m.def("make_ugal_resolver", &ugal_resolver, nb::arg("fabric"), nb::arg("hosts"), nb::arg("group"),
         nb::arg("seconds"), nb::arg("rest").none());
+  m.def("make_ideal_resolver", &ideal_resolver, nb::arg("fabric"), nb::arg("hosts"),
+        nb::arg("rest").none());
   m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));

@@ -12,6 +12,12 @@
 
 namespace contend {
 
+/// The rates that were given; 1 for each of so many channels where none were.
+inline std::vector<double> rates_or_ones(std::span<const double> rate, std::size_t channels) {
+  if (rate.empty()) return std::vector<double>(channels, 1.0);
+  return {rate.begin(), rate.end()};
+}
+
 /// What channels carry, where they do not all carry the same: bytes per second of the channels
 /// between switches, then of injection and ejection by place. Borrowed.
 class ChannelRates {
@@ -33,6 +39,7 @@ class ChannelRates {
     if (!std::all_of(rate.begin(), rate.end(), usable)) throw Error("rates above 0");
   }
 
+  std::span<const double> all() const { return rate_; }
   double operator[](std::size_t channel) const { return rate_[channel]; }
   double injection(Place source) const { return rate_[injection_ + source]; }
   double ejection(Place target) const { return rate_[injection_ + places_ + target]; }

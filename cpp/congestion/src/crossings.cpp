@@ -7,18 +7,25 @@
 
 namespace contend {
 
+void check_messages(const Resolver& resolver, std::span<const Place> source,
+                    std::span<const Place> target) {
+  if (source.size() != target.size()) throw Error("as many targets as sources");
+  const std::size_t places = resolver.places();
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (std::max(source[m], target[m]) < places) continue;
+    throw Error("places below " + std::to_string(places) + ", got message " +
+                std::to_string(source[m]) + " -> " + std::to_string(target[m]));
+  }
+}
+
 Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
                      std::span<const Place> target, bool with_memory, std::uint64_t draw)
     : channels_(resolver.switch_channels() + (with_memory ? 3 : 2) * resolver.places()) {
-  if (source.size() != target.size()) throw Error("as many targets as sources");
+  check_messages(resolver, source, target);
   const std::size_t places = resolver.places();
   std::vector<Place> from;
   std::vector<Place> to;
   for (std::size_t m = 0; m < source.size(); ++m) {
-    if (std::max(source[m], target[m]) >= places) {
-      throw Error("places below " + std::to_string(places) + ", got message " +
-                  std::to_string(source[m]) + " -> " + std::to_string(target[m]));
-    }
     if (source[m] == target[m]) continue;
     from.push_back(source[m]);
     to.push_back(target[m]);

@@ -10,6 +10,7 @@
 #include "contend/base/interruption.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "contend/congestion/flows.hpp"
+#include "ideal_counter.hpp"
 
 namespace contend {
 
@@ -17,11 +18,6 @@ namespace {
 
 /// What rounding may leave of a message that has ended, as a part of its size.
 constexpr double kNothing = 1e-11;
-
-std::vector<double> rates_or_ones(std::span<const double> rate, std::size_t channels) {
-  if (rate.empty()) return std::vector<double>(channels, 1.0);
-  return {rate.begin(), rate.end()};
-}
 
 /// All messages that cross a channel, under way together.
 struct Together {
@@ -55,9 +51,37 @@ std::vector<double> checked_sizes(std::span<const double> size, std::size_t mess
 
 }  // namespace
 
+namespace {
+
+/// Where each splits as is best for all.
+std::vector<double> ideal_share(const Resolver& resolver, std::span<const Place> source,
+                                std::span<const Place> target, const ChannelRates& rates) {
+  IdealCounter counter(resolver);
+  counter.set_rates(rates);
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] != target[m]) counter.count(source.subspan(m, 1), target.subspan(m, 1));
+  }
+  counter.solve();
+  std::vector<double> shares(source.size(), 1.0);
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] == target[m]) continue;
+    const double share = rates.alone(source[m], target[m]) / counter.seconds(source[m], target[m]);
+    shares[m] = std::min(share, 1.0);
+  }
+  return shares;
+}
+
+}  // namespace
+
 std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
                                std::span<const Place> target, std::span<const double> rate,
                                std::uint64_t draw) {
+  if (resolver.ideal_ways() != nullptr) {
+    check_messages(resolver, source, target);
+    const std::vector<double> each =
+        rates_or_ones(rate, resolver.switch_channels() + 2 * resolver.places());
+    return ideal_share(resolver, source, target, ChannelRates(resolver, each));
+  }
   const Crossings crossings(resolver, source, target, false, draw);
   const std::vector<double> each = rates_or_ones(rate, crossings.channels());
   const ChannelRates rates(resolver, each);

@@ -33,12 +33,25 @@ class PiValues {
     for (std::size_t c = 0; c < usage.size(); ++c) {
       // What is less than a message is told as one: no message meets less than itself.
       const std::uint32_t value = usage[c] == 0 ? 0 : std::max(usage[c], unit);
-      const auto found = std::lower_bound(values_.begin(), values_.end(), value);
-      number_[c] = static_cast<std::uint32_t>(found - values_.begin());
+      number_[c] = number_of(value);
     }
   }
 
+  /// The same where messages have values of their own: `pi` of each, no less than a message.
+  void list(std::span<const std::uint32_t> pi, std::uint32_t unit) {
+    number_.clear();
+    values_.assign({0, unit});
+    values_.insert(values_.end(), pi.begin(), pi.end());
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+  }
+
   std::span<const std::uint32_t> values() const { return values_; }
+  /// The number of one of the values.
+  std::uint32_t number_of(std::uint32_t value) const {
+    const auto found = std::lower_bound(values_.begin(), values_.end(), value);
+    return static_cast<std::uint32_t>(found - values_.begin());
+  }
   /// By channel: the number of the value that it has, which is mostly the value itself.
   const std::uint32_t* of_channels(const std::vector<std::uint32_t>& usage) const {
     return number_.empty() ? usage.data() : number_.data();

@@ -13,8 +13,10 @@
 #include "contend/base/error.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
+#include "ideal_counter.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
+#include "value_counters.hpp"
 #include "ways_counter.hpp"
 
 namespace contend {
@@ -60,6 +62,7 @@ class RoundCounter {
         usage_(sent_ + 2 * places_, 0),
         total_(usage_.size(), 0) {
     if (resolver.ways() != nullptr) ways_.emplace(*resolver.ways(), resolver.switch_channels());
+    if (resolver.ideal_ways() != nullptr) ideal_.emplace(resolver);
   }
 
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
@@ -68,7 +71,7 @@ class RoundCounter {
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
-    if (!ways_) look_up(source, target);
+    if (!splits()) look_up(source, target);
     // No channel is sure to hold more at once.
     const std::size_t at_once = std::max<std::size_t>(1, most_messages_ / unit_);
     for (std::size_t first = 0; first < source.size(); first += at_once) {
@@ -87,20 +90,26 @@ class RoundCounter {
       usage_[c] += other.usage_[c];
     }
     if (ways_) ways_->absorb(*other.ways_);
+    if (ideal_) ideal_->absorb(*other.ideal_);
     other.clear();
   }
 
   /// Closes the counting.
   void fold() {
     forget_padding();
-    if (ways_) spread();
+    if (ways_) take_load(ways_->spread());
+    if (ideal_) take_load(ideal_->solve());
     const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
-    pi_values_.number(usage_, largest, unit_);
+    if (ideal_) {
+      ideal_->number(pi_values_);
+    } else {
+      pi_values_.number(usage_, largest, unit_);
+    }
     if (ways_) {
       ways_->find_worst(pi_values_.of_channels(usage_));
       if (!seconds_.empty()) ways_->find_slowest(seconds_);
     }
-    begin_judging();
+    counters_.begin(values().size());
   }
 
   /// Takes the counts of another, which has folded them.
@@ -108,7 +117,8 @@ class RoundCounter {
     usage_ = folded.usage_;
     pi_values_ = folded.pi_values_;
     ways_ = folded.ways_;
-    begin_judging();
+    if (ideal_) ideal_->adopt(*folded.ideal_);
+    counters_.begin(values().size());
   }
 
   /// The values that pi may have, in parts of messages: those on all channels that are no less than
@@ -120,12 +130,14 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
-    if (ways_) {
+    if (ideal_) {
+      find_ideal_pi(source, target);
+    } else if (ways_) {
       find_worst_pi(source, target);
     } else {
       find_route_pi(source, target, look_up_again);
     }
-    if (places_ > 0) {
+    if (ports_limit()) {
       const std::uint32_t* const sent = pi_values_.of_channels(usage_) + sent_;
       const std::uint32_t* const received = sent + places_;
       for (std::size_t m = 0; m < source.size(); ++m) {
@@ -133,24 +145,18 @@ class RoundCounter {
       }
     }
     if (weight.empty()) {
-      add_to_counters(source.size(), by_value);
+      counters_.add({pi_.data(), source.size()}, by_value);
     } else {
       for (std::size_t m = 0; m < source.size(); ++m) by_value[pi_[m]] += weight[m];
     }
   }
 
   /// Adds what judge() has counted to `by_value`.
-  void finish(std::span<std::uint64_t> by_value) {
-    for (std::size_t value = 0; value < values().size(); ++value) {
-      for (std::size_t k = 0; k < kCounters; ++k) {
-        by_value[value] += counters_[kCounters * value + k];
-      }
-    }
-    begin_judging();
-  }
+  void finish(std::span<std::uint64_t> by_value) { counters_.finish(by_value); }
 
   /// Prepares weigh(): copies what it needs of the rates.
   void set_rates(const ChannelRates& rates) {
+    if (ideal_) ideal_->set_rates(rates);
     seconds_ = rates.seconds_between(kPads);
     injection_.resize(resolver_.places());
     ejection_.resize(resolver_.places());
@@ -170,6 +176,11 @@ class RoundCounter {
         return std::max(alone, unit_ * ways_->slowest(source[m], target[m]));
       });
     }
+    if (ideal_) {
+      return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
+        return std::max(alone, ideal_->seconds(source[m], target[m]));
+      });
+    }
     const std::size_t stride = resolver_.stride();
     return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
       const Id* const route = routes_.data() + m * stride;
@@ -181,6 +192,7 @@ class RoundCounter {
   void clear() {
     std::fill(usage_.begin(), usage_.end(), 0U);
     if (ways_) ways_->clear();
+    if (ideal_) ideal_->clear();
     unchecked_ = 0;
   }
 
@@ -194,9 +206,6 @@ class RoundCounter {
   }
 
  private:
-  /// Most messages share a few values of pi; counters used in turn do not wait for each other.
-  static constexpr std::size_t kCounters = 4;
-
   void refuse_more(std::uint64_t parts) const {
     if (parts <= most_messages_) return;
     throw Error("at most " + std::to_string(most_messages_ / unit_) +
@@ -218,6 +227,8 @@ class RoundCounter {
   void count_some(std::span<const Place> source, std::span<const Place> target, std::size_t first) {
     if (ways_) {
       ways_->count(source, target);
+    } else if (ideal_) {
+      ideal_->count(source, target);
     } else {
       count_routes(source.size(), routes_.data() + first * resolver_.stride());
     }
@@ -235,8 +246,12 @@ class RoundCounter {
     std::fill_n(pads, kPads, 0U);
   }
 
-  void spread() {
-    const std::span<const double> load = ways_->spread();
+  /// Whether nothing looks routes up, since messages split.
+  bool splits() const { return ways_ || ideal_; }
+  /// Whether ports that several messages share limit these by themselves; ideal rates know them.
+  bool ports_limit() const { return places_ > 0 && !ideal_; }
+
+  void take_load(std::span<const double> load) {
     for (std::size_t c = 0; c < load.size(); ++c) {
       const double parts = std::round(load[c] * unit_);
       refuse_more(static_cast<std::uint64_t>(parts));
@@ -259,7 +274,7 @@ class RoundCounter {
       // Seconds a byte: alone between the two ports, and beside the others.
       const double alone = std::max(in, out);
       double seconds = beside(m, alone);
-      if (places_ > 0) {
+      if (ports_limit()) {
         seconds =
             std::max({seconds, sent[source[m]] * part * in, received[target[m]] * part * out});
       }
@@ -321,11 +336,6 @@ class RoundCounter {
     for (; k < stride; ++k) visit(route[k]);
   }
 
-  void begin_judging() {
-    counters_.assign(kCounters * values().size(), 0);
-    judged_ = 0;
-  }
-
   /// The number of every message's pi, into pi_.
   void find_route_pi(std::span<const Place> source, std::span<const Place> target, bool again) {
     if (again) look_up(source, target);
@@ -348,6 +358,13 @@ class RoundCounter {
     }
   }
 
+  void find_ideal_pi(std::span<const Place> source, std::span<const Place> target) {
+    pi_.resize(std::max(pi_.size(), source.size()));
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      pi_[m] = ideal_->number_of(source[m], target[m]);
+    }
+  }
+
   template <std::size_t Stride>
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
@@ -364,18 +381,9 @@ class RoundCounter {
     }
   }
 
-  void add_to_counters(std::size_t messages, std::span<std::uint64_t> by_value) {
-    if (judged_ + messages > 0xFFFF'FFFF) finish(by_value);
-    judged_ += messages;
-    std::uint32_t* counters = counters_.data();
-    const std::uint32_t* pi = pi_.data();
-    for (std::size_t m = 0; m < messages; ++m) {
-      ++counters[kCounters * std::size_t{pi[m]} + m % kCounters];
-    }
-  }
-
   const Resolver& resolver_;
-  std::optional<WaysCounter> ways_;  ///< none where resolver_ tells the ways
+  std::optional<WaysCounter> ways_;    ///< none where resolver_ tells the ways
+  std::optional<IdealCounter> ideal_;  ///< where each splits as is best beside all others
   std::uint32_t unit_;
   std::uint32_t most_messages_;
   std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
@@ -385,11 +393,10 @@ class RoundCounter {
   std::vector<std::uint32_t> total_;
   PiValues pi_values_;
   std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
-  std::uint64_t judged_ = 0;     ///< messages in counters_
   std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
-  std::vector<std::uint32_t> counters_;
+  ValueCounters counters_;
   std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
   std::vector<double> injection_;
   std::vector<double> ejection_;

@@ -12,6 +12,8 @@
 #include "contend/base/error.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 #include "contend/pattern/random_patterns.hpp"
+#include "contend/routes/ideal_ways.hpp"
+#include "contend/routes/ways.hpp"
 #include "naive.hpp"
 
 using contend::BatchResult;
@@ -232,6 +234,26 @@ TEST_CASE("batches together are the whole, empty ones included") {
     add(sum, simulate(*resolver, *pattern, seating, {3, 100, 11, false}, 2));
     add(sum, simulate(*resolver, *pattern, seating, {3, 111, 19, false}, 1));
     check_identical(sum, whole);
+  }
+}
+
+TEST_CASE("ideal splits serve the worst message no worse than even ones, in batches of any size") {
+  const RandomFabric on = make_random_fabric(29, 9, 24, 12);
+  const Places places{in_order(24), false};
+  const auto hops = [&] { return contend::next_hops(on.fabric, places); };
+  const auto ideal = contend::make_ideal_resolver(on.fabric, places, hops());
+  const auto sprayed = contend::make_sprayed_resolver(on.fabric, places, hops());
+  const Seating seating{in_order(24), 1, true};
+  for (const auto& [name, pattern] : every_kind(24)) {
+    CAPTURE(name);
+    const BatchResult whole = simulate(*ideal, *pattern, seating, {3, 5, 6, false}, 1);
+    BatchResult sum = simulate(*ideal, *pattern, seating, {3, 5, 2, false}, 2);
+    add(sum, simulate(*ideal, *pattern, seating, {3, 7, 4, false}, 3));
+    check_identical(sum, whole);
+    const BatchResult even = simulate(*sprayed, *pattern, seating, {3, 5, 6, false}, 1);
+    for (std::size_t k = 0; k < 6; ++k) {
+      CHECK(whole.max_congestion[k] <= 1.01 * even.max_congestion[k]);
+    }
   }
 }
 

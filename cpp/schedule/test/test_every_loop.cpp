@@ -30,6 +30,7 @@
 #include "contend/routes/engines.hpp"
 #include "contend/routes/fewest_collisions.hpp"
 #include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/mend.hpp"
 #include "contend/routes/table_steps.hpp"
 #include "contend/routes/valiant.hpp"
@@ -173,6 +174,16 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
       make_ugal_resolver(on.paper.fabric, on.places(), {}, ones);
   loops.push_back(loop("round by load", 16 + 1 + 4 * 4, [=, all = all()] {
     return simulate(*by_load, *all, seating, {1, 0, 1, false}, 1);
+  }));
+  // Even splits do not do where cables differ.
+  std::vector<double> rate(on.resolver->switch_channels() + 2 * on.hosts.size(), 1.0);
+  for (std::size_t channel = 0; channel < on.resolver->switch_channels(); channel += 3) {
+    rate[channel] = 0.25;
+  }
+  const std::shared_ptr<const Resolver> ideal =
+      make_ideal_resolver(on.paper.fabric, on.places(), next_hops(on.paper.fabric, on.places()));
+  loops.push_back(loop("ideal round", 16 + 100, [=, bisect = bisect()] {
+    return simulate(*ideal, *bisect, seating, {1, 0, 20, false}, 1, rate);
   }));
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
     return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);

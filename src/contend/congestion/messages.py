@@ -151,7 +151,7 @@ def fair_share(
         UsageError: as `message_congestion`.
     """
     drawing = _drawing(fabric, draw)
-    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True)
+    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True, together=True)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
     return _core.fair_share(placed.resolver, *placed.rounds[0], rates, drawing)
 
@@ -284,8 +284,11 @@ def place_messages(
     spread: bool = False,
     draws: bool = False,
     several: bool = False,
+    together: bool = False,
 ) -> PlacedMessages:
     """Prepares the routes of messages, given as source and target hosts of every round.
+
+    What the caller does with them is as `make_resolver` takes it.
 
     Raises:
         UsageError: when a host does not exist, there is no route, one drawing would stand for all,
@@ -308,6 +311,7 @@ def place_messages(
         messages=len(every_end) // 2,
         draws=draws,
         several=several,
+        together=together,
     )
     place = np.zeros(fabric.hosts, dtype=np.uint32)
     place[hosts] = np.arange(len(hosts), dtype=np.uint32)

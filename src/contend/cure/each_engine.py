@@ -18,6 +18,7 @@ from contend.units import parse_seconds, valued
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""
 SPRAY = "spray"
+IDEAL = "adaptive"
 HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 """Hashes, by the number of queue pairs of a connection."""
 # For one fabric alone.

@@ -19,6 +19,7 @@ from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
 from contend.routes.several.hashed import HashedRoutes
+from contend.routes.several.ideal import IdealRoutes
 from contend.routes.several.sprayed import SprayedRoutes, group_of_switch
 from contend.routes.several.valiant import UgalRoutes, ValiantRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
@@ -123,6 +124,10 @@ def _by_groups(job: _Job, engine: str) -> bool:
     return by == "groups"
 
 
+def _adaptive(job: _Job) -> Routes:
+    return IdealRoutes()
+
+
 def _contend(job: _Job) -> ForwardingTables:
     lanes = job.options.get("lanes", "1")
     if not re.fullmatch(r"[0-9]{1,2}", lanes) or not 1 <= int(lanes) <= MOST_LANES:
@@ -192,6 +197,11 @@ _ENGINES = {
         "tables",
         _ugal,
         ("by",),
+    ),
+    "adaptive": _Engine(
+        "every message over its shortest paths as is best for all: what no adaptive switches can "
+        "beat; no tables",
+        _adaptive,
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
     "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),

@@ -66,8 +66,8 @@ FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HEL
 ROUTES = option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
 ROUTE = option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
 ENGINES = (
-    ": contend, minhop, updn, dor or dmodk; ecmp, spray, valiant or ugal, which have no tables; or "
-    "opensm:NAME, which runs the real OpenSM."
+    ": contend, minhop, updn, dor or dmodk; ecmp, spray, valiant, ugal or adaptive, which have no "
+    "tables; or opensm:NAME, which runs the real OpenSM."
 )
 LANES = option("--lanes", takes="N", means="Number of virtual lanes that routes may use")
 RoutesOption = Annotated[str | None, ROUTES()]

@@ -11,7 +11,7 @@ import msgspec
 # What draws is imported when somebody looks.
 from contend import report
 from contend.cure import PRESENT, Engines, RoutedBy
-from contend.cure.each_engine import HASHED, SPRAY
+from contend.cure.each_engine import HASHED, IDEAL, SPRAY
 from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
@@ -63,6 +63,11 @@ def _several_ways(judged: Sequence[RoutedBy]) -> str:
         words.append(
             "adaptive switches that spread every packet over all shortest paths would give "
             f"{share[SPRAY]}"
+        )
+    if IDEAL in share:
+        words.append(
+            "adaptive switches that make room for each other's messages would give at most "
+            f"{share[IDEAL]}"
         )
     if hashed:
         pairs = counted(max(hashed), "queue pair")

@@ -9,13 +9,17 @@
 
 namespace contend {
 
+/// Throws Error when a place does not exist, or there are not as many targets as sources.
+void check_messages(const Resolver& resolver, std::span<const Place> source,
+                    std::span<const Place> target);
+
 /// The channels that messages cross, host channels included: channels between switches, then
 /// injection and ejection by place. A message from a place to itself crosses none; or, where asked
 /// for, the place's memory: a channel of its own, by place behind all others.
 class Crossings {
  public:
-  /// Throws Error when a place does not exist, or there are not as many targets as sources.
-  /// `draw` is which drawing of routes the messages take; see Resolver::resolve_drawn.
+  /// Throws Error as check_messages(). `draw` is which drawing of routes the messages take; see
+  /// Resolver::resolve_drawn.
   Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target,
             bool with_memory = false, std::uint64_t draw = 0);
 

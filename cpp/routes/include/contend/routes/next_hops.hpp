@@ -34,6 +34,7 @@ struct NextHops {
   /// Channels of the longest way from the sources to the ends.
   std::size_t hops = 0;
 
+  std::size_t switches() const { return ends.empty() ? 0 : set_of.size() / ends.size(); }
   std::span<const ChannelId> of_set(std::uint32_t set) const {
     return {members.data() + first[set], first[set + 1] - first[set]};
   }

@@ -28,6 +28,7 @@ struct Places {
 inline constexpr std::size_t kPads = 16;
 
 class Ways;
+struct IdealWays;
 
 /// Turns messages between places into the channels they cross; the only way in which the congestion
 /// floor sees routes, whatever they are made of. Channels of hosts are not included.
@@ -50,6 +51,8 @@ class Resolver {
   std::uint32_t unit() const { return unit_; }
   /// How messages split that resolve() cannot tell the ways of; null where it can.
   virtual const Ways* ways() const { return nullptr; }
+  /// How messages may split where each does as is best beside all the others; null elsewhere.
+  virtual const IdealWays* ideal_ways() const { return nullptr; }
   /// What a round costs beside its messages, in channels looked at.
   virtual std::uint64_t work_of_round() const { return 0; }
   /// Whether channel numbers, padding included, fit 16 bits.

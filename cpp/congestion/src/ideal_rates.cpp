@@ -1,0 +1,151 @@
+#include "ideal_rates.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "channel_rates.hpp"
+
+namespace contend {
+
+IdealRates::IdealRates(const Resolver& resolver, std::span<const double> rate)
+    : ways_(*resolver.ideal_ways()),
+      places_(resolver.places()),
+      rate_of_(rates_or_ones(rate, resolver.switch_channels() + 2 * places_)),
+      trunks_(ways_, between()),
+      graph_(trunks_),
+      splits_(graph_, trunks_.capacity()),
+      load_(resolver.switch_channels(), 0.0) {}
+
+void IdealRates::solve(const PairsOfPlaces& pairs) {
+  rate_.assign(pairs.size(), 0);
+  build_graph(pairs);
+  splits_.begin();
+  begin_ports(pairs);
+  free_.resize(pairs.size());
+  std::iota(free_.begin(), free_.end(), 0U);
+  double level = 0;
+  while (!free_.empty()) {
+    const double port = std::max(level, least_port(pairs));
+    const bool crosses = take_demand(pairs);
+    level = crosses ? std::max(level, splits_.raise(demand_, level, port)) : port;
+    if (level >= port) {
+      stop_at_ports(pairs, port);
+    } else {
+      stop_in_network(pairs, level);
+    }
+  }
+  count_load(pairs);
+}
+
+double IdealRates::slowdown(const PairsOfPlaces& pairs, std::size_t pair) const {
+  const double alone = std::min(ports()[pairs.source[pair]], ports()[places_ + pairs.target[pair]]);
+  return std::max(1.0, alone / rate_[pair]);
+}
+
+void IdealRates::build_graph(const PairsOfPlaces& pairs) {
+  graph_.clear();
+  node_.assign(pairs.size(), kNone);
+  std::vector<std::vector<std::uint32_t>> to_class(ways_.leaf_of_class.size());
+  for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
+    const std::uint32_t row = ways_.next.row_of[pairs.target[pair]];
+    if (ways_.leaf_of_class[row] != ways_.leaf_of[pairs.source[pair]]) {
+      to_class[row].push_back(pair);
+    }
+  }
+  std::vector<std::uint32_t> leaf;
+  std::vector<std::uint32_t> node;
+  for (std::size_t row = 0; row < to_class.size(); ++row) {
+    if (to_class[row].empty()) continue;
+    leaf.clear();
+    for (const std::uint32_t pair : to_class[row]) {
+      leaf.push_back(ways_.leaf_of[pairs.source[pair]]);
+    }
+    node.resize(leaf.size());
+    graph_.add(row, leaf, node);
+    for (std::size_t k = 0; k < node.size(); ++k) node_[to_class[row][k]] = node[k];
+  }
+}
+
+void IdealRates::begin_ports(const PairsOfPlaces& pairs) {
+  port_.clear();
+  for (const double capacity : ports()) port_.push_back({capacity});
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    port_[pairs.source[pair]].free += pairs.messages[pair];
+    port_[places_ + pairs.target[pair]].free += pairs.messages[pair];
+  }
+}
+
+double IdealRates::least_port(const PairsOfPlaces& pairs) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t pair : free_) {
+    least = std::min(
+        {least, port_[pairs.source[pair]].level(), port_[places_ + pairs.target[pair]].level()});
+  }
+  return least;
+}
+
+bool IdealRates::take_demand(const PairsOfPlaces& pairs) {
+  demand_.fixed.assign(graph_.nodes(), 0);
+  demand_.free.assign(graph_.nodes(), 0);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    if (node_[pair] == kNone) continue;
+    demand_.fixed[node_[pair]] += (1 - kSlack) * rate_[pair] * pairs.messages[pair];
+  }
+  bool crosses = false;
+  for (const std::uint32_t pair : free_) {
+    if (node_[pair] == kNone) continue;
+    demand_.free[node_[pair]] += pairs.messages[pair];
+    crosses = true;
+  }
+  return crosses;
+}
+
+void IdealRates::stop(const PairsOfPlaces& pairs, std::size_t pair, double rate) {
+  rate_[pair] = rate;
+  for (Port* const port : {&port_[pairs.source[pair]], &port_[places_ + pairs.target[pair]]}) {
+    port->taken += rate * pairs.messages[pair];
+    port->free -= pairs.messages[pair];
+  }
+}
+
+void IdealRates::stop_at_ports(const PairsOfPlaces& pairs, double rate) {
+  // Which ports are full is asked before any message leaves them.
+  const double full = rate * (1 + 1e-9);
+  const auto stopped = std::stable_partition(free_.begin(), free_.end(), [&](std::uint32_t pair) {
+    return std::min(port_[pairs.source[pair]].level(),
+                    port_[places_ + pairs.target[pair]].level()) > full;
+  });
+  for (auto pair = stopped; pair != free_.end(); ++pair) stop(pairs, *pair, rate);
+  free_.erase(stopped, free_.end());
+}
+
+void IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
+  const std::span<const double> distance = splits_.distance();
+  const auto cost = [&](std::uint32_t pair) {
+    return node_[pair] == kNone ? 0.0 : distance[node_[pair]];
+  };
+  double dearest = 0;
+  for (const std::uint32_t pair : free_) dearest = std::max(dearest, cost(pair));
+  const auto stopped = std::stable_partition(free_.begin(), free_.end(), [&](std::uint32_t pair) {
+    return cost(pair) < kCostsLittle * dearest;
+  });
+  for (auto pair = stopped; pair != free_.end(); ++pair) stop(pairs, *pair, rate);
+  free_.erase(stopped, free_.end());
+}
+
+void IdealRates::count_load(const PairsOfPlaces& pairs) {
+  std::vector<double> inflow(graph_.nodes(), 0);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    if (node_[pair] != kNone) inflow[node_[pair]] += pairs.messages[pair];
+  }
+  const std::vector<double> carried = splits_.carry(inflow);
+  std::fill(load_.begin(), load_.end(), 0);
+  for (std::size_t trunk = 0; trunk < carried.size(); ++trunk) {
+    const double part = carried[trunk] / trunks_.capacity()[trunk];
+    for (const ChannelId channel : trunks_.channels_of(trunk))
+      load_[channel] = part * rate_of_[channel];
+  }
+}
+
+}  // namespace contend

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ideal_graph.hpp"
+#include "ideal_splits.hpp"
+
+namespace contend {
+
+/// Messages of a round, each pair of places once.
+struct PairsOfPlaces {
+  std::vector<Place> source;
+  std::vector<Place> target;
+  std::vector<std::uint32_t> messages;
+
+  std::size_t size() const { return source.size(); }
+};
+
+/// What messages get that ideal adaptive switches carry: rates that are max-min fair, where each
+/// message may split over its ways as is best for all.
+///
+/// They are raised together. Where the ports of hosts stop some of them, or the network, these keep
+/// what they have, and the others are raised on. Rates are within some thousandths of exact ones in
+/// the mean, single ones within some hundredths.
+/// Cost: up to some hundred passes over the ways of all messages, for each level at which some are
+/// stopped.
+class IdealRates {
+ public:
+  /// Of a resolver with ideal ways. `rate` by channel as in ChannelRates, empty where all carry the
+  /// same.
+  IdealRates(const Resolver& resolver, std::span<const double> rate);
+  // The splits look at the graph beside them.
+  IdealRates(const IdealRates&) = delete;
+  IdealRates& operator=(const IdealRates&) = delete;
+
+  void solve(const PairsOfPlaces& pairs);
+
+  /// What every message of a pair gets, in bytes per second where channels have rates, else as part
+  /// of what a channel carries.
+  std::span<const double> rates() const { return rate_; }
+  /// How often it would fit what the slower of the two ports carries: 1 / share.
+  double slowdown(const PairsOfPlaces& pairs, std::size_t pair) const;
+  /// Messages on every channel between switches; those that stay on a leaf cross none.
+  std::span<const double> load() const { return load_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
+  /// What messages with a rate take is counted for so little less, since the splits that carry them
+  /// are found only nearly.
+  static constexpr double kSlack = 0.002;
+  /// Messages that cost so little of what the dearest do, at prices that prove these stopped, are
+  /// raised on: averaged prices are never quite 0, and who is stopped after all is so next time.
+  static constexpr double kCostsLittle = 0.3;
+
+  struct Port {
+    double capacity;
+    double taken = 0;
+    double free = 0;  ///< messages that are raised
+
+    double level() const { return (capacity - taken) / free; }
+  };
+
+  std::span<const double> between() const {
+    return std::span(rate_of_).first(rate_of_.size() - 2 * places_);
+  }
+  /// What injection, then ejection, of every place carries.
+  std::span<const double> ports() const { return std::span(rate_of_).last(2 * places_); }
+  void build_graph(const PairsOfPlaces& pairs);
+  void begin_ports(const PairsOfPlaces& pairs);
+  double least_port(const PairsOfPlaces& pairs) const;
+  /// Whether any that is raised crosses the network.
+  bool take_demand(const PairsOfPlaces& pairs);
+  void stop(const PairsOfPlaces& pairs, std::size_t pair, double rate);
+  void stop_at_ports(const PairsOfPlaces& pairs, double rate);
+  void stop_in_network(const PairsOfPlaces& pairs, double rate);
+  void count_load(const PairsOfPlaces& pairs);
+
+  const IdealWays& ways_;
+  std::size_t places_;
+  std::vector<double> rate_of_;  ///< by channel, as they were given
+  IdealTrunks trunks_;
+  IdealGraph graph_;
+  IdealSplits splits_;
+  std::vector<std::uint32_t> node_;  ///< by pair, of the source's leaf; none on the same leaf
+  std::vector<Port> port_;
+  std::vector<std::uint32_t> free_;  ///< pairs that are raised
+  IdealDemand demand_;
+  std::vector<double> rate_;
+  std::vector<double> load_;
+};
+
+}  // namespace contend

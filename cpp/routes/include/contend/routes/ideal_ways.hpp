@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "contend/fabric/fabric.hpp"
+#include "contend/routes/next_hops.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// The ways among which ideal adaptive switches choose: all of `next`, whose rows are classes of
+/// targets.
+struct IdealWays {
+  NextHops next;
+  std::vector<std::uint32_t> leaf_of;        ///< by place: the number of its switch in next.sources
+  std::vector<std::uint32_t> leaf_of_class;  ///< by class: the number of its end there
+  std::vector<SwitchId> to;                  ///< by channel between switches: where it ends
+
+  /// Where a channel begins: the other of its cable ends there.
+  SwitchId from(ChannelId channel) const { return to[channel ^ 1U]; }
+};
+
+/// Every message splits over its ways as is best for all: what messages get is max-min fair, so
+/// that none can get more unless one that gets no more than it loses.
+/// How one splits depends on all the others: there is nothing to resolve one by one.
+std::unique_ptr<Resolver> make_ideal_resolver(const Fabric& fabric, const Places& places,
+                                              NextHops next);
+
+}  // namespace contend

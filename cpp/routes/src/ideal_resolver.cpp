@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <utility>
+
+#include "contend/base/error.hpp"
+#include "contend/routes/ideal_ways.hpp"
+
+namespace contend {
+
+namespace {
+
+/// A thousandth of a message is told from none.
+constexpr std::uint32_t kUnit = 1024;
+/// Times that a round looks at each of its ways, roughly: few where switches are alike.
+constexpr std::uint64_t kPasses = 100;
+
+class IdealResolver final : public Resolver {
+ public:
+  IdealResolver(const Fabric& fabric, const Places& places, NextHops next)
+      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(next.hops, 1),
+                 kUnit) {
+    const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
+    for (const HostId host : places.hosts) {
+      ways_.leaf_of.push_back(number[fabric.host_switch(host)]);
+    }
+    for (const SwitchId end : next.ends) ways_.leaf_of_class.push_back(number[end]);
+    ways_.to = WaysTo(fabric).ends();
+    for (const std::uint32_t set : next.set_of) work_ += kPasses * next.of_set(set).size();
+    ways_.next = std::move(next);
+  }
+
+  bool tabled() const override { return false; }
+  std::size_t bytes() const override {
+    return (ways_.next.set_of.size() + ways_.next.members.size() + ways_.to.size()) *
+           sizeof(std::uint32_t);
+  }
+  const IdealWays* ideal_ways() const override { return &ways_; }
+  std::uint64_t work_of_round() const override { return work_; }
+
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const override {
+    refuse();
+  }
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const override {
+    refuse();
+  }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw Error("routes that take one way at a time, got some that split as others are sent");
+  }
+
+  IdealWays ways_;
+  std::uint64_t work_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Resolver> make_ideal_resolver(const Fabric& fabric, const Places& places,
+                                              NextHops next) {
+  return std::make_unique<IdealResolver>(fabric, places, std::move(next));
+}
+
+}  // namespace contend

@@ -1,0 +1,56 @@
+"""Routes that ideal adaptive switches choose: every message splits as is best beside all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes.routes import Routes
+from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
+
+
+@dataclass(frozen=True)
+class IdealRoutes(Routes):
+    """What adaptive switches reach at best: max-min fair shares over all shortest paths.
+
+    Every message may split over its shortest paths in any proportion. The shares are those where
+    none can be raised without lowering one that is no larger. Real switches decide by the queues
+    that they see, and get less.
+    """
+
+    engine: str = field(default="adaptive", kw_only=True)
+
+    @property
+    def several(self) -> bool:
+        """In the proportions that are best."""
+        return True
+
+    @property
+    def together(self) -> bool:
+        """A message makes room for the others."""
+        return True
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Solves for all messages of a round together."""
+        if spread:
+            raise UsageError(
+                "adaptive splits messages between hosts: they have no further LIDs to spread over"
+            )
+        return _core.make_ideal_resolver(fabric.core, hosts, None)
+
+    def found_anew(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> _core.Resolver:
+        """All shortest ways that are left."""
+        return _core.make_ideal_resolver(fabric.core, hosts, rest)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """Every switch chooses for each packet among all ports that begin a shortest way."""
+        return shortest_in_groups(fabric, hashed=False)
