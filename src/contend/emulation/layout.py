@@ -15,7 +15,6 @@ from contend.fabric import Fabric, machine_name, relative_rates
 from contend.routes import (
     NO_PORT,
     ForwardingTables,
-    HashedRoutes,
     NextHops,
     make_resolver,
     tables_of,
@@ -181,13 +180,13 @@ class Layout:
     def each_hashes(self) -> bool:
         """Whether every switch chooses for each connection by a hash of its own."""
         routes = self.fabric.routes
-        return isinstance(routes, HashedRoutes) and not routes.alike
+        return routes is not None and routes.drawn and not routes.alike
 
     @property
     def flows(self) -> int:
         """Connections over which a message is spread, each with a way of its own."""
         routes = self.fabric.routes
-        return routes.flows if isinstance(routes, HashedRoutes) else 1
+        return 1 if routes is None else routes.flows
 
 
 def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:

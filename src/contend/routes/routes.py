@@ -48,6 +48,16 @@ class Routes(ABC):
         return False
 
     @property
+    def flows(self) -> int:
+        """Parts of a message, each of which takes a way of its own."""
+        return 1
+
+    @property
+    def alike(self) -> bool:
+        """Whether all switches choose by the same hash."""
+        return False
+
+    @property
     def together(self) -> bool:
         """Whether how a message splits depends on which others are sent with it."""
         return False
