@@ -152,6 +152,11 @@ def fair_share(
     """
     drawing = _drawing(fabric, draw)
     placed = place_messages(fabric, [(source, target)], spread=spread, draws=True, together=True)
+    if fabric.routes is not None and placed.resolver.splits:
+        raise UsageError(
+            f"routes by {fabric.routes.engine} send every message over several paths at once, and "
+            "fair shares follow each along one path"
+        )
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
     return _core.fair_share(placed.resolver, *placed.rounds[0], rates, drawing)
 

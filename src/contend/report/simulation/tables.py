@@ -93,7 +93,7 @@ def _ways(simulation: Simulation) -> str:
     if routes is None:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
-    if routes.together:
+    if routes.together and not routes.everywhere:
         said.append("split every message as is best for all: no adaptive switches can give more")
     elif routes.several:
         said.append("send every message over several paths at once")
