@@ -97,7 +97,9 @@ def test_a_folder_of_hosts_and_their_times(fig1: Fabric, tmp_path: Path) -> None
 def test_counters_of_another_network_are_refused(fig1: Fabric, tmp_path: Path) -> None:
     file = tmp_path / "other"
     file.write_text("   GUID 0x5 port 1: [PortXmitData == 9]\n")
-    with pytest.raises(UsageError, match="none of 1 port with counters is of a channel between"):
+    with pytest.raises(
+        UsageError, match="1 port has counters, but none is at a cable between switches"
+    ):
         carried(fig1, [file])
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no file is in this folder"):

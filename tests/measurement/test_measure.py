@@ -167,7 +167,7 @@ def test_several_libraries_take_turns(tmp_path: Path) -> None:
     for run in runs:
         assert [launch.status for launch in run.record.launches] == ["done", "done"]
         assert sorted(set(run.samples["launch"].to_list())) == [0, 1]
-    with pytest.raises(UsageError, match=r"Open MPI 4.* is asked for twice"):
+    with pytest.raises(UsageError, match=r"Open MPI 4.* is given twice"):
         measure_workload(
             make_workload("pingpong", {}),
             Conditions(ranks=(2,)),

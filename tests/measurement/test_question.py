@@ -38,7 +38,7 @@ def test_ranks_on_other_hosts_need_other_hosts() -> None:
         make_shapes((4,), (2,), (), alone=True)
     assert make_shapes((4,), (4,), (), alone=True) == (Shape(4),)
     assert make_shapes((4,), (2,), (), alone=False) == (Shape(4, 2),)
-    with pytest.raises(UsageError, match="4 ranks is asked for twice"):
+    with pytest.raises(UsageError, match="4 ranks is given twice"):
         make_shapes((4,), (4, 8), (), alone=True)
     with pytest.raises(UsageError, match="expected 1 to"):
         make_shapes((0,), (), (), alone=True)

@@ -147,7 +147,7 @@ def test_what_hosts_take_over_is_found_by_carrying_out_what_was_measured(tmp_pat
     found = calibration.look_every_s, calibration.send_buffer
     for parameter, true in zip(found, (8e-4, 2.5e5), strict=True):
         assert parameter.low <= true <= parameter.high
-    assert "% off the all-to-alls" in calibration.remarks[-1]
+    assert "% off these (geometric mean)" in calibration.remarks[-1]
 
 
 def test_a_calibration_tells_of_medians_that_are_of_two_kinds(tmp_path: Path) -> None:

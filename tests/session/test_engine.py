@@ -99,7 +99,7 @@ def test_one_cell_is_the_folder_and_several_are_below_it(tmp_path: Path) -> None
     names = [asked.folder for asked in read_session(tmp_path / "two").cells]
     assert names == [cell.folder_name for cell in _cells("a", "b")]
     assert all((tmp_path / "two" / name / "run.json").is_file() for name in names)
-    with pytest.raises(UsageError, match="a is asked for twice"):
+    with pytest.raises(UsageError, match="a is given twice"):
         Session("test", _cells("a", "a"), Quick(), tmp_path / "three").run()
     assert not (tmp_path / "three").exists()
 

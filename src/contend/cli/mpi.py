@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PrefixOption = Annotated[
     list[Path] | None,
-    MPI(": also look at this folder with bin/mpicc, or at this compiler wrapper.", many=True),
+    MPI(": a folder with bin/mpicc, or a compiler wrapper, which is then listed too.", many=True),
 ]
 
 

@@ -33,8 +33,8 @@ _OPEN_MPI = {"linear": 1, "shift": 2, "inflight": 4}
 _OPEN_MPI_ALLTOALL = 3
 _LARGEST_ROUTES = 1 << 28
 _PAIRWISE, _SCATTERED = "MPIR_Alltoall_intra_pairwise", "MPIR_Alltoall_intra_scattered"
-_HEAD = """# Which schedules all-to-alls go by, learnt by contend tune: docs/reference/tune.md.
-# A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its
+_HEAD = """# The schedules for all-to-alls, learnt by contend tune: docs/reference/tune.md.
+# A call takes the first rule that has its ranks, ranks per host and bytes of a block in its
 # ranges, both ends included; without one it is the library's own.
 """
 
@@ -164,7 +164,7 @@ def read_rules(folder: Path) -> Rules:
     if rules.phases_seconds < 0:
         raise InputError(str(path), 0, "phases_seconds from 0 on", repr(rules.phases_seconds))
     if rules.routed and not (folder / ROUTES).is_file():
-        raise UsageError(f"{folder}: the rules go by routes, and {ROUTES} is not there")
+        raise UsageError(f"{folder}: the rules depend on routes, but {ROUTES} is missing")
     return rules
 
 

@@ -183,7 +183,7 @@ def _routes_of(folders: Sequence[Path]) -> Path | None:
     for other in files[1:]:
         if not cmp(files[0], other, shallow=False):
             raise UsageError(
-                "rules go by the routes of one fabric, and these runs were on several: "
+                "rules depend on the routes of one fabric, but these runs were on several: "
                 f"{folders[0]}, {other.parent}"
             )
     return files[0] if files else None

@@ -68,7 +68,7 @@ class Headroom:
     def __str__(self) -> str:
         return (
             f"under its present load it moves {format_link_speed(self.moved)} over all cables "
-            f"together, {100 * _SHARE:.0f} % of which may serve the fabric, but all hosts sending "
+            f"together, of which the fabric may use {100 * _SHARE:.0f} %, but all hosts sending "
             f"at once at {format_link_speed(self.asked)} need {format_link_speed(self.needed)}"
         )
 

@@ -233,6 +233,6 @@ def slow_pairs(tests: Sequence[NcclTest]) -> list[str]:
     listed = ", ".join(" - ".join(pair) for pair in slow[:3])
     more = f" and {len(slow) - 3:,} more" if len(slow) > 3 else ""
     return [
-        f"{pairs[:1].upper()}{pairs[1:]} share no server of their own ({listed}{more}), so the "
-        f"network between them is to be looked at. The slowest gets {loss}."
+        f"{pairs[:1].upper()}{pairs[1:]} share no server of their own ({listed}{more}), so look at "
+        f"the network between them. The slowest gets {loss}."
     ]

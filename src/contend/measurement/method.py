@@ -75,11 +75,13 @@ def check_routes(cell: MeasuredCell, shapes: Sequence[Shape], place: Place) -> N
         tables_of(place.fabric)
     if asked and fabric is None:
         raise UsageError(
-            f"{asked[0]} goes by the routes: measure on emulated:FABRIC, or name the fabric of the "
-            "hosts with --fabric"
+            f"{asked[0]} depends on the routes: measure on emulated:FABRIC, or name the fabric of "
+            "the hosts with --fabric"
         )
     if asked and not place.slots:
-        raise UsageError(f"{asked[0]} goes by the ranks' hosts: name them with --on HOSTFILE")
+        raise UsageError(
+            f"{asked[0]} depends on which hosts the ranks are on: name them with --on HOSTFILE"
+        )
     if fabric is not None and _goes_by_routes(cell):
         for shape in shapes:
             place.numbers_of(_host_of_rank(shape))
@@ -268,15 +270,15 @@ class Measured:
             self.libraries[mpi] = taken = select(mpi or None, launched=bool(self.place.launcher))
             if not mpi and (hidden := stands_before(taken)) is not None:
                 text = (
-                    f"{library_name(taken)} of a Python package is taken, as it is first on PATH; "
-                    f"for that of {hidden} say --mpi {hidden}"
+                    f"contend uses {library_name(taken)} from a Python package, which is first on "
+                    f"PATH; for the one of {hidden} give --mpi {hidden}"
                 )
                 observer.warned(Warned("mpi", text))
         library = self.libraries[mpi]
         for other in self.libraries:
             file = self.libraries[other].file
             if other != mpi and self.strict and file and file == library.file:
-                raise UsageError(f"{library_name(library)} is asked for twice")
+                raise UsageError(f"{library_name(library)} is given twice")
         if self.place.launcher or not self.place.alone:
             for cell in cells:
                 with contextlib.suppress(UsageError):

@@ -84,7 +84,7 @@ def make_shapes(
     ]
     for shape in shapes:
         if shapes.count(shape) > 1:
-            raise UsageError(f"{shape} is asked for twice")
+            raise UsageError(f"{shape} is given twice")
     return tuple(shapes)
 
 

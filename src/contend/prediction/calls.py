@@ -145,8 +145,8 @@ def read_calls(profile: ProgramProfile, rank: int) -> RankCalls:
     )
     if len(events) and events["thread"].max() != events["thread"].min():
         raise UsageError(
-            f"{profile.folder}: several threads of rank {rank} called MPI: a program is carried "
-            "out again only if one thread does"
+            f"{profile.folder}: several threads of rank {rank} called MPI: contend replays "
+            "only programs in which one thread does"
         )
     columns = ("kind", "routine", "communicator", "start_ns", "end_ns", "bytes", "peer", "tag")
     rows = zip(

@@ -89,9 +89,15 @@ def fit(measured: Measurements) -> Calibration:
     )
     wire = record.wire_Bps or 1.0 / between[-1].gap_per_byte_s.value
     within = _within(measured.within, between, wire)
-    remarks = [f"messages of up to {eager:,} bytes are taken to go off at once", *_kinds(measured)]
+    remarks = [
+        f"messages of up to {eager:,} bytes are assumed to be sent at once",
+        *_kinds(measured),
+    ]
     if measured.within is None:
-        remarks.append("messages within a host were not measured: ten times as fast as the wire")
+        remarks.append(
+            "messages within a host were not measured, so they are assumed to be ten times as fast "
+            "as the wire"
+        )
     calibration = Calibration(
         library=library,
         wire_Bps=wire,
@@ -265,8 +271,8 @@ def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
     found = msgspec.structs.replace(calibration, look_every_s=look, send_buffer=buffer)
     off = math.expm1(_error(found, cases, draws=_DRAWS))
     remark = (
-        f"with them the model is {100 * off:.1f} % off the all-to-alls that "
-        "send_buffer and look_every_s are taken from, on the geometric mean"
+        f"send_buffer and look_every_s are fitted to measured all-to-alls; with them the model is "
+        f"{100 * off:.1f} % off these (geometric mean)"
     )
     return msgspec.structs.replace(found, remarks=(*calibration.remarks, remark))
 

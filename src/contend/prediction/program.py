@@ -68,7 +68,7 @@ def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledP
     if len(ranks) < profile.size:
         raise ShortfallError(
             f"{profile.folder}: {profile.size - len(ranks)} of {profile.size} ranks left no "
-            "record: what all do together cannot be carried out again"
+            "record, so the program cannot be replayed"
         )
     started = ranks["started_s"].to_numpy()
     kept = [read_calls(profile, rank) for rank in range(profile.size)]
@@ -87,7 +87,7 @@ def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledP
         as_recorded.update(strand.as_recorded)
     if as_recorded.total() > _MENTIONED * float(calls["seconds"].sum()):
         names = ", ".join(f"MPI_{name}" for name, _ in as_recorded.most_common(3))
-        remarks.append(f"calls of {names} are given the time that they took")
+        remarks.append(f"calls of {names} keep the time that they took in the recording")
     return ProfiledProgram(
         schedule=Schedule.of([strand.strand for strand in strands]),
         start=started,
@@ -123,8 +123,8 @@ def _library(name: str) -> tuple[str, list[str]]:
     if name.startswith(LIBRARIES):
         return name, []
     return _UNKNOWN_LIBRARY, [
-        f"which algorithms {name or 'the library'} takes is not known: those of "
-        f"{_UNKNOWN_LIBRARY} are taken"
+        f"the algorithms of {name or 'the library'} are not known, so those of "
+        f"{_UNKNOWN_LIBRARY} are assumed"
     ]
 
 

@@ -322,6 +322,6 @@ def not_recorded(records: Path, programs: Sequence[RecordedProgram]) -> Iterator
             yield Warned(
                 "apart",
                 f"{counted(number, 'program')} of one rank ran {Path(min(files)).name} at the same "
-                "time: if they were to be ranks of one program, they did not find each other, as "
-                "where the launcher is of another MPI library than the program",
+                "time: if they were meant as ranks of one program, they did not find each other; "
+                "the launcher may belong to another MPI library than the program",
             )

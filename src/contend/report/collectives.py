@@ -133,7 +133,7 @@ def _gpu_table(gpu: GpuCollectives, sizes: Sequence[int]) -> ResultTable:
     ]
     inside = "" if gpu.nvlink_Bps is None else f", {format_rate(gpu.nvlink_Bps)} inside a server"
     return ResultTable(
-        title=f"As libraries for GPUs carry collectives out, on {counted(gpu.servers, 'server')}",
+        title=f"Collectives as GPU libraries run them, on {counted(gpu.servers, 'server')}",
         columns=("", *numeric, "limited by"),
         rows=tuple(rows),
         numeric=frozenset(numeric),

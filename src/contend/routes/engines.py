@@ -69,8 +69,8 @@ def _updn(job: _Job) -> ForwardingTables:
         roots = _core.find_roots(core)
     if len(roots) == 0:
         raise UsageError(
-            f"updn finds no root in {job.fabric.name}, which takes a switch with more than 90 % of "
-            "all hosts at one distance; name some with updn,roots=FILE"
+            f"updn finds no root in {job.fabric.name}: a root has more than 90 % of all hosts at "
+            "one distance; name roots with updn,roots=FILE"
         )
     return ForwardingTables(_core.up_down(core, job.targets, roots))
 

@@ -244,7 +244,7 @@ def _host_addresses(fabric: Fabric, tables: TableColumns) -> _Addresses:
         findings.append(Finding("odd addresses", text))
     if len(lost):
         some = _some([fabric.host_name[host] for host in lost[:3].tolist()], len(lost))
-        text = f"the tables give others the LIDs of {counted(len(lost), 'host')}: {some}"
+        text = f"in the tables others have the LIDs of {counted(len(lost), 'host')}: {some}"
         findings.append(Finding("no address", text))
     return _Addresses(lid, lmc, tuple(findings))
 

@@ -91,13 +91,13 @@ def asked_cells(cells: Sequence[Cell], *, below: str = "") -> tuple[Asked, ...]:
         below: a folder within the session's where run folders stand; then also that of one cell.
 
     Raises:
-        UsageError: a cell is asked for twice.
+        UsageError: a cell is given twice.
     """
     asked: dict[str, Asked] = {}
     for cell in cells:
         key = cell.key
         if key in asked:
-            raise UsageError(f"{cell.words} is asked for twice")
+            raise UsageError(f"{cell.words} is given twice")
         alone = len(cells) == 1 and not below
         folder = "." if alone else str(Path(below) / cell.folder_name)
         asked[key] = Asked(folder, key, cell.question())

@@ -84,7 +84,7 @@ def test_show_rates_chosen_hosts(capsys: pytest.CaptureFixture[str]) -> None:
 def test_planes_are_rated_each_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "show", "unequal"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "rated bisection 0.0 % no cable joins 2 parts of the network: see them below" in shown
+    assert "rated bisection 0.0 % no cable joins the 2 parts of the network, shown below" in shown
     assert "1 8 4 8 100.0 % 100.0 % host 0" in shown
     assert "2 8 4 4 50.0 %" in shown
 

@@ -77,8 +77,11 @@ def test_real_hosts_follow_the_routes_of_a_named_fabric(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "routed goes by the routes: measure on emulated:FABRIC, or name the fabric"),
-        (["--fabric", "crossbar:4"], "routed goes by the ranks' hosts: name them with --on"),
+        ([], "routed depends on the routes: measure on emulated:FABRIC, or name the fabric"),
+        (
+            ["--fabric", "crossbar:4"],
+            "routed depends on which hosts the ranks are on: name them with --on",
+        ),
         (
             ["--on", "emulated:fig1", "--fabric", "fig1"],
             "--fabric: --on emulated:FABRIC already names",

@@ -112,7 +112,7 @@ def test_a_device_that_was_down_is_told(tmp_path: Path, pack: Packing) -> None:
     files = {path.name: path.read_bytes() for path in (DATA / "lldp").iterdir()}
     fabric = load(pack(tmp_path / "net", {**files, "leaf3.txt": b""}))
     name = "leaf3.txt" if pack is in_folder else "run/leaf3.txt"
-    assert fabric.findings[0].message == f"1 file without what LLDP heard passed over: {name}"
+    assert fabric.findings[0].message == f"skipped 1 file without LLDP neighbours: {name}"
 
 
 @packings

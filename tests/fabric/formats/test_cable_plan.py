@@ -85,7 +85,7 @@ def test_a_list_of_sonic_tells_rates_and_a_brief_ndt_none() -> None:
         ("graph g { subgraph x { a } }", "1: expected a plain graph, got a subgraph"),
         ("graph g { a -- b", "expected } at the end of the graph"),
         ("graph g {" + "a--b;" * 70_000 + "}", 'at most 65534 ports of a device, got 70000 at "a"'),
-        ("graph g { }", "expected neighbours that the plan tells of, got none"),
+        ("graph g { }", "expected neighbours in what the plan reports, got none"),
         ("StartDevice,EndDevice\n", "1: expected a column startport, got none"),
         (LIST + "A1,31,DSM-01IB1,Port 1,,x,1,,,Data,,,\n", "11: expected one cable at a port"),
         (LIST + 'A1,31,"\n', "11: expected comma-separated cells"),

@@ -128,14 +128,14 @@ def test_ports_that_are_known_by_their_addresses_are_matched_by_description() ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"lldp": {"interface": []}}', "expected neighbours that LLDP tells of, got none"),
+        ('{"lldp": {"interface": []}}', "expected neighbours in what LLDP reports, got none"),
         ('{"a":\n {"lldp" 1}}', "all.json:2: expected JSON, got Expecting ':' delimiter"),
         ('{"lldp": 1', "all.json:1: expected JSON"),
         ("nothing", "expected the JSON of lldpctl, got none"),
-        ('{"a": {"cdp": {}}}', 'expected what LLDP heard below "a", got'),
+        ('{"a": {"cdp": {}}}', 'expected LLDP neighbours below "a", got'),
         ('{"lldpNeighbors": [{"port": "Et1"}]}', "got that of a command without detail"),
         ('{"lldp": {"interface": ["eth0"]}}', "expected an object for each interface, got 'eth0'"),
-        ('{"lldp": {"interface": {"eth0": 7}}}', 'expected what is heard at "eth0", got 7'),
+        ('{"lldp": {"interface": {"eth0": 7}}}', 'expected the neighbours of "eth0", got 7'),
         ('{"lldp": ' + "[" * 100_000, "one nested too deeply"),
         ("[1, 2]", "expected an object of lldpctl, or one such by device"),
     ],
@@ -194,7 +194,7 @@ def test_one_cable_a_port_whoever_else_is_heard_there(guest: str, first: bool) -
     fabric = fabric_of({"leaf1": leaf})
     assert fabric.host_name == ("server1", "server2", "spine1", "spine2")
     told = fabric.findings[0].message
-    assert told.startswith("1 neighbour on the cable of another left out: ")
+    assert told.startswith("left out 1 neighbour on a cable of another: ")
     assert told.endswith(" at leaf1 swp2")
     assert not any(finding.wrong for finding in fabric.findings)
 

@@ -167,10 +167,10 @@ def _why_nothing(reading: _Reading, cleared: int) -> str:
     """Why no channel between switches has a counter of what it carries."""
     name = reading.fabric.name
     if not reading.between:
-        others = f"; {reading.unknown:,} are of no port that it has" if reading.unknown else ""
+        others = f"; it does not have {reading.unknown:,} of them" if reading.unknown else ""
         return (
-            f"none of {counted(reading.ports, 'port')} with counters is of a channel between "
-            f"switches of {name}{others}"
+            f"{counted(reading.ports, 'port')} {verb(reading.ports, 'has')} counters, but none is "
+            f"at a cable between switches of {name}{others}"
         )
     ports = f"{counted(reading.between, 'port')} of channels between switches of {name}"
     has = verb(reading.between, "has")

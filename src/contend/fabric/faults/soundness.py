@@ -96,7 +96,7 @@ def _check_loops(fabric: Fabric) -> Check:
         Status.WARNING,
         f"{sound}; {counted(len(loops), 'cable')} {lead} from a switch back to itself",
         tuple(fabric.channel_name(2 * cable) for cable in loops[:MOST_DETAILS]),
-        "unplug it or connect it to another switch: it carries nothing and is not counted",
+        "unplug it or connect it to another switch: such a cable carries nothing and is left out",
     )
 
 
@@ -237,7 +237,7 @@ def _check_parts(fabric: Fabric) -> Check:
             Status.WARNING,
             f"no cable joins the {parts:,} planes of the fabric, on which servers have adapters; "
             f"hosts: {hosts}{', ...' if parts > 8 else ''}",
-            remedy="--part N takes one of the planes; figures of all of them at once mix them",
+            remedy="--part N loads one of the planes; figures for the whole fabric mix them",
         )
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)

@@ -42,7 +42,7 @@ def recognises(head: bytes) -> bool:
 def read(chunks: Iterable[bytes], source: str) -> Topology:
     """Reads an undirected graph, an edge for each cable.
 
-    A graph that contend did not write may lack any attribute, which a note tells: without ``kind``
+    A graph that contend did not write may lack any attribute, which a note lists: without ``kind``
     nodes with one edge are hosts, without ``name`` their ids are, GUIDs and LIDs are given out
     where not all nodes have one, edges take the lowest free ports, and rates are unknown.
 

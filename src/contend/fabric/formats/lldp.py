@@ -123,7 +123,7 @@ def _of_lldpctl(lldp: Any, source: str) -> Iterator[Heard]:
         found += [(port, entry) for port, entries in rows for entry in _listed(entries)]
     for port, entry in found:
         if not isinstance(entry, dict):
-            raise InputError(source, 0, f'what is heard at "{port[:40]}"', repr(entry)[:60])
+            raise InputError(source, 0, f'the neighbours of "{port[:40]}"', repr(entry)[:60])
     by_lldp = {port for port, entry in found if entry.get("via", "LLDP") == "LLDP"}
     for port, entry in found:
         if port in by_lldp and entry.get("via", "LLDP") != "LLDP":
@@ -306,8 +306,8 @@ def read_files(
     if not others:
         return subnet_of(heard, source)
     more = ", ..." if len(others) > 3 else ""
-    passed = f"{counted(len(others), 'file')} without what LLDP heard passed over"
-    return subnet_of(heard, source, notes=[f"{passed}: {', '.join(others[:3])}{more}"])
+    skipped = f"skipped {counted(len(others), 'file')} without LLDP neighbours"
+    return subnet_of(heard, source, notes=[f"{skipped}: {', '.join(others[:3])}{more}"])
 
 
 def _text(chunks: Iterable[bytes], source: str) -> str:
@@ -317,7 +317,7 @@ def _text(chunks: Iterable[bytes], source: str) -> str:
         pieces.append(chunk)
         size += len(chunk)
         if size > _LARGEST_FILE:
-            raise InputError(source, 0, f"at most {_LARGEST_FILE} bytes of what LLDP heard", "more")
+            raise InputError(source, 0, f"at most {_LARGEST_FILE} bytes of LLDP neighbours", "more")
     return b"".join(pieces).decode("utf-8", "backslashreplace").removeprefix("\ufeff")
 
 
@@ -339,7 +339,7 @@ def _outputs(text: str, source: str) -> dict[str, list[Heard]]:
     for name, output in document.items():
         entries = heard_in(only(output), source)
         if entries is None:
-            expected = f'what LLDP heard below "{name[:40]}"'
+            expected = f'LLDP neighbours below "{name[:40]}"'
             raise InputError(source, 0, expected, repr(output)[:60])
         outputs[name] = entries
     return outputs

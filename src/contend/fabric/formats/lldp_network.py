@@ -251,7 +251,7 @@ def subnet_of(
     devices = network.devices()
     switches = network.switches(devices)
     if not devices:
-        raise InputError(source, 0, f"neighbours that {teller} tells of", "none")
+        raise InputError(source, 0, f"neighbours in what {teller} reports", "none")
     builder = SubnetBuilder(source)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
     shared = Counter(network.address.get(name, 0) for name in devices)
@@ -322,8 +322,9 @@ def _notes(
 ) -> Iterator[str]:
     if guests := network.guests:
         more = ", ..." if len(guests) > 3 else ""
-        neighbours = counted(len(guests), "neighbour")
-        yield f"{neighbours} on the cable of another left out: {', '.join(guests[:3])}{more}"
+        neighbours = f"{counted(len(guests), 'neighbour')} on a cable of another"
+        named = f"{', '.join(guests[:3])}{more}"
+        yield f"left out {neighbours}: {named}"
     single = sum(network.forwards.get(name, False) for name in devices if name not in switches)
     if single:
         yield f"{counted(single, 'device')} with one cable counted as hosts, although they forward"

@@ -107,7 +107,9 @@ def xgft(
         UsageError: when hosts would have several parents or cables, or the tree is too large.
     """
     links = links or [1] * len(children)
-    require(parents[0] == 1, family, "w1 = 1 (a host hangs on one switch)", f"w1 = {parents[0]}")
+    require(
+        parents[0] == 1, family, "w1 = 1 (a host is attached to one switch)", f"w1 = {parents[0]}"
+    )
     require(links[0] == 1, family, "p1 = 1 (a host has one cable)", f"p1 = {links[0]}")
     height = len(children)
     sizes = [prod(children[level:]) * prod(parents[:level]) for level in range(height + 1)]

@@ -219,7 +219,7 @@ def improvement_figure(found: Improvement) -> Figure:
         axes.set_xlim(-0.3, max(spent[-1], 1) + 0.3)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("cables added")
-        axes.set_ylabel("gain in points (95 %)")
+        axes.set_ylabel("gain in points, 95 % interval")
         title(figure, _finding(found))
     return figure
 

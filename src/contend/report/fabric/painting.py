@@ -109,7 +109,7 @@ class Painting:
         if bool((drawn.idle & ~np.isnan(scene.place[:, 0])).any()):
             keys.add("idle switch", color=_IDLE, **square)
         if scene.ring_ends:
-            keys.add("loose ends: come back at the opposite edge", color=_PLAIN, linestyle="-")
+            keys.add("loose end: goes on at the opposite edge", color=_PLAIN, linestyle="-")
         if scene.host_room and bool(scene.towards.any()):
             keys.add("host", color=HOST, marker="|", markersize=6)
         counts = np.unique(self._cables)
@@ -128,7 +128,7 @@ class Painting:
         if drawn.left_out:
             keys.add(f"{counted(drawn.left_out, 'idle switch')} not drawn")
         if drawn.groups is not None and drawn.groups.rule != "levels":
-            keys.add(f"groups by {drawn.groups.rule}")
+            keys.add(f"switches grouped by {drawn.groups.rule}")
 
     def paint(self, figure: Figure, axes: Axes, right: float) -> None:
         """Draws everything into axes of inches."""

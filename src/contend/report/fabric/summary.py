@@ -104,7 +104,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
 def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
     """The rated bisection and what random pairs get; of several parts a table tells them."""
     if bisection.planes:
-        apart = f"no cable joins {len(bisection.planes)} parts of the network: see them below"
+        apart = f"no cable joins the {len(bisection.planes)} parts of the network, shown below"
         return [("rated bisection", f"{100 * bisection.share:.1f} %", apart)]
     most = "an upper bound for their mean, whatever the routes"
     return [

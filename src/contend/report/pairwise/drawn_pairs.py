@@ -91,7 +91,7 @@ def _by_part(title: str, distribution: Distribution, simulations: int) -> Result
             for group in distribution.by_part
         ),
         numeric=frozenset({"of γ", "measured", "simulated", _RANGE}),
-        note=f"Parts of the messages; {simulations} simulations by max-min fair shares.",
+        note=f"Shares of the messages; {simulations} simulations by max-min fair shares.",
     )
 
 

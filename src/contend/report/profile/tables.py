@@ -340,7 +340,7 @@ def _phases(profile: ProgramProfile) -> Iterator[ResultTable]:
             columns=("begins with", "rounds", "calls a round", "mean", "longest", "in MPI", "from"),
             rows=tuple(_phase(profile, phase) for phase in phases),
             numeric=frozenset({"rounds", "calls a round", "mean", "longest", "in MPI", "from"}),
-            note=f"By what rank {phases[0].rank} called.",
+            note=f"From the calls of rank {phases[0].rank}.",
         )
 
 

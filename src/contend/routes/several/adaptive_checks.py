@@ -137,7 +137,7 @@ def _check_ports(fabric: Fabric, live: _LivePorts, astray: NDArray[np.uint32]) -
         "; ".join(parts),
         tuple(details[:MOST_DETAILS]),
         "switches pass over ports that are down, so check those cables; a port that leads no "
-        "nearer is meant only where the engine uses longer ways, as on dragonflies",
+        "nearer is right only where the engine uses longer routes, as on dragonflies",
     )
 
 
@@ -174,7 +174,7 @@ def _check_static(
         f"{counted(entries, 'entry')} at {counted(switches, 'switch')} "
         f"{verb(entries, 'is')} static where others to the same switch are adaptive",
         tuple(details),
-        "if that is not meant, have the subnet manager route again",
+        "if that is not intended, have the subnet manager route again",
     )
 
 
@@ -227,8 +227,8 @@ def _check_equal(
         f"{counted(number, 'group')} at {counted(len(fewer), 'switch')} "
         f"{verb(number, 'has')} fewer ports than others of the level have",
         tuple(details),
-        "look for cables that are missing or down there; where switches are cabled unlike each "
-        "other it is meant",
+        "look for cables that are missing or down there; it is "
+        "intended where switches of a level are cabled differently",
     )
 
 
