@@ -11,8 +11,8 @@
 
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
-#include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
+#include "fold_usage.hpp"
 #include "ideal_counter.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
@@ -20,17 +20,6 @@
 #include "ways_counter.hpp"
 
 namespace contend {
-
-/// Adds usage counts to totals and returns the largest count. Cost: one pass, vectorised.
-CONTEND_VECTORISE
-inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total, std::size_t n) {
-  std::uint32_t largest = 0;
-  for (std::size_t c = 0; c < n; ++c) {
-    total[c] += usage[c];
-    largest = std::max(largest, usage[c]);
-  }
-  return largest;
-}
 
 /// Counts the messages on every channel during one round, then finds every message's pi.
 ///
