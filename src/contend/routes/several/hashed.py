@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
-from contend.routes.routes import Routes, unreachable
+from contend.routes.routes import unreachable
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.several.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)
-class HashedRoutes(Routes):
+class HashedRoutes(RoutesWithoutTables):
     """Equal-cost multipath (ECMP): shortest paths, chosen at every switch by a hash.
 
     At every switch a message takes one of the cables that begin a shortest way to its target's
@@ -43,20 +44,10 @@ class HashedRoutes(Routes):
         """Each flow has one of its own."""
         return self.flows > 1
 
-    def resolver(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    def on_rest(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
-        """Chooses at every switch on the way."""
-        if spread:
-            raise UsageError(
-                "ecmp draws routes between hosts: they have no further LIDs to spread over"
-            )
-        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, None)
-
-    def found_anew(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
-    ) -> _core.Resolver:
-        """The same hashes choose among the shortest ways that are left."""
+        """Chooses at every switch on the way; the same hashes among the ways that are left."""
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.several.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)
-class IdealRoutes(Routes):
+class IdealRoutes(RoutesWithoutTables):
     """What adaptive switches reach at best: max-min fair shares over all shortest paths.
 
     Every message may split over its shortest paths in any proportion. The shares are those where
@@ -35,20 +34,10 @@ class IdealRoutes(Routes):
         """A message makes room for the others."""
         return True
 
-    def resolver(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    def on_rest(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Solves for all messages of a round together."""
-        if spread:
-            raise UsageError(
-                "adaptive splits messages between hosts: they have no further LIDs to spread over"
-            )
-        return _core.make_ideal_resolver(fabric.core, hosts, None)
-
-    def found_anew(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
-    ) -> _core.Resolver:
-        """All shortest ways that are left."""
         return _core.make_ideal_resolver(fabric.core, hosts, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

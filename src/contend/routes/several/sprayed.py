@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
-from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.several.hashed import NextHops, shortest_next_hops
+from contend.routes.several.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)
-class SprayedRoutes(Routes):
+class SprayedRoutes(RoutesWithoutTables):
     """Every packet over all shortest ways alike, as switches that spray or choose adaptively do.
 
     At every switch a message splits evenly over the cables that begin a shortest way to its
@@ -37,21 +37,10 @@ class SprayedRoutes(Routes):
         """Over as many as there are."""
         return True
 
-    def resolver(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    def on_rest(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf."""
-        if spread:
-            raise UsageError(
-                "spray splits messages between hosts: they have no further LIDs to spread over"
-            )
-        group = group_of_switch(fabric, by_groups=self.by_groups)
-        return _core.make_sprayed_resolver(fabric.core, hosts, group, None)
-
-    def found_anew(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
-    ) -> _core.Resolver:
-        """All shortest ways that are left."""
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.make_sprayed_resolver(fabric.core, hosts, group, rest)
 

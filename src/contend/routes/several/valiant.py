@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
-from contend.routes.routes import Routes
 from contend.routes.several.adaptive import AdaptiveTables
 from contend.routes.several.sprayed import group_of_switch
+from contend.routes.several.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)
-class ValiantRoutes(Routes):
+class ValiantRoutes(RoutesWithoutTables):
     """Valiant's algorithm: any traffic loads the network as two rounds of uniform traffic would.
 
     Every packet goes to an intermediate switch first, drawn from all switches with hosts, and from
@@ -46,26 +46,10 @@ class ValiantRoutes(Routes):
         """On its way to all switches and back."""
         return True
 
-    def resolver(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
-    ) -> _core.Resolver:
-        """Spreads messages in bulk, leaf by leaf."""
-        if spread:
-            raise UsageError(
-                f"{self.engine} splits messages between hosts: they have no further LIDs to spread "
-                "over"
-            )
-        return self._resolver(fabric, hosts, None)
-
-    def found_anew(
-        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
-    ) -> _core.Resolver:
-        """The shortest paths that are left, by way of the switches that are."""
-        return self._resolver(fabric, hosts, rest)
-
-    def _resolver(
+    def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
+        """Spreads messages in bulk, leaf by leaf, by way of the switches that are left."""
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.make_valiant_resolver(fabric.core, hosts, group, rest)
 
@@ -97,9 +81,10 @@ class UgalRoutes(ValiantRoutes):
         """A packet goes around where others fill its shortest path."""
         return True
 
-    def _resolver(
+    def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
+        """Splits all messages of a round together."""
         group = group_of_switch(fabric, by_groups=self.by_groups)
         capacity = capacities(fabric)
         seconds = np.repeat(capacity.host.max(initial=0.0) / capacity.cable, 2)
