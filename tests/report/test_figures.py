@@ -253,11 +253,14 @@ def test_names_of_switches_are_no_formulas(
     assert (tmp_path / "loads.svg").stat().st_size > 0
 
 
-def test_what_is_rated_near_the_end_stands_above_the_panel(make_simulation: Any) -> None:
-    """There is no room for it right of its line, and samples lie left of it."""
-    (axes,) = bandwidth_histogram([narrow(make_simulation, 0.84)], rated=[0.96]).axes
+@pytest.mark.parametrize(("middle", "at", "side"), [(0.84, 0.96, "right"), (0.64, 0.25, "left")])
+def test_what_is_rated_near_an_end_stands_above_the_panel(
+    make_simulation: Any, middle: float, at: float, side: str
+) -> None:
+    """On the side of its line without samples there is no room for it."""
+    (axes,) = bandwidth_histogram([narrow(make_simulation, middle)], rated=[at]).axes
     (rated,) = [text for text in axes.texts if "narrowest cut" in text.get_text()]
-    assert (rated.xy[1], rated.get_va()) == (1, "bottom")
+    assert (rated.xy[1], rated.get_va(), rated.get_ha()) == (1, "bottom", side)
 
 
 def test_what_is_rated_is_told_where_no_samples_lie(make_simulation: Any) -> None:

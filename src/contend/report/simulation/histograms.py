@@ -110,13 +110,16 @@ def mark_rated(axes: Axes, rated: Sequence[float | None], outlines: Sequence[_Ou
     middle = [float(np.median(curve.values)) for curve in outlines]
     for value in dict.fromkeys(value for value in rated if value is not None):
         axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
+        text = f"narrowest cut {percent(value)}".replace(".0 %", " %")
         # The text stands on the side of the line with fewer samples or, where there is no room,
         # above the panel.
-        above = value > 0.7
-        left = above or any(each > value for each in middle)
+        left = value > 0.7 or any(each > value for each in middle)
+        no_room = value < _CHARACTER * len(text)
+        above = value > 0.7 or (left and no_room)
+        left = left and not no_room
         write_beside(
             axes,
-            f"narrowest cut {percent(value)}".replace(".0 %", " %"),
+            text,
             (value, 1 if above else 0.5),
             (0, 2) if above else (-2 if left else 2, 0),
             xycoords=("data", "axes fraction"),
