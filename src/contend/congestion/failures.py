@@ -62,6 +62,7 @@ class FailureJudge:
     """
 
     def __init__(self, fabric: Fabric, whole: Simulation) -> None:
+        self._fabric = fabric
         pattern, placement = arrange(fabric, "bisect", "random", None, 1, None)
         # All seats are taken and all ranks are alike: seats are never shuffled.
         seating = seat(pattern, placement)
@@ -89,6 +90,11 @@ class FailureJudge:
             UsageError: there is no such switch or cable.
         """
         return FailureCost(*self._judge.judge(list(switches), list(cables)))
+
+    def gone(self, switches: Sequence[int], cables: Sequence[int]) -> NDArray[np.bool_]:
+        """Whether each host is gone or cut off if switches and cables die, shape [hosts]."""
+        rest = _core.remains(self._fabric.core, list(switches), list(cables))
+        return np.asarray(rest.host_gone(), dtype=bool)
 
 
 class _Alike:

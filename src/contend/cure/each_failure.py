@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import FailureJudge, Simulation, core_threads, half_width, simulate
+from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
 from contend.errors import ShortfallError, UsageError
-from contend.fabric import Fabric, only, parts_of, with_hosts, without_numbers
+from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.routes import check_engine, compute
 from contend.shown import Progress, Shown, shown_progress
@@ -38,6 +39,8 @@ class FabricFailure:
             tried, or the engine refuses what is left.
         rerouted_change: against what they get from the whole fabric by that engine's tables.
         rerouted_margin: half of the 95 % interval of `rerouted_change`.
+        servers: of several adapters that lose some of them.
+        still: what these get; None where they lose all or none, or it was not tried.
     """
 
     parts: tuple[_Part, ...]
@@ -50,6 +53,8 @@ class FabricFailure:
     rerouted: float | None = None
     rerouted_change: float = 0.0
     rerouted_margin: float = 0.0
+    servers: tuple[ServersHit, ...] = ()
+    still: StillGets | None = None
 
     def ties(self, other: FabricFailure) -> bool:
         """Whether the patterns do not tell which of two is worse."""
@@ -102,7 +107,8 @@ def failures(
     are counted: what the pairs that are left get, before and after. Only what a failure changes is
     looked at anew, so it takes milliseconds. Routes without tables are found anew on what is left,
     and all pairs counted again. Those that cost most without cutting hosts off are
-    then routed anew, and joined in pairs. So is the whole fabric: what a failure costs by new
+    then routed anew, and joined in pairs. Of those that cut most hosts off it is told what servers
+    get that lose some of their adapters. So is the whole fabric: what a failure costs by new
     tables is held against new tables without it. Memory: as `contend.congestion.FailureJudge`.
 
     Args:
@@ -125,7 +131,7 @@ def failures(
     whole, chosen = _with_part(fabric, hosts)
     judge = _Judge(whole, chosen, samples, seed, engine)
     parts = judge.parts
-    total, done = len(parts) + worst * (worst - 1) // 2 + worst, 0
+    total, done = len(parts) + worst * (worst - 1) // 2 + 2 * worst, 0
 
     def told(each: Iterator[FabricFailure]) -> list[FabricFailure]:
         nonlocal done
@@ -145,10 +151,11 @@ def failures(
         costly = alone[len(cutting) :]
         ends = combinations((failure.parts[0] for failure in costly[:worst]), 2)
         joined = [pair for pair in ends if not _implies(whole, *pair)]
-        total = len(parts) + len(joined) + worst
+        still = told(pool.map(judge.servers_left, cutting[:worst]))
+        total = len(parts) + len(joined) + len(still) + len(costly[:worst])
         pairs = told(pool.map(judge, joined))
         rerouted = list(pool.map(judge.rerouted, costly[:worst]))
-    alone = [*cutting, *rerouted, *costly[worst:]]
+    alone = [*still, *cutting[worst:], *rerouted, *costly[worst:]]
     return Failures(whole, judge.whole, judge.anew, tuple(alone), tuple(pairs), engine)
 
 
@@ -193,6 +200,7 @@ class _Judge:
         taking_part = with_hosts(fabric, hosts)
         self.whole = simulate(taking_part, "bisect", samples=samples, seed=seed)
         self._costs = FailureJudge(taking_part, self.whole)
+        self._servers = RailLosses(fabric, hosts, samples, seed)
         # What reaches none of the hosts can die unnoticed.
         [part] = parts_of(taking_part)
         self.parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
@@ -216,15 +224,25 @@ class _Judge:
             bandwidth=float(cost.after.mean()),
             change=float(differences.mean()),
             margin=half_width(differences),
+            servers=self._hit(parts) if cost.hosts_left < len(self._hosts) else (),
         )
+
+    def _hit(self, parts: Sequence[_Part]) -> tuple[ServersHit, ...]:
+        if not self._servers.have_rails:
+            return ()
+        gone = self._costs.gone(_numbers(parts, "switch"), _numbers(parts, "cable"))
+        return self._servers.hit(self._hosts[gone])
+
+    def servers_left(self, failure: FabricFailure) -> FabricFailure:
+        """A failure that cuts hosts off, with what servers get that keep others."""
+        if not failure.servers:
+            return failure
+        rest = self._rest(failure)
+        return replace(failure, still=self._servers.still_get(rest, self.whole.engine))
 
     def rerouted(self, failure: FabricFailure) -> FabricFailure:
         """A failure that leaves all hosts, with what the engine makes of the rest."""
-        rest = without_numbers(
-            self._fabric,
-            switches=_numbers(failure.parts, "switch"),
-            cables=_numbers(failure.parts, "cable"),
-        )
+        rest = self._rest(failure)
         left = np.flatnonzero(np.isin(rest.hosts, self._hosts))
         if self.anew is None or len(left) < len(self._hosts):
             return failure
@@ -238,6 +256,13 @@ class _Judge:
             rerouted=anew.effective_bandwidth,
             rerouted_change=float(differences.mean()),
             rerouted_margin=half_width(differences),
+        )
+
+    def _rest(self, failure: FabricFailure) -> Rest:
+        return without_numbers(
+            self._fabric,
+            switches=_numbers(failure.parts, "switch"),
+            cables=_numbers(failure.parts, "cable"),
         )
 
     def _routed_anew(

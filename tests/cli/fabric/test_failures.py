@@ -11,7 +11,7 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.congestion import simulate
-from contend.cure import failures
+from contend.cure import ServersHit, StillGets, failures
 from contend.errors import UsageError
 from contend.fabric import Fabric, Names
 from contend.routes import all_to_all_load, compute
@@ -96,6 +96,53 @@ def test_what_no_route_uses_costs_nothing() -> None:
     assert len(free) == len(unused)
     # Only entries for addresses of switches may have led over it.
     assert all((one.change, one.margin) == (0, 0) for one in free)
+
+
+@pytest.mark.parametrize("route", ["minhop", "spray"])
+def test_servers_that_lose_a_rail(route: str, tmp_path: Path) -> None:
+    """A leaf takes a rail of its unit's servers; rails share no cable, so three quarters are left.
+
+    Spread over both spines, each rail loses as much; static tables have rails of unequal luck.
+    """
+    page, result = tmp_path / "it.html", tmp_path / "it.json"
+    options = ["--samples", "20", "--json", str(result), "--plot", str(page)]
+    assert run(["fabric", "failures", "rails:2,4,4,2", "--route", route, *options]) == 0
+    said = json.loads(result.read_text())
+    alone = {one["parts"]: one for one in said["alone"]}
+    for unit in (1, 2):
+        for leaf in range(1, 5):
+            one = alone[f"unit {unit} leaf {leaf}"]
+            assert one["servers"] == [{"servers": 4, "lost": 1, "rails": 4}]
+            assert 0.5 < one["still"]["before"] < 1
+            after = 0.75 * one["still"]["before"]
+            assert one["still"]["after"] == pytest.approx(after, rel=0 if route == "spray" else 0.1)
+    assert (alone["spine 1"]["servers"], alone["spine 1"]["still"]) == ([], None)
+    assert "4 servers lose 1 of 4 rails and still get" in said["verdict"]
+    assert "4 servers lose 1 of 4 rails" in page.read_text()
+
+
+def test_adapters_that_are_gone_get_nothing() -> None:
+    """Two servers of two rails send at full rate by the rail that is left, and nothing else."""
+    fabric = contend.load("rails:1,2,2,1", route="minhop")
+    found = failures(fabric, samples=4)
+    leaf = next(one for one in found.alone if one.name == "unit 1 leaf 1")
+    assert leaf.servers == (ServersHit(2, 1, 2),)
+    assert leaf.still == StillGets(before=1.0, after=0.5)
+
+
+def test_what_servers_still_get_is_left_out_where_messages_split_together() -> None:
+    found = failures(contend.load("rails:1,2,2,1", route="adaptive"), samples=4)
+    leaf = next(one for one in found.alone if one.name == "unit 1 leaf 1")
+    assert (leaf.servers, leaf.still) == ((ServersHit(2, 1, 2),), None)
+
+
+def test_only_adapters_that_take_part_are_rails() -> None:
+    """By one adapter of every server there are no rails to lose."""
+    fabric = contend.load("rails:2,4,4,2", route="minhop")
+    chosen = np.arange(0, fabric.hosts, 4).tolist()
+    found = failures(fabric, hosts=chosen, samples=4)
+    assert any(one.hosts for one in found.alone)
+    assert not any(one.servers for one in found.alone)
 
 
 def test_a_fabric_without_routes_is_refused(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 
-from contend.cure import FabricFailure, Failures
+from contend.cure import FabricFailure, Failures, hit_words
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
@@ -38,6 +38,15 @@ def failures_verdict(found: Failures) -> str:
             else f"{len(cutting):,} single failures cut hosts off; the worst, {_named(worst)}, "
             f"cuts off {hosts}"
         )
+        if worst.servers:
+            parts[-1] += f": {hit_words(worst.servers)}"
+        if worst.still is not None:
+            left = sum(one.servers for one in worst.servers if one.lost < one.rails)
+            whose = "its" if left == 1 else "their"
+            parts[-1] += (
+                f" and still {verb(left, 'gets')} {percent(worst.still.after)} of {whose} ports' "
+                f"rate instead of {percent(worst.still.before)}"
+            )
     else:
         parts.append("No single failure cuts a host off")
     if whole := _whole(found.alone):
@@ -93,6 +102,8 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
     tried = any(failure.rerouted is not None for failure in failures)
     if tried:
         numeric += ["rerouted", "change then"]
+    hit = any(failure.servers for failure in failures)
+    still = ["they still get", "before"] if any(failure.still for failure in failures) else []
     rows, place = [], 0
     for number, failure in enumerate(failures[:_ROWS], 1):
         if number == 1 or not failure.ties(failures[number - 2]):
@@ -106,19 +117,32 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
                 _change(failure.change, failure.margin),
                 *((f"{failure.changed:,}",) if found.mended else ()),
                 *(_rerouted(failure) if tried else ()),
+                *((hit_words(failure.servers) or UNKNOWN,) if hit else ()),
+                *(_still(failure) if still else ()),
             )
         )
     left = len(failures) - len(rows)
     note = f"{_how(found)}; before any failure {_intact(found)}"
     if left:
         note += f"; {left:,} more are in the JSON"
+    if still:
+        note += (
+            "; servers that lose some rails still get: of the rate of all their ports, where "
+            "random pairs of servers send within rails"
+        )
     return ResultTable(
         title=f"{name}: {found.fabric.name}",
-        columns=("place", "failure", *numeric),
+        columns=("place", "failure", *numeric, *(("servers",) if hit else ()), *still),
         rows=tuple(rows),
-        numeric=frozenset({"place", *numeric}),
+        numeric=frozenset({"place", *numeric, *still}),
         note=note,
     )
+
+
+def _still(failure: FabricFailure) -> tuple[str, str]:
+    if failure.still is None:
+        return UNKNOWN, UNKNOWN
+    return percent(failure.still.after), percent(failure.still.before)
 
 
 def _how(found: Failures) -> str:
@@ -203,6 +227,8 @@ def failures_network(found: Failures) -> Figure:
 
 
 def _cost(failure: FabricFailure) -> str:
+    if failure.servers:
+        return hit_words(failure.servers)
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"
@@ -231,6 +257,21 @@ def failures_document(found: Failures) -> Document:
     )
 
 
+class ServersHitJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Servers that lose as many of as many rails."""
+
+    servers: Annotated[int, "how many."]
+    lost: Annotated[int, "adapters that each loses."]
+    rails: Annotated[int, "adapters of each before."]
+
+
+class StillGetsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What servers get that lose some of their rails, where random pairs send within rails."""
+
+    before: Annotated[float, "on the whole fabric, as a share of the rate of their ports."]
+    after: Annotated[float, "of the same ports: those gone get nothing."]
+
+
 class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     """A failure of a switch, a cable, or two of them."""
 
@@ -256,6 +297,11 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     rerouted_margin: Annotated[
         float | None, "half of the 95 % interval of that change; null likewise."
     ]
+    servers: Annotated[list[ServersHitJson], "of several adapters that lose some or all of them."]
+    still: Annotated[
+        StillGetsJson | None,
+        "what those get that keep others; null where there are none, or it was not tried.",
+    ]
 
 
 class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -280,6 +326,8 @@ def _failure_json(one: FabricFailure) -> FailureJson:
         one,
         parts=one.name,
         kinds=[kind for kind, _ in one.parts],
+        servers=[filled(ServersHitJson, hit) for hit in one.servers],
+        still=None if one.still is None else filled(StillGetsJson, one.still),
         rerouted_change=None if one.rerouted is None else one.rerouted_change,
         rerouted_margin=None if one.rerouted is None else one.rerouted_margin,
     )

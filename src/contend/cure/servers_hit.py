@@ -1,0 +1,160 @@
+"""Servers that a failure takes some of their rails from, and what they still get."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import JobMessages
+from contend.errors import ShortfallError, UsageError
+from contend.fabric import Fabric, Rest, servers_of
+from contend.routes import compute, mended
+
+
+@dataclass(frozen=True)
+class ServersHit:
+    """Servers that lose as many of as many rails.
+
+    Attributes:
+        servers: how many.
+        lost: adapters that each loses.
+        rails: adapters of each before.
+    """
+
+    servers: int
+    lost: int
+    rails: int
+
+
+@dataclass(frozen=True)
+class StillGets:
+    """What servers get that have lost rails and not all of them.
+
+    Half of all servers, chosen at random, send to the other half, each adapter to the one on its
+    rail. Messages from or to one of these servers count.
+
+    Attributes:
+        before: what their messages get on the whole fabric, as a share of the rate of their ports.
+        after: what is left of that, as a share of the same ports: those gone get nothing.
+    """
+
+    before: float
+    after: float
+
+
+class RailLosses:
+    """The servers whose hosts take part.
+
+    Args:
+        fabric: whole, with routes.
+        hosts: that take part, in rising order.
+        samples: pairings of servers that are counted.
+        seed: of them.
+    """
+
+    def __init__(self, fabric: Fabric, hosts: NDArray[np.int64], samples: int, seed: int) -> None:
+        self._fabric, self._hosts = fabric, hosts
+        self._samples, self._seed = samples, seed
+        self._server = servers_of(fabric)
+        self._size = np.bincount(self._server[hosts], minlength=fabric.hosts)
+
+    @property
+    def have_rails(self) -> bool:
+        """Whether any has several adapters that take part."""
+        return bool(self._size.max(initial=0) > 1)
+
+    def hit(self, gone: NDArray[np.int64]) -> tuple[ServersHit, ...]:
+        """Servers of several adapters that lose some, most servers first.
+
+        Args:
+            gone: numbers of the hosts that are gone.
+        """
+        lost = np.bincount(self._server[gone], minlength=len(self._size))
+        which = np.flatnonzero((lost > 0) & (self._size > 1))
+        pairs = zip(lost[which].tolist(), self._size[which].tolist(), strict=True)
+        kinds = Counter(pairs).items()
+        each = [ServersHit(servers, lost, rails) for (lost, rails), servers in kinds]
+        return tuple(sorted(each, key=lambda one: (-one.servers, -one.lost, -one.rails)))
+
+    def still_get(self, rest: Rest, engine: str) -> StillGets | None:
+        """What servers get that lose some of their rails.
+
+        Args:
+            rest: what is left of the fabric.
+            engine: that finds ways where there are no tables to mend.
+
+        Returns:
+            None where no server loses some, or no routes lead each message by itself.
+        """
+        gone = np.setdiff1d(self._hosts, rest.hosts)
+        left = np.intersect1d(self._hosts, rest.hosts)
+        lost = np.bincount(self._server[gone], minlength=len(self._size))
+        hit = (lost > 0) & (lost < self._size)
+        routes = self._fabric.routes
+        if routes is not None and routes.together:
+            return None
+        # The same servers take part before and after, so that chance pairs the same.
+        standing = np.unique(self._server[left])
+        if not hit.any() or len(standing) < 2:
+            return None
+        before = self._hosts[np.isin(self._server[self._hosts], standing)]
+        try:
+            broken = self._routed(rest, engine)
+        except (ShortfallError, UsageError):
+            return None
+        here = np.searchsorted(rest.hosts, left)
+        got, ports = self._carried(self._fabric, before, self._server, hit)
+        got_after, _ = self._carried(broken, here, self._server[rest.hosts], hit)
+        return StillGets(before=got / ports, after=got_after / ports) if ports else None
+
+    def _routed(self, rest: Rest, engine: str) -> Fabric:
+        routes = self._fabric.routes
+        if routes is None or routes.tables is not None:
+            return mended(self._fabric, rest)[0]
+        return compute(rest.fabric, engine)
+
+    def _carried(
+        self,
+        fabric: Fabric,
+        hosts: NDArray[np.int64],
+        server: NDArray[np.int64],
+        hit: NDArray[np.bool_],
+    ) -> tuple[float, float]:
+        """Of messages from and to servers that are hit: what they get, and what ports would allow.
+
+        Args:
+            fabric: on which they are sent.
+            hosts: that send, by its numbers.
+            server: of each of its hosts, by number in the whole fabric.
+            hit: whether each server is.
+        """
+        # Ranks are servers in the order of their numbers, also where hosts have moved up.
+        ordered = hosts[np.argsort(server[hosts], kind="stable")].astype(np.uint32)
+        messages = JobMessages(fabric, [ordered], rails=True, seed=self._seed)
+        first = messages.channels - 2 * len(messages.hosts)
+        of_place = server[messages.hosts]
+        got = ports = 0.0
+        for batch in messages.batches(self._samples):
+            sent = messages.sent(batch)
+            at = sent.sample[:, np.newaxis] * (messages.channels + 1) + sent.crossed
+            load = sent.load(at, len(batch) * (messages.channels + 1))
+            share = sent.shares(load[at], messages.rate)
+            places = sent.crossed[:, -2:] - first - np.array([0, len(messages.hosts)])
+            chosen = hit[of_place[places]].any(axis=1)
+            got += float((share * sent.port)[chosen].sum())
+            ports += float(sent.port[chosen].sum())
+        return got, ports
+
+
+def hit_words(each: Sequence[ServersHit]) -> str:
+    """Servers by what they lose: ``20 servers lose 1 of 8 rails``."""
+    words = [
+        f"{one.servers:,} {'server loses' if one.servers == 1 else 'servers lose'} "
+        f"{one.lost if one.lost < one.rails else 'all'} of {one.rails} rails"
+        for one in each
+    ]
+    return " and ".join(words)
