@@ -152,6 +152,21 @@ def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
     read_within_bounds(path, path.stat().st_size, hosts)
 
 
+_NODES_OF_ONE_NAME = """
+from contend.fabric.made_guids import with_guids
+from contend.fabric.subnet import NodeKind, SubnetBuilder
+builder = SubnetBuilder("file")
+for _ in range(60_000):
+    builder.node(NodeKind.SWITCH, "x")
+subnet = builder.subnet()
+"""
+
+
+def test_nodes_of_one_name_do_not_wait_for_each_other() -> None:
+    made = run_within_bounds(_NODES_OF_ONE_NAME, "print(len(set(with_guids(subnet).guid)))", 0)
+    assert made == "60000\n"
+
+
 _HOSTILE = b"""Switch 4 "S\xff=1\x1b[31m"
 [1] "caf\xe9"[1]
 [2] "caf\xe8"[1]

@@ -66,7 +66,8 @@ def write_everything(fabric: Fabric) -> None:
 
 
 def test_every_reader_is_driven() -> None:
-    assert set(SEEDS) == set(READERS) | set(TABLE_READERS)
+    kinds = set(READERS) | set(TABLE_READERS)
+    assert set(SEEDS) == kinds, "name a small file of tests/data for each in SEEDS"
 
 
 @pytest.mark.parametrize("kind", READERS)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from contend import _core
+from contend.cli.options.shared import ENGINES
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
@@ -265,3 +266,11 @@ def test_minhop_is_opensms_on_a_real_machine(shared_data: Path, name: str) -> No
     routes = compute(fabric, "minhop").routes
     assert routes is not None
     assert np.array_equal(routes.ports, expected)
+
+
+def test_every_engine_is_told_of_in_help_and_pages() -> None:
+    """Those of OpenSM are told together; one is for a figure of a paper alone."""
+    page = (Path(__file__).parents[2] / "docs/reference/routing-engines.md").read_text()
+    own = {name for name in engines.engine_names() if not name.startswith("opensm:")} - {"fig1"}
+    assert {name for name in own if f"**{name}**" not in page} == set()
+    assert {name for name in own if not re.search(rf"\b{name}\b", ENGINES)} == set()

@@ -19,6 +19,10 @@ def made_guid(text: str) -> int:
     return _MADE | int.from_bytes(digest, "big")
 
 
+def _following(number: int) -> int:
+    return _MADE | (number + 1) % _MADE
+
+
 def with_guids(subnet: Subnet) -> Subnet:
     """The subnet with a GUID for every node that has none, and for the ports of such adapters.
 
@@ -30,12 +34,15 @@ def with_guids(subnet: Subnet) -> Subnet:
         return subnet
     guid, port_guid = subnet.guid.copy(), subnet.port_guid.copy()
     taken = {*guid.tolist(), *port_guid.tolist()}
+    # Where the next node of a name goes on: thousands may share one.
+    following: dict[str, int] = {}
 
     def free(text: str) -> int:
-        number = made_guid(text)
+        number = following.get(text) or made_guid(text)
         while number in taken:
-            number = _MADE | (number + 1) % _MADE
+            number = _following(number)
         taken.add(number)
+        following[text] = _following(number)
         return number
 
     for row in np.flatnonzero(made).tolist():

@@ -83,7 +83,7 @@ def sample(request: pytest.FixtureRequest) -> Fabric:
 
 
 def test_there_is_a_sample_of_every_kind() -> None:
-    assert set(SAMPLES) == set(READERS)
+    assert set(SAMPLES) == set(READERS), "name a small file of tests/data for each in SAMPLES"
     for kind, name in SAMPLES.items():
         if (DATA / name).is_file():
             head, _ = peek(open_chunks(str(DATA / name)))
