@@ -22,7 +22,7 @@ def program(
     tmp_path_factory: pytest.TempPathFactory, require_program: Callable[[str], str]
 ) -> Path:
     made = tmp_path_factory.mktemp("host_memory") / "host_memory"
-    sources = [HERE / "host_memory" / "main.cpp", PROBES / "sort" / "host_memory.cpp"]
+    sources = [HERE / "host_memory" / "main.cpp", PROBES / "io" / "host_memory.cpp"]
     command = [require_program("c++"), "-std=c++17", f"-I{PROBES}", *sources, "-o", made]
     subprocess.run(list(map(str, command)), check=True)
     return made

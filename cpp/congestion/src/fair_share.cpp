@@ -49,10 +49,6 @@ std::vector<double> checked_sizes(std::span<const double> size, std::size_t mess
   return {size.begin(), size.end()};
 }
 
-}  // namespace
-
-namespace {
-
 /// Where each splits as is best for all.
 std::vector<double> ideal_share(const Resolver& resolver, std::span<const Place> source,
                                 std::span<const Place> target, const ChannelRates& rates) {

@@ -98,12 +98,13 @@ void IdealSplits::flow(const IdealDemand& demand, double rate) {
   });
 }
 
-void IdealSplits::average(double weight) {
+void IdealSplits::average(int pass) {
+  const double weight = static_cast<double>(pass) * pass;
   for_each_arc(graph_, [&](std::size_t node, std::size_t k, const IdealGraph::Arc&) {
-    arc_sum_[k] += weight * weight * in_[node] * split_[k];
+    arc_sum_[k] += weight * in_[node] * split_[k];
   });
   for (std::size_t trunk = 0; trunk < price_.size(); ++trunk) {
-    price_sum_[trunk] += weight * weight * price_[trunk];
+    price_sum_[trunk] += weight * price_[trunk];
   }
 }
 

@@ -57,7 +57,8 @@ class IdealSplits {
   void flow(const IdealDemand& demand, double rate);
   void price();
   void regret();
-  void average(double weight);
+  /// Later passes count for more: by the square of their number.
+  void average(int pass);
   /// The rate that averaged splits carry, and they are kept if that is more than any before.
   double lower(const IdealDemand& demand, double before);
   /// The rate above which averaged prices prove that nothing can be carried.

@@ -33,7 +33,6 @@ from .seats import BetterSeats as BetterSeats
 from .seats import place as place
 from .servers_hit import ServersHit as ServersHit
 from .servers_hit import StillGets as StillGets
-from .servers_hit import hit_words as hit_words
 from .tables import BetterTables as BetterTables
 from .tables import Gain as Gain
 from .tables import route as route

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,13 +147,3 @@ class RailLosses:
             got += float((share * sent.port)[chosen].sum())
             ports += float(sent.port[chosen].sum())
         return got, ports
-
-
-def hit_words(each: Sequence[ServersHit]) -> str:
-    """Servers by what they lose: ``20 servers lose 1 of 8 rails``."""
-    words = [
-        f"{one.servers:,} {'server loses' if one.servers == 1 else 'servers lose'} "
-        f"{one.lost if one.lost < one.rails else 'all'} of {one.rails} rails"
-        for one in each
-    ]
-    return " and ".join(words)

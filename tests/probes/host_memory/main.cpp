@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "sort/host_memory.hpp"
+#include "io/host_memory.hpp"
 
 int main(int argc, char** argv) {
   const std::string root = argc > 1 ? argv[1] : "";
-  std::printf("%lld\n", static_cast<long long>(contend::probe::sort::available_memory(root)));
+  std::printf("%lld\n", static_cast<long long>(contend::probe::available_memory(root)));
   return 0;
 }

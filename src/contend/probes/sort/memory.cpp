@@ -8,7 +8,7 @@
 
 #include "common/operation.hpp"
 #include "common/ranks.hpp"
-#include "sort/host_memory.hpp"
+#include "io/host_memory.hpp"
 #include "sort/local_sort.hpp"
 #include "sort/records.hpp"
 

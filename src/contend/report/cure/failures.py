@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 
-from contend.cure import FabricFailure, Failures, hit_words
+from contend.cure import FabricFailure, Failures, ServersHit
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
@@ -39,7 +39,7 @@ def failures_verdict(found: Failures) -> str:
             f"cuts off {hosts}"
         )
         if worst.servers:
-            parts[-1] += f": {hit_words(worst.servers)}"
+            parts[-1] += f": {_hit_words(worst.servers)}"
         if worst.still is not None:
             left = sum(one.servers for one in worst.servers if one.lost < one.rails)
             whose = "its" if left == 1 else "their"
@@ -117,7 +117,7 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
                 _change(failure.change, failure.margin),
                 *((f"{failure.changed:,}",) if found.mended else ()),
                 *(_rerouted(failure) if tried else ()),
-                *((hit_words(failure.servers) or UNKNOWN,) if hit else ()),
+                *((_hit_words(failure.servers) or UNKNOWN,) if hit else ()),
                 *(_still(failure) if still else ()),
             )
         )
@@ -137,6 +137,16 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
         numeric=frozenset({"place", *numeric, *still}),
         note=note,
     )
+
+
+def _hit_words(each: Sequence[ServersHit]) -> str:
+    """Servers by what they lose: ``20 servers lose 1 of 8 rails``."""
+    words = [
+        f"{one.servers:,} {'server loses' if one.servers == 1 else 'servers lose'} "
+        f"{one.lost if one.lost < one.rails else 'all'} of {one.rails} rails"
+        for one in each
+    ]
+    return " and ".join(words)
 
 
 def _still(failure: FabricFailure) -> tuple[str, str]:
@@ -228,7 +238,7 @@ def failures_network(found: Failures) -> Figure:
 
 def _cost(failure: FabricFailure) -> str:
     if failure.servers:
-        return hit_words(failure.servers)
+        return _hit_words(failure.servers)
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"

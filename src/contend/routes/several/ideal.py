@@ -25,11 +25,6 @@ class IdealRoutes(RoutesWithoutTables):
     engine: str = field(default="adaptive", kw_only=True)
 
     @property
-    def several(self) -> bool:
-        """In the proportions that are best."""
-        return True
-
-    @property
     def together(self) -> bool:
         """A message makes room for the others."""
         return True

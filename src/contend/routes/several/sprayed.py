@@ -32,11 +32,6 @@ class SprayedRoutes(RoutesWithoutTables):
     engine: str = field(default="spray", kw_only=True)
     by_groups: bool = field(default=False, kw_only=True)
 
-    @property
-    def several(self) -> bool:
-        """Over as many as there are."""
-        return True
-
     def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:

@@ -37,11 +37,6 @@ class ValiantRoutes(RoutesWithoutTables):
     by_groups: bool = field(default=False, kw_only=True)
 
     @property
-    def several(self) -> bool:
-        """By way of all switches."""
-        return True
-
-    @property
     def everywhere(self) -> bool:
         """On its way to all switches and back."""
         return True

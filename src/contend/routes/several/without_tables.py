@@ -18,6 +18,11 @@ from contend.routes.routes import Routes
 class RoutesWithoutTables(Routes):
     """Routes between hosts, whatever their LIDs; after a failure they are found anew."""
 
+    @property
+    def several(self) -> bool:
+        """Over all that the switches find."""
+        return True
+
     def resolver(
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:

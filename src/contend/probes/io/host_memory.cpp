@@ -1,4 +1,4 @@
-#include "sort/host_memory.hpp"
+#include "io/host_memory.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-namespace contend::probe::sort {
+namespace contend::probe {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::int64_t available_memory(const std::string& root) {
   return std::min(host, left_by_groups(root));
 }
 
-}  // namespace contend::probe::sort
+}  // namespace contend::probe
