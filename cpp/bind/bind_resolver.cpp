@@ -246,7 +246,7 @@ void bind_resolver(nb::module_& m) {
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
-  // A walking resolver reads the fabric and the tables for as long as it lives.
+  // It reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("tabled"),
         nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());

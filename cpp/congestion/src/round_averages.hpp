@@ -39,8 +39,9 @@ struct RoundShares {
 /// The averages of one round's messages by pi; entry 0, those that stay on their host, is left out.
 /// `value` tells the pi of every entry, in parts of which `unit` are a message; empty where that is
 /// its number.
-inline RoundAverages average(std::span<const std::uint64_t> by_pi,
-                             std::span<const std::uint32_t> value = {}, std::uint32_t unit = 1) {
+template <class Value = std::uint32_t>
+RoundAverages average(std::span<const std::uint64_t> by_pi, std::span<const Value> value = {},
+                      std::uint32_t unit = 1) {
   double weight = 0;
   double inverse = 0;
   double sum = 0;

@@ -57,6 +57,9 @@ class RoundDrawer {
   /// Which drawing of routes a sample takes; see Resolver::resolve_drawn.
   std::uint64_t routes_of(std::uint64_t sample) const { return routes_draw(samples_.seed, sample); }
 
+  /// Where a rank sits in the sample that begin() was called with last.
+  Place place_of(Rank rank) const { return order_[rank / seating_.ranks_per_slot]; }
+
   /// Prepares a round, from its first piece on; may be called again to draw the same once more.
   void begin(std::uint64_t sample, std::uint32_t round) {
     seat(sample);

@@ -8,6 +8,7 @@
 
 #include "channel_rates.hpp"
 #include "contend/base/threads.hpp"
+#include "exchanges.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
 
@@ -109,20 +110,14 @@ RoundAverages run_together(std::deque<Worker<Id>>& workers, std::uint64_t sample
   return first.finish();
 }
 
+/// Counts the messages of every (sample, round), each of which is followed.
 template <class Id>
-BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                const Samples& samples, bool with_hosts, int threads, const ChannelRates* rates) {
+void count_messages(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                    const Samples& samples, int threads, const ChannelRates* rates,
+                    std::span<RoundAverages> cells, std::span<RoundShares> shares,
+                    BatchResult& result) {
   const std::uint32_t rounds = pattern.rounds();
-  BatchResult result;
-  result.bandwidth.resize(samples.count);
-  result.mean_congestion.resize(samples.count);
-  result.max_congestion.resize(samples.count);
-  result.round_mean_congestion.resize(rounds, 0);
-  result.round_max_congestion.resize(rounds, 0);
-  result.round_samples.resize(rounds, 0);
-  result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
-  std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
-  std::vector<RoundShares> shares(rates != nullptr ? cells.size() : 0);
+  const bool with_hosts = pattern.shares_ends() || shares_places(seating);
   std::deque<Worker<Id>> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
@@ -150,9 +145,6 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
         });
   }
   for (Worker<Id>& worker : workers) worker.add_to(result);
-  average_samples(cells, rounds, resolver.unit(), result);
-  if (rates != nullptr) average_shares(cells, shares, rounds, rates->fastest_port(), result);
-  return result;
 }
 
 }  // namespace
@@ -163,12 +155,25 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   std::optional<ChannelRates> rates;
   if (!rate.empty()) rates.emplace(resolver, rate);
   const ChannelRates* const differing = rates ? &*rates : nullptr;
-  threads = thread_count(threads);
-  const bool with_hosts = pattern.shares_ends() || shares_places(seating);
-  return resolver.narrow() ? run<std::uint16_t>(resolver, pattern, seating, samples, with_hosts,
-                                                threads, differing)
-                           : run<std::uint32_t>(resolver, pattern, seating, samples, with_hosts,
-                                                threads, differing);
+  const std::uint32_t rounds = pattern.rounds();
+  BatchResult result;
+  result.bandwidth.resize(samples.count);
+  result.mean_congestion.resize(samples.count);
+  result.max_congestion.resize(samples.count);
+  result.round_mean_congestion.resize(rounds, 0);
+  result.round_max_congestion.resize(rounds, 0);
+  result.round_samples.resize(rounds, 0);
+  result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
+  std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
+  std::vector<RoundShares> shares(differing != nullptr ? cells.size() : 0);
+  const auto count = counts_exchanges(resolver, pattern) ? count_exchanges
+                     : resolver.narrow()                 ? count_messages<std::uint16_t>
+                                                         : count_messages<std::uint32_t>;
+  count(resolver, pattern, seating, samples, thread_count(threads), differing, cells, shares,
+        result);
+  average_samples(cells, rounds, resolver.unit(), result);
+  if (rates) average_shares(cells, shares, rounds, rates->fastest_port(), result);
+  return result;
 }
 
 }  // namespace contend

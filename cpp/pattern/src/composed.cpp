@@ -79,6 +79,16 @@ class Parts final : public Pattern {
     };
     return of(*first_) + of(*second_);
   }
+  std::vector<Exchange> exchanges(std::uint32_t round) const override {
+    std::vector<Exchange> all = first_->exchanges(round % first_->rounds());
+    std::vector<Exchange> others = second_->exchanges(round % second_->rounds());
+    if (all.empty() || others.empty()) return {};
+    for (Exchange& exchange : others) {
+      for (Rank& rank : exchange.rank) rank += first_->ranks();
+      all.push_back(std::move(exchange));
+    }
+    return all;
+  }
   bool random() const override { return first_->random() || second_->random(); }
   bool shares_ends() const override { return first_->shares_ends() || second_->shares_ends(); }
   bool sends_to_itself() const override {
@@ -129,6 +139,9 @@ class Altered : public Pattern {
   bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
   bool weighted() const override { return pattern_->weighted(); }
   std::optional<std::uint64_t> outcomes() const override { return pattern_->outcomes(); }
+  std::vector<Exchange> exchanges(std::uint32_t round) const override {
+    return pattern_->exchanges(round);
+  }
 
   void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
             Messages& out) const override {
@@ -154,6 +167,16 @@ class Copies final : public Altered {
 
   std::uint64_t messages_expected() const override {
     return copies_ * Altered::messages_expected();
+  }
+  std::vector<Exchange> exchanges(std::uint32_t round) const override {
+    std::vector<Exchange> all;
+    for (const Exchange& exchange : Altered::exchanges(round)) {
+      for (Rank number = 0; number < copies_; ++number) {
+        Exchange& copy = all.emplace_back(exchange);
+        for (Rank& rank : copy.rank) rank = rank * copies_ + number;
+      }
+    }
+    return all;
   }
 
  private:
@@ -182,6 +205,22 @@ class Rest final : public Altered {
  public:
   Rest(std::shared_ptr<const Pattern> pattern, std::vector<std::uint8_t> gone)
       : Altered(pattern->ranks(), pattern), gone_(std::move(gone)) {}
+
+  std::vector<Exchange> exchanges(std::uint32_t round) const override {
+    std::vector<Exchange> all = Altered::exchanges(round);
+    for (Exchange& exchange : all) {
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < exchange.rank.size(); ++i) {
+        if (gone_[exchange.rank[i]] != 0) continue;
+        exchange.rank[kept] = exchange.rank[i];
+        exchange.block[kept] = exchange.block[i];
+        ++kept;
+      }
+      exchange.rank.resize(kept);
+      exchange.block.resize(kept);
+    }
+    return all;
+  }
 
  private:
   void alter(Messages& out) const override {

@@ -42,6 +42,14 @@ class AllToAll final : public FixedPattern {
   std::uint64_t messages_expected() const override {
     return std::uint64_t{ranks()} * (ranks() - block_ + 1);
   }
+  std::vector<Exchange> exchanges(std::uint32_t) const override {
+    Exchange all;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      all.rank.push_back(rank);
+      all.block.push_back(rank / block_);
+    }
+    return {all};
+  }
 
   using FixedPattern::fill;
   void fill(std::uint32_t, std::uint32_t piece, Messages& out) const override {

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "columns.hpp"
 #include "contend/base/large_array.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/route_trees.hpp"
 #include "contend/routes/trace.hpp"
 
 namespace contend {
@@ -32,10 +34,15 @@ class TabledResolver final : public Resolver {
     for (Place place = 0; place < columns.places(); ++place) {
       row_begin_.push_back(columns.row(place) * columns_ * stride());
     }
-    if (spread_) place_columns_ = std::make_unique<PlaceColumns>(std::move(columns));
+    if (spread_) {
+      place_columns_ = std::make_unique<PlaceColumns>(std::move(columns));
+    } else {
+      trees_.emplace(fabric, tables, addresses, places);
+    }
   }
 
   bool tabled() const override { return true; }
+  const RouteTrees* trees() const override { return trees_ ? &*trees_ : nullptr; }
   std::size_t bytes() const override { return table_.size() * sizeof(Id); }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,
@@ -107,6 +114,7 @@ class TabledResolver final : public Resolver {
   LargeArray<Id> table_;
   std::vector<std::size_t> row_begin_;
   std::unique_ptr<PlaceColumns> place_columns_;
+  std::optional<RouteTrees> trees_;
 };
 
 }  // namespace

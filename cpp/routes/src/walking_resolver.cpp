@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 
 #include "columns.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/route_trees.hpp"
 
 namespace contend {
 
@@ -17,6 +19,7 @@ class WalkingResolver final : public Resolver {
       : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(hops, 1)),
         tables_(tables),
         columns_(fabric, addresses, places) {
+    if (!places.spread) trees_.emplace(fabric, tables, addresses, places);
     leaf_.reserve(places.hosts.size());
     for (const HostId host : places.hosts) leaf_.push_back(fabric.host_switch(host));
     first_step_.reserve(fabric.switches());
@@ -31,6 +34,7 @@ class WalkingResolver final : public Resolver {
   }
 
   bool tabled() const override { return false; }
+  const RouteTrees* trees() const override { return trees_ ? &*trees_ : nullptr; }
   std::size_t bytes() const override { return steps_.size() * sizeof(Step); }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,
@@ -111,6 +115,7 @@ class WalkingResolver final : public Resolver {
 
   TableView tables_;
   PlaceColumns columns_;
+  std::optional<RouteTrees> trees_;
   std::vector<SwitchId> leaf_;
   std::vector<std::size_t> first_step_;  ///< a switch's port 0 in steps_
   std::vector<Step> steps_;

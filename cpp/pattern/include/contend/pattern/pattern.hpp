@@ -35,6 +35,12 @@ struct Messages {
   }
 };
 
+/// Ranks that each send a message to every other one that is not of their own block.
+struct Exchange {
+  std::vector<Rank> rank;            ///< each once
+  std::vector<std::uint32_t> block;  ///< of each; those of a block stand together
+};
+
 /// A traffic pattern: rounds of simultaneous messages between ranks 0 .. ranks - 1.
 ///
 /// A round may come in several pieces, so that an all-to-all never stands in memory at once.
@@ -65,6 +71,9 @@ class Pattern {
   virtual bool weighted() const { return false; }
   /// Number of equally likely outcomes, when it is below 2^63; 1 for a pattern that is not random.
   virtual std::optional<std::uint64_t> outcomes() const { return 1; }
+
+  /// The exchanges that a round consists of; none where it has other messages, too.
+  virtual std::vector<Exchange> exchanges(std::uint32_t /*round*/) const { return {}; }
 
   /// Writes a piece of a round to `out`, which is cleared first.
   virtual void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,

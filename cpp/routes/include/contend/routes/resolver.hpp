@@ -27,6 +27,7 @@ struct Places {
 /// one memory cell.
 inline constexpr std::size_t kPads = 16;
 
+class RouteTrees;
 class Ways;
 struct IdealWays;
 
@@ -53,6 +54,9 @@ class Resolver {
   virtual const Ways* ways() const { return nullptr; }
   /// How messages may split where each does as is best beside all the others; null elsewhere.
   virtual const IdealWays* ideal_ways() const { return nullptr; }
+  /// The trees of all routes to each target; null where a route depends on more than the leaf of
+  /// the source and the target.
+  virtual const RouteTrees* trees() const { return nullptr; }
   /// What a round costs beside its messages, in channels looked at.
   virtual std::uint64_t work_of_round() const { return 0; }
   /// Whether channel numbers, padding included, fit 16 bits.
@@ -92,13 +96,14 @@ void resolve_many(const Resolver& resolver, std::span<const Place> source,
                   std::span<const Place> target, std::uint64_t draw, std::uint32_t* channels);
 
 /// Looks routes up in a table of (leaf switch of the source, target address): one memory access a
-/// message. Built by walking every entry once, in parallel.
+/// message. Built by walking every entry once, in parallel. Borrows fabric and tables.
 /// Throws Error, naming the pair and the switch, when a place cannot be reached from another.
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
                                                const AddressView& addresses, const Places& places);
 
 /// Walks the forwarding tables for every message, many messages in step so that their memory
 /// accesses overlap. Needs no memory of its own; for fabrics whose route table would not fit.
+/// Borrows fabric and tables.
 /// All routes are checked first, as above.
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
                                                 const AddressView& addresses, const Places& places);

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "contend/routes/in_tree.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// Routes by tables that depend on the leaf switch of the source and on the target alone: those to
+/// one target form a tree. Borrows the fabric and its tables.
+class RouteTrees {
+ public:
+  /// Every place has an address, and all routes between places arrive.
+  RouteTrees(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
+             const Places& places)
+      : fabric_(&fabric), tables_(tables) {
+    for (const HostId host : places.hosts) {
+      targets_.push_back({addresses.first[host], host});
+      leaf_.push_back(fabric.host_switch(host));
+    }
+  }
+
+  std::size_t switches() const { return fabric_->switches(); }
+  SwitchId leaf(Place place) const { return leaf_[place]; }
+  Address address(Place place) const { return targets_[place].address; }
+
+  /// One thread's means to grow trees.
+  class Grower {
+   public:
+    explicit Grower(const RouteTrees& trees)
+        : trees_(&trees), tree_(trees.switches()), next_(*trees.fabric_, trees.tables_) {}
+
+    /// The most targets of one call.
+    static constexpr std::size_t kMost = ForwardingBlock::kBlock;
+
+    /// Calls visit(target, tree, steps) with the tree from some leaves to each target in turn, and
+    /// the step from every switch. Cost: one table entry per switch and target; least where the
+    /// targets' addresses are neighbours.
+    template <class Visit>
+    void grow(std::span<const Place> targets, std::span<const SwitchId> leaves,
+              const Visit& visit) {
+      block_.clear();
+      for (const Place target : targets) block_.push_back(trees_->targets_[target]);
+      next_.look_up(block_);
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        const std::span<const Step> steps = next_.steps(i);
+        tree_.clear();
+        for (const SwitchId leaf : leaves) {
+          tree_.reach(leaf, [&](SwitchId from) { return steps[from].onward; });
+        }
+        visit(targets[i], tree_, steps);
+      }
+    }
+
+   private:
+    const RouteTrees* trees_;
+    InTree tree_;
+    ForwardingBlock next_;
+    std::vector<Destination> block_;
+  };
+
+ private:
+  const Fabric* fabric_;
+  TableView tables_;
+  std::vector<Destination> targets_;  ///< by place
+  std::vector<SwitchId> leaf_;        ///< by place
+};
+
+}  // namespace contend
