@@ -1,16 +1,14 @@
-"""Throughput of direct networks beside closed forms, and seconds a pattern, as Markdown.
+"""Throughput of direct networks beside closed forms, as Markdown.
 
     python tools/beyond_shortest.py [--only FABRIC]
 
 Throughput is 1 over the largest pi of a round, times the messages of a host in it: the share of its
-port's rate at which every host may send before the fullest channel is full. Seconds are those of
-random pairs on one core, once routes are found.
+port's rate at which every host may send before the fullest channel is full.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,15 +17,12 @@ import numpy as np
 import contend
 from contend.congestion import simulate
 from contend.pattern import Pattern, parse
-from contend.units import format_seconds
 
 KIM = "Kim et al. 2008"
 GARCIA = "García et al. 2012"
 DALLY = "Dally and Towles 2004"
 BUTTERFLY = "Kim, Dally, Abts 2007"
 BESTA = "Besta and Hoefler 2014"
-# Random ones, to time one of them.
-PATTERNS = 20
 
 
 @dataclass(frozen=True)
@@ -182,40 +177,17 @@ def beside_closed_forms(cases: Sequence[Traffic]) -> None:
             )
 
 
-def seconds_a_pattern(cases: Sequence[Traffic]) -> None:
-    """Prints how long random pairs take on every fabric by each kind of routes."""
-    print("| fabric | hosts | routes | random pairs get | a pattern takes |")
-    print("|---|---:|---|---:|---:|")
-    engines = {(case.fabric, form[0]): None for case in cases for form in case.closed}
-    for spec, engine in engines:
-        fabric = contend.load(spec, route=engine)
-        times, patterns = [], 2 if engine.startswith("ugal") else PATTERNS
-        for samples in (1, 1 + patterns):
-            began = time.perf_counter()
-            found = simulate(fabric, "bisect", samples=samples, threads=1)
-            times.append(time.perf_counter() - began)
-        each = (times[1] - times[0]) / patterns
-        print(
-            f"| `{spec}` | {fabric.hosts:,} | `{engine}` | {percent(found.effective_bandwidth)} "
-            f"| {format_seconds(each)} |",
-            flush=True,
-        )
-
-
 def percent(share: float) -> str:
     """As the page has it."""
     return f"{100 * share:.1f} %"
 
 
 def main() -> None:
-    """Prints both tables."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="only fabrics whose names begin like this")
     only = parser.parse_args().only
-    chosen = [case for case in cases() if case.fabric.startswith(only)]
-    beside_closed_forms(chosen)
-    print()
-    seconds_a_pattern(chosen)
+    beside_closed_forms([case for case in cases() if case.fabric.startswith(only)])
 
 
 if __name__ == "__main__":
