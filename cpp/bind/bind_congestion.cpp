@@ -191,7 +191,7 @@ Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
                         const Vector<std::uint32_t>& target, const Vector<double>& bytes,
                         const Vector<double>& seconds_per_byte,
                         const Vector<std::uint32_t>& capacity, const Matrix<std::uint32_t>& starts,
-                        std::uint64_t seed, std::uint64_t effort) {
+                        std::uint64_t seed, std::uint64_t effort, std::size_t together) {
   std::vector<Place> found;
   {
     const Released released;
@@ -200,8 +200,9 @@ Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
     for (std::size_t row = 0; row < starts.shape(0); ++row) {
       rows.emplace_back(starts.data() + row * ranks, starts.data() + (row + 1) * ranks);
     }
-    found = seat_ranks(resolver, traffic_of(ranks, phases, phase, source, target, bytes),
-                       {as_span(seconds_per_byte), as_span(capacity), seed, effort}, rows);
+    found =
+        seat_ranks(resolver, traffic_of(ranks, phases, phase, source, target, bytes),
+                   {as_span(seconds_per_byte), as_span(capacity), seed, effort, together}, rows);
   }
   return to_numpy(std::move(found));
 }
@@ -267,7 +268,8 @@ void bind_congestion(nb::module_& m) {
         nb::arg("seats"));
   m.def("seat_ranks", &find_seats, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
         nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
-        nb::arg("capacity"), nb::arg("starts"), nb::arg("seed"), nb::arg("effort"));
+        nb::arg("capacity"), nb::arg("starts"), nb::arg("seed"), nb::arg("effort"),
+        nb::arg("together"));
   m.def("channel_reach", &find_reach, nb::arg("resolver"), nb::arg("leaf"));
   m.def("pairs_across", &find_pairs, nb::arg("resolver"), nb::arg("leaf"), nb::arg("channel"));
 }

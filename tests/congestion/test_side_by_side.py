@@ -240,6 +240,28 @@ def test_within_rails_pairs_of_servers_send_between_adapters_of_one_place() -> N
     assert sorted(source.tolist()) == job.tolist()
 
 
+def test_of_several_patterns_each_is_sent_as_often() -> None:
+    """In two samples a job sends each of two patterns once, which first by chance."""
+    fabric, jobs = FABRICS["alike"], groups(FABRICS["alike"], 5, 4, 3)
+    found = judge_jobs(fabric, jobs, pattern=("ring", "shift:2"), samples=SAMPLES - 1, seed=5)
+    assert found.beside.shape == found.pattern_in.shape == (3, SAMPLES)
+    assert (found.pattern_in.reshape(3, -1, 2).sum(axis=2) == 1).all()
+    assert 0 < found.pattern_in[:, ::2].mean() < 1
+    messages = JobMessages(fabric, jobs, pattern=("ring", "shift:2"), seed=5)
+    sent = messages.sent(range(SAMPLES))
+    first = messages.channels - 2 * len(messages.hosts)
+    for job, hosts in enumerate(jobs):
+        for sample, number in enumerate(found.pattern_in[job].tolist()):
+            ends = sent.crossed[(sent.job == job) & (sent.sample == sample), -2:] - first
+            source, target = (messages.hosts[ends - np.array([0, len(messages.hosts)])]).T
+            order = hosts.tolist()
+            distance = [
+                (order.index(b) - order.index(a)) % len(order)
+                for a, b in zip(source.tolist(), target.tolist(), strict=True)
+            ]
+            assert distance == [1 + number] * len(order)
+
+
 def test_within_rails_servers_of_one_adapter_send_as_ever() -> None:
     fabric, jobs = FABRICS["alike"], groups(FABRICS["alike"], 5, 4)
     plain, rails = (drawn(fabric, jobs, "bisect", 5, rails=within) for within in (False, True))

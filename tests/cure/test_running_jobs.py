@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from contend.congestion import simulate
 from contend.cure import Jobs
 from contend.cure import jobs as look_at_jobs
 from contend.cure.next_job import Servers, choose_next
@@ -158,11 +159,85 @@ def test_servers_with_several_rails() -> None:
     assert found.next.best.servers == ("n1", "n3")
     assert len(found.next.best.hosts) == 4
     # Messages stay within rails, which hang on a leaf each: nothing is shared.
-    assert (found.within_rails, found.traffic) == (True, "bisect within rails")
+    assert (found.within_rails, found.traffic) == (True, "rings and all-to-alls within rails")
     assert (one.alone, one.beside, found.next.best.beside) == (1, 1, 1)
     # A pattern that is asked for has a rank on every adapter.
     asked = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], pattern="bisect")
     assert asked.traffic == "bisect"
+
+
+def interleaved() -> Fabric:
+    """Two units of eight servers with four rails; n01, n03, ... are on one, n02, n04, ... on the
+    other."""
+    made = load("rails:2,8,4,2", route="minhop")
+    unit, number = np.divmod(np.arange(64) // 4, 8)
+    servers = 2 * number + unit + 1
+    return made.replace(
+        host_name=tuple(
+            f"n{s:02} mlx5_{rail}" for s, rail in zip(servers, [*range(4)] * 16, strict=True)
+        )
+    )
+
+
+def ring_share(net: Fabric, order: tuple[str, ...]) -> float:
+    """What messages of a ring on every rail get, the servers in this order, by a simulation."""
+    number = {name: host for host, name in enumerate(net.host_name)}
+    hosts = [number[f"{server} mlx5_{rail}"] for server in order for rail in range(4)]
+    return simulate(net, "4 * ring", placement=hosts).effective_bandwidth
+
+
+def test_the_order_of_ranks_is_one_for_rings_within_rails() -> None:
+    """Twelve servers, more than a unit has. By name every message of a ring goes to the other unit,
+    six from a leaf over two cables: 1/3. In the best order two messages of each rail do."""
+    net = interleaved()
+    found = look_at_jobs(net, [], following=12)
+    assert (found.rails, found.pattern) == (4, "ring, shifts")
+    assert found.next is not None
+    best, first = found.next.best, found.next.first
+    assert first.order == first.servers == tuple(f"n{number:02}" for number in range(1, 13))
+    assert (
+        first.by_pattern[0] == pytest.approx(ring_share(net, first.order)) == pytest.approx(1 / 3)
+    )
+    assert sorted(best.order) == list(best.servers) != list(best.order)
+    assert best.by_pattern[0] == pytest.approx(ring_share(net, best.order)) == 1
+    assert ring_share(net, best.servers) < 0.7
+    assert best.by_pattern[1] >= first.by_pattern[1]
+    assert best.beside == pytest.approx(sum(best.by_pattern) / 2)
+    names = [net.host_name[host] for host in best.hosts]
+    assert names == [f"{server} mlx5_{rail}" for server in best.order for rail in range(4)]
+    # A pattern that is asked for is sent alone, and ranks stay in the order of names.
+    asked = look_at_jobs(net, [], following=12, pattern="bisect").next
+    assert asked is not None
+    assert asked.best.order == asked.best.servers
+    assert len(asked.best.by_pattern) == 1
+
+
+def test_jobs_on_rails_send_rings_and_all_to_alls_alike_often() -> None:
+    net = interleaved()
+    found = look_at_jobs(net, {"a": ["n01", "n02", "n03", "n04"], "b": ["n05", "n06"]}, samples=7)
+    assert found.samples == 8
+    job = found.jobs[0]
+    assert job.beside == pytest.approx(sum(job.by_pattern) / 2)
+    # Both messages of a ring of two cross to the other unit, as its all-to-all's.
+    assert found.jobs[1].alone == 1
+    # The ring of four by name: two from each leaf over two cables, which tables may give both.
+    assert ring_share(net, ("n01", "n02", "n03", "n04")) <= 1
+
+
+def test_whole_servers_of_the_usual_kind_are_chosen_on_rails() -> None:
+    """Server n16 lacks an adapter, so rings do not go through it."""
+    net = interleaved()
+    names = [name if name != "n16 mlx5_3" else "login" for name in net.host_name]
+    system = net.host_system_guid.copy()
+    system[names.index("login")] = 0
+    found = look_at_jobs(
+        net.replace(host_name=tuple(names), host_system_guid=system), [], following=15
+    )
+    assert found.free == 15
+    assert found.next is not None
+    assert "n16" not in found.next.best.servers
+    with pytest.raises(UsageError, match="next: 15 servers are free, expected 16"):
+        look_at_jobs(net.replace(host_name=tuple(names), host_system_guid=system), [], following=16)
 
 
 def test_servers_of_one_adapter_know_no_rails() -> None:

@@ -37,8 +37,6 @@ class PhaseLoads {
   double move(std::span<const RankMove> moves);
   /// Takes the last move back.
   void undo();
-  /// Moves to where the ranks of the last move came from.
-  std::span<const RankMove> way_back() const { return way_back_; }
   /// Appends ranks with messages over channels that take at least `share` of their phase's longest
   /// time. Cost: all messages' routes.
   void ranks_on_full_channels(double share, std::vector<std::uint32_t>& ranks) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
@@ -49,11 +50,19 @@ class Draws {
   std::size_t at_ = kPhiloxGroup;
 };
 
+/// Of every server's ranks the server's place, or of its places its seats.
+std::vector<std::uint32_t> by_server(std::span<const std::uint32_t> each, std::size_t together,
+                                     std::uint32_t unit) {
+  std::vector<std::uint32_t> found;
+  for (std::size_t n = 0; n < each.size(); n += together) found.push_back(each[n] / unit);
+  return found;
+}
+
 /// Who sits at every place, and exchanges that keep to the seats.
 class Sitters {
  public:
-  Sitters(std::span<const Place> places, std::span<const std::uint32_t> seats)
-      : seats_(seats), at_(seats.size()) {
+  Sitters(std::span<const Place> places, std::vector<std::uint32_t> seats)
+      : seats_(std::move(seats)), at_(seats_.size()) {
     for (std::uint32_t rank = 0; rank < places.size(); ++rank) at_[places[rank]].push_back(rank);
   }
 
@@ -88,20 +97,23 @@ class Sitters {
   }
 
  private:
-  std::span<const std::uint32_t> seats_;
+  std::vector<std::uint32_t> seats_;
   std::vector<std::vector<std::uint32_t>> at_;
 };
 
-/// Descent and annealing from one start.
+/// Descent and annealing from one start. Ranks and places are servers' where they move together.
 class Search {
  public:
   Search(const Resolver& resolver, const RankMessages& messages, const SeatSearch& terms,
          std::span<const Place> start, std::uint64_t sample)
       : messages_(messages),
         loads_(resolver, messages, terms.seconds_per_byte, start),
-        sitters_(start, terms.seats),
+        together_(terms.together),
+        ranks_(start.size() / together_),
+        sitters_(by_server(start, together_, static_cast<std::uint32_t>(together_)),
+                 by_server(terms.seats, together_, 1)),
         draws_(terms.seed, sample),
-        places_(terms.seats.size()) {}
+        places_(terms.seats.size() / together_) {}
 
   std::span<const Place> places() const { return loads_.places(); }
   std::uint64_t spent() const { return loads_.changes(); }
@@ -112,7 +124,7 @@ class Search {
     do {
       loads_.set_power(squarings);
       list_hot_ranks();
-    } while (sweep(0.0, end) > messages_.ranks() / 500 && loads_.changes() < end);
+    } while (sweep(0.0, end) > ranks_ / 500 && loads_.changes() < end);
   }
 
   /// Annealing from `heat` times the mean loss of random exchanges down to nothing.
@@ -147,14 +159,14 @@ class Search {
   /// As many proposals as there are ranks; returns how many that lower the norm were taken.
   std::size_t sweep(double temperature, std::uint64_t end) {
     std::size_t better = 0;
-    for (std::size_t n = 0; n < messages_.ranks() && loads_.changes() < end; ++n) {
+    for (std::size_t n = 0; n < ranks_ && loads_.changes() < end; ++n) {
       check_interruption();
       const double growth = propose();
       if (moves_.empty()) continue;
       const bool lower = growth < -1e-12;
       better += lower ? 1U : 0U;
       if (lower || (temperature > 0 && draws_.share() < std::exp(-growth / temperature))) {
-        sitters_.apply(moves_, loads_.way_back());
+        sitters_.apply(moves_, way_back_);
       } else {
         loads_.undo();
       }
@@ -167,17 +179,31 @@ class Search {
   /// own.
   double propose() {
     const bool hot = !hot_.empty() && draws_.below(2) == 0;
-    const std::uint32_t rank =
+    const std::uint32_t sender =
         hot ? hot_[draws_.below(hot_.size())] : draws_.below(messages_.ranks());
-    const Place from = loads_.places()[rank];
-    const auto own = messages_.of(rank);
+    const Place from = place_of(sender);
+    const auto own = messages_.of(sender);
     Place near = from;
     if (!own.empty() && draws_.below(2) == 0) {
-      near = loads_.places()[own[draws_.below(own.size())].other];
+      near = place_of(own[draws_.below(own.size())].other);
     }
+    const auto rank = static_cast<std::uint32_t>(sender / together_);
     sitters_.propose(rank, from, nearby(near), draws_, moves_);
     if (moves_.empty()) return 0;
-    return loads_.move(moves_);
+    way_back_.clear();
+    each_.clear();
+    for (const RankMove& moved : moves_) {
+      const auto first = static_cast<std::uint32_t>(moved.rank * together_);
+      way_back_.push_back({moved.rank, place_of(first)});
+      for (std::uint32_t k = 0; k < together_; ++k) {
+        each_.push_back({first + k, static_cast<Place>(moved.to * together_ + k)});
+      }
+    }
+    return loads_.move(each_);
+  }
+
+  Place place_of(std::uint32_t rank) const {
+    return static_cast<Place>(loads_.places()[rank] / together_);
   }
 
   /// A place by its distance in numbers, every power of two as likely as any other.
@@ -206,11 +232,15 @@ class Search {
 
   const RankMessages& messages_;
   PhaseLoads loads_;
+  std::size_t together_;
+  std::size_t ranks_;
   Sitters sitters_;
   Draws draws_;
   std::size_t places_;
   std::vector<std::uint32_t> hot_;
   std::vector<RankMove> moves_;
+  std::vector<RankMove> way_back_;
+  std::vector<RankMove> each_;  ///< moves of single ranks
 };
 
 /// How many ranks every place holds.
@@ -228,6 +258,20 @@ std::vector<std::uint32_t> taken(std::span<const Place> places,
 std::size_t used(std::span<const Place> places, std::span<const std::uint32_t> seats) {
   const std::vector<std::uint32_t> count = taken(places, seats);
   return seats.size() - static_cast<std::size_t>(std::ranges::count(count, 0U));
+}
+
+/// Throws Error where a start does not seat servers whole.
+void check_servers(std::span<const Place> start, const SeatSearch& search) {
+  const std::size_t together = search.together;
+  if (together == 0 || start.size() % together != 0 || search.seats.size() % together != 0) {
+    throw Error("whole servers");
+  }
+  for (std::size_t rank = 0; rank < start.size(); ++rank) {
+    if (start[rank] != start[rank - rank % together] + rank % together ||
+        start[rank] % together != rank % together) {
+      throw Error("ranks of a server on its places, in their order");
+    }
+  }
 }
 
 }  // namespace
@@ -326,13 +370,16 @@ std::vector<Place> seat_ranks(const Resolver& resolver, const PhasedTraffic& tra
     return true;
   };
   for (const std::vector<Place>& start : starts) {
+    check_servers(start, search);
     if (used(start, search.seats) > most) throw Error("no more places than the first start uses");
     consider(start);
   }
   if (messages.size() == 0) return best;
   std::vector<std::vector<Place>> begun = starts;
-  begun.push_back(halve(resolver, messages, taken(best, search.seats)));
-  consider(begun.back());
+  if (search.together == 1) {
+    begun.push_back(halve(resolver, messages, taken(best, search.seats)));
+    consider(begun.back());
+  }
   // A tenth for the descents of all starts, the rest for annealing from the best of them.
   std::uint64_t sample = 0;
   for (const std::vector<Place>& start : begun) {

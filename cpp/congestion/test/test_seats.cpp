@@ -149,6 +149,36 @@ TEST_CASE("ranks that talk share a place that has seats for them") {
   CHECK(found[0] != found[1]);
 }
 
+TEST_CASE("servers move whole, and their ranks keep their places within them") {
+  // Four servers of two ranks; every rank sends to the one of its number on the next server. In the
+  // order 0, 2, 1, 3 messages go 2, 3, 2 and 1 servers on, so a channel carries four; in that of
+  // the ring two.
+  const SeatRing ring(8);
+  Columns columns;
+  for (std::uint32_t r = 0; r < 8; ++r) {
+    columns.phase.push_back(0);
+    columns.source.push_back(r);
+    columns.target.push_back((r + 2) % 8);
+    columns.bytes.push_back(10);
+  }
+  const std::vector<Place> start{0, 1, 4, 5, 2, 3, 6, 7};
+  CHECK(ring.judge(columns.of(8, 1), start).seconds == 40);
+  const std::vector<Place> found = seat_ranks(*ring.resolver, columns.of(8, 1),
+                                              {ring.seconds, ring.seats, 1, 200'000, 2}, {start});
+  CHECK(ring.judge(columns.of(8, 1), found).seconds == 20);
+  for (std::uint32_t r = 0; r < 8; r += 2) {
+    CHECK(found[r] % 2 == 0);
+    CHECK(found[r + 1] == found[r] + 1);
+  }
+  // Ranks of a server on two, and in another order.
+  CHECK_THROWS_AS(seat_ranks(*ring.resolver, columns.of(8, 1),
+                             {ring.seconds, ring.seats, 1, 200'000, 2}, {{0, 2, 1, 3, 4, 5, 6, 7}}),
+                  contend::Error);
+  CHECK_THROWS_AS(seat_ranks(*ring.resolver, columns.of(8, 1),
+                             {ring.seconds, ring.seats, 1, 200'000, 3}, {start}),
+                  contend::Error);
+}
+
 TEST_CASE("what does not fit is refused") {
   const SeatRing ring(4);
   const Columns columns = ring_of(4);

@@ -26,6 +26,9 @@ _Ranks = NDArray[np.uint32]
 # In place of a host, where a server has none on a rail.
 _NONE = np.iinfo(np.uint32).max
 
+RAIL_PATTERNS = ("ring", "shifts")
+"""What libraries for GPUs send within rails: rings, and all-to-alls step by step."""
+
 # Channels that messages cross, held at once: some 100 MB with all that is made of them.
 _CROSSINGS = 1 << 20
 # Far above any machine: an array of jobs on the same hosts would be memory asked for by a file.
@@ -41,7 +44,8 @@ _SAMPLES_APART = 1 << 32
 class JobMessages:
     """The messages that jobs send: in every sample each is in one round of its pattern.
 
-    Rounds are drawn, as jobs do not wait for each other. A job has a rank on each of its hosts, in
+    Rounds are drawn, as jobs do not wait for each other. Of several patterns a job sends one after
+    the other, and each job begins with another by chance. A job has a rank on each of its hosts, in
     the order in which they are given; or within rails a rank on each of its servers, of which every
     adapter sends to the one on its rail, as libraries for GPUs do. The same seed and number of a
     job draw the same messages, whatever the others are.
@@ -49,7 +53,7 @@ class JobMessages:
     Args:
         fabric: with routes.
         jobs: hosts of every job, each once.
-        pattern: a specification, for as many ranks as each job has hosts.
+        pattern: a specification, for as many ranks as each job has hosts; or several.
         rails: whether messages stay within rails; a job has then as many ranks as servers.
         seed: of all random choices.
         others: further hosts between which messages may be asked for.
@@ -64,7 +68,7 @@ class JobMessages:
         fabric: Fabric,
         jobs: Sequence[Hosts],
         *,
-        pattern: str = "bisect",
+        pattern: str | tuple[str, ...] = "bisect",
         rails: bool = False,
         seed: int = 1,
         others: Hosts | None = None,
@@ -78,9 +82,9 @@ class JobMessages:
         every = [*jobs, np.zeros(0, np.uint32) if others is None else others]
         self.hosts = np.unique(np.concatenate(every)).astype(np.uint32)
         self._fabric = fabric
-        self._pattern = pattern
+        self.patterns = (pattern,) if isinstance(pattern, str) else pattern
         self._seed = seed
-        self._patterns: dict[int, Pattern] = {}
+        self._made: dict[int, tuple[Pattern, ...]] = {}
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
         self._jobs = [self._ranks(hosts) for hosts in jobs]
@@ -125,9 +129,35 @@ class JobMessages:
 
     def drawn(self, *further: Hosts) -> bool:
         """Whether samples differ, those of further jobs on such hosts included."""
-        patterns = self._patterns_of(further)
+        patterns = self._all_patterns(further)
         by_chance = any(pattern.random or pattern.rounds > 1 for pattern in patterns)
+        # Which patterns of several jobs meet.
+        by_chance |= len(patterns) > len(self.patterns) > 1
         return by_chance or self._fabric.draws_routes
+
+    def enough(self, samples: int, *further: Hosts) -> int:
+        """So many samples, or a few more, in which every pattern comes as often.
+
+        Two of each where all would be alike, with further jobs on such hosts.
+        """
+        count = len(self.patterns)
+        return (
+            2 * count if not self.drawn(*further) else max(2 * count, -(-samples // count) * count)
+        )
+
+    def pattern_in(self, job: int, samples: range) -> NDArray[np.int64]:
+        """Which of the patterns a job sends in every sample, by number, shape [samples].
+
+        In as many samples as there are patterns, from a multiple of their number on, it sends each
+        once.
+        """
+        count = len(self.patterns)
+        number = np.arange(samples.start, samples.stop, dtype=np.int64)
+        if count == 1 or len(number) == 0:
+            return np.zeros(len(number), dtype=np.int64)
+        words = np.random.Philox(key=[self._seed, job + _SAMPLES_APART])
+        first = words.random_raw(int(number[-1]) // count + 1)[number // count]
+        return (number + (first % np.uint64(count)).astype(np.int64)) % count
 
     def batches(self, samples: int, *further: Hosts) -> Iterator[range]:
         """Samples by as many at a time as memory allows for, with further jobs on such hosts.
@@ -138,22 +168,24 @@ class JobMessages:
         messages = 0.0
         for ranks in (*self._jobs, *map(self._ranks, further)):
             if len(ranks) > 1:
-                pattern = self._pattern_of(len(ranks))
-                messages += ranks.shape[1] * pattern.core.messages_expected / pattern.rounds
+                messages += ranks.shape[1] * max(
+                    pattern.core.messages_expected / pattern.rounds
+                    for pattern in self._patterns_of(len(ranks))
+                )
         crossed = self._resolver.crossed + 2
         most = min(_MOST_MESSAGES, _MOST_CROSSINGS // crossed)
         if messages > most:
             raise UsageError(
-                f"pattern {self._pattern}: expected at most {most:,} messages of all "
+                f"pattern {', '.join(self.patterns)}: expected at most {most:,} messages of all "
                 f"jobs at once, got {messages:,.0f}"
             )
         size = max(1, int(_CROSSINGS / (max(messages, 1) * crossed)))
         for first in range(0, samples, size):
             yield range(first, min(first + size, samples))
 
-    def _patterns_of(self, further: Sequence[Hosts]) -> list[Pattern]:
+    def _all_patterns(self, further: Sequence[Hosts]) -> list[Pattern]:
         sizes = map(len, (*self._jobs, *map(self._ranks, further)))
-        return [self._pattern_of(ranks) for ranks in sizes if ranks > 1]
+        return [one for ranks in sizes if ranks > 1 for one in self._patterns_of(ranks)]
 
     def _ranks(self, hosts: Hosts) -> _Ranks:
         """The places of every rank's hosts by rail, `_NONE` for none, shape [ranks, rails]."""
@@ -174,8 +206,9 @@ class JobMessages:
             if len(ranks) < 2:
                 continue
             rounds = self._rounds(job, len(ranks), samples)
-            for sample, number in zip(samples, rounds, strict=True):
-                source, target = self._drawn(job, len(ranks), sample, number)
+            for sample, (pattern, number) in zip(samples, rounds, strict=True):
+                own = (job * _SAMPLES_APART + sample) % (1 << 64)
+                source, target = pattern.messages(number, seed=self._seed, sample=own)
                 apart = source != target
                 ends = _on_rails(ranks[source[apart]], ranks[target[apart]])
                 about = (job, sample - samples.start)
@@ -194,31 +227,33 @@ class JobMessages:
         whose, which = job_of.astype(np.int64), sample_of.astype(np.int64)
         return SampledMessages(crossed, port, whose, which, part)
 
-    def _rounds(self, job: int, ranks: int, samples: range) -> list[int]:
-        """The round that a job is in, in every sample."""
-        rounds = self._pattern_of(ranks).rounds
-        if rounds == 1:
-            return [0] * len(samples)
+    def _rounds(self, job: int, ranks: int, samples: range) -> list[tuple[Pattern, int]]:
+        """The pattern and its round that a job is in, in every sample."""
+        made = self._patterns_of(ranks)
+        patterns = [made[number] for number in self.pattern_in(job, samples).tolist()]
+        if all(pattern.rounds == 1 for pattern in patterns):
+            return [(pattern, 0) for pattern in patterns]
         words = np.random.Philox(key=[self._seed, job]).random_raw(samples.stop)
-        chosen: list[int] = (words[samples.start :] % np.uint64(rounds)).tolist()
-        return chosen
+        drawn: list[int] = words[samples.start :].tolist()
+        return [
+            (pattern, word % pattern.rounds) for pattern, word in zip(patterns, drawn, strict=True)
+        ]
 
-    def _drawn(self, job: int, ranks: int, sample: int, number: int) -> tuple[Hosts, Hosts]:
-        own = (job * _SAMPLES_APART + sample) % (1 << 64)
-        return self._pattern_of(ranks).messages(number, seed=self._seed, sample=own)
-
-    def _pattern_of(self, ranks: int) -> Pattern:
+    def _patterns_of(self, ranks: int) -> tuple[Pattern, ...]:
         """Patterns are kept by size: jobs of a few sizes are the rule."""
-        if ranks not in self._patterns:
-            try:
-                made = parse_pattern(self._pattern, ranks)
-            except UsageError as error:
-                thing = "host" if self._server is None else "server"
-                raise UsageError(*error.parts, f" (in a job of {counted(ranks, thing)})") from None
-            if made.core.weighted:
-                raise UsageError(f"pattern {made.name}: expected one without bytes of messages")
-            self._patterns[ranks] = made
-        return self._patterns[ranks]
+        if ranks not in self._made:
+            self._made[ranks] = tuple(self._make(spec, ranks) for spec in self.patterns)
+        return self._made[ranks]
+
+    def _make(self, spec: str, ranks: int) -> Pattern:
+        try:
+            made = parse_pattern(spec, ranks)
+        except UsageError as error:
+            thing = "host" if self._server is None else "server"
+            raise UsageError(*error.parts, f" (in a job of {counted(ranks, thing)})") from None
+        if made.core.weighted:
+            raise UsageError(f"pattern {made.name}: expected one without bytes of messages")
+        return made
 
     def _routes(
         self, source: Hosts, target: Hosts, sample_of: Hosts, samples: range

@@ -105,6 +105,7 @@ def seat_ranks(
     *,
     rate: float | None = None,
     seed: int = 1,
+    together: int = 1,
 ) -> NDArray[np.uint32]:
     """Seats ranks so that `SeatFigures` become small; the same seed gives the same seats.
 
@@ -117,12 +118,13 @@ def seat_ranks(
             uses no more hosts than the first.
         rate: bytes per second of every channel; None for the fabric's own.
         seed: of every random choice.
+        together: so many neighbouring ranks, and hosts, are those of a server and move together.
 
     Returns:
         Host of every rank, shape [ranks].
 
     Raises:
-        UsageError: a host cannot be reached, or a start does not fit the seats.
+        UsageError: a host cannot be reached, or a start does not fit the seats, or the servers.
     """
     places = np.asarray(hosts, dtype=np.uint32)
     place_of = np.full(fabric.hosts, len(places), dtype=np.uint32)
@@ -140,6 +142,7 @@ def seat_ranks(
         begun,
         seed,
         min(_EFFORT_PER_MESSAGE * len(traffic.source) * channels, _MOST_EFFORT),
+        together,
     )
     return places[found]
 

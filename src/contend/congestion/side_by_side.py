@@ -53,19 +53,21 @@ class SideBySide:
         bytes_per_second: what they get beside all others, in the mean, shape [jobs]; None where
             the rates of links are not known.
         pairs: those that lose anything to one other job.
+        pattern_in: which of the patterns each sends, by number, shape [jobs, samples].
     """
 
     alone: Shares
     beside: Shares
     bytes_per_second: Shares | None
     pairs: tuple[PairLoss, ...]
+    pattern_in: NDArray[np.int64]
 
 
 def judge_jobs(
     fabric: Fabric,
     jobs: Sequence[Hosts],
     *,
-    pattern: str = "bisect",
+    pattern: str | tuple[str, ...] = "bisect",
     rails: bool = False,
     samples: int = 200,
     seed: int = 1,
@@ -80,9 +82,11 @@ def judge_jobs(
     Args:
         fabric: with routes.
         jobs: hosts of every job, each once.
-        pattern: a specification, for as many ranks as each job has hosts.
+        pattern: a specification, for as many ranks as each job has hosts; or several, of which
+            every job sends each in as many samples.
         rails: whether messages stay within rails; a job has then as many ranks as servers.
-        samples: how many are drawn; two where all would be alike.
+        samples: how many are drawn, or a few more for several patterns; two of each pattern where
+            all would be alike.
         seed: of all random choices.
         progress: told how many samples are counted, of how many.
 
@@ -93,8 +97,7 @@ def judge_jobs(
     if samples < 2:
         raise UsageError(f"expected at least 2 samples, got {counted(samples, 'sample')}")
     messages = JobMessages(fabric, jobs, pattern=pattern, rails=rails, seed=seed)
-    if not messages.drawn():
-        samples = 2
+    samples = messages.enough(samples)
     alone, beside, carried = (np.ones((len(jobs), samples)) for _ in range(3))
     losses = _Losses(len(jobs), messages.channels + 1)
     for batch in messages.batches(samples):
@@ -107,7 +110,14 @@ def judge_jobs(
         if progress is not None:
             progress(batch.stop, samples)
     rate = carried.mean(axis=1) if messages.rated else None
-    return SideBySide(alone, beside, rate, losses.pairs(samples, messages))
+    sent_in = [messages.pattern_in(job, range(samples)) for job in range(len(jobs))]
+    return SideBySide(
+        alone,
+        beside,
+        rate,
+        losses.pairs(samples, messages),
+        np.array(sent_in, dtype=np.int64).reshape(len(jobs), samples),
+    )
 
 
 class _Shared:

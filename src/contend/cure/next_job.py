@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import JobMessages, Newcomer, half_width
+from contend.congestion import (
+    RAIL_PATTERNS,
+    JobMessages,
+    Newcomer,
+    PhasedTraffic,
+    half_width,
+    seat_ranks,
+)
 from contend.errors import UsageError
 from contend.fabric import Fabric, server_names, servers_of
-from contend.placement import by_name
+from contend.placement import by_name, by_server, leaf_by_leaf
 from contend.units import counted
 
 _Servers = tuple[int, ...]
@@ -32,6 +39,7 @@ class Servers:
         self._fabric = fabric
         self._server = servers_of(fabric)
         self._order = by_name(fabric)
+        self._by_leaf = leaf_by_leaf(fabric, self._order)
         self._rank = np.empty(fabric.hosts, dtype=np.int64)
         self._rank[self._order] = np.arange(fabric.hosts)
         self._names = server_names(fabric)
@@ -66,10 +74,24 @@ class Servers:
         """The hosts of servers, in the natural order of their names."""
         return self.in_order([host for server in servers for host in self._hosts[server]])
 
+    def by_leaf(self, servers: Collection[int]) -> NDArray[np.uint32]:
+        """The hosts of servers, those on the same leaves one after the other."""
+        chosen = np.isin(self._server[self._by_leaf], list(servers))
+        return self._by_leaf[chosen]
+
+    def alike(self, servers: Sequence[int]) -> list[int]:
+        """Those with as many adapters as most adapters' servers have."""
+        whole = self.of(by_server(self._fabric, self.hosts(servers)).ravel())
+        kept = frozenset(whole)
+        return [server for server in servers if server in kept]
+
     def names(self, servers: Collection[int]) -> tuple[str, ...]:
         """What servers are called, in natural order."""
-        hosts = self.hosts(servers).tolist()
-        return tuple(dict.fromkeys(self._names[host] for host in hosts))
+        return self.names_in_order(self.hosts(servers))
+
+    def names_in_order(self, hosts: NDArray[np.uint32]) -> tuple[str, ...]:
+        """What the servers of hosts are called, each once, in the order of the hosts."""
+        return tuple(dict.fromkeys(self._names[host] for host in hosts.tolist()))
 
     def groups(self, servers: Collection[int]) -> dict[tuple[int, ...], list[int]]:
         """Servers by the leaves that they hang on, in the order given."""
@@ -104,7 +126,8 @@ class Seats:
 
     Attributes:
         servers: their names.
-        hosts: numbers of their hosts, shape [hosts].
+        order: the same in the order of ranks.
+        hosts: numbers of their hosts, shape [hosts], in the order of ranks.
         leaves: number of switches that they are attached to.
         alone: what its messages get without other jobs, as a share of their hosts' ports.
         beside: what they get beside the others.
@@ -112,9 +135,11 @@ class Seats:
         cost: what the others lose because of it, averaged over their hosts.
         cost_margin: half of its 95 % interval.
         worst: the job that loses most, by its place among all, and what; None where none loses.
+        by_pattern: what messages of each pattern get beside the others, alone where all send one.
     """
 
     servers: tuple[str, ...]
+    order: tuple[str, ...]
     hosts: NDArray[np.uint32]
     leaves: int
     alone: float
@@ -123,6 +148,7 @@ class Seats:
     cost: float
     cost_margin: float
     worst: tuple[int, float] | None
+    by_pattern: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +188,7 @@ def choose_next(
     free: Sequence[int],
     jobs: Sequence[NDArray[np.uint32]],
     count: int,
-    pattern: str,
+    pattern: str | tuple[str, ...],
     samples: int,
     seed: int,
     *,
@@ -172,7 +198,8 @@ def choose_next(
 
     Tried are the first by name, those on the fewest leaves, those around each leaf, evenly spread
     ones, and exchanges between leaves from the best of them. What is chosen and the first by name
-    are then judged by the samples that judge the jobs.
+    are then judged by the samples that judge the jobs. Where rings are sent within rails, servers
+    come leaf by leaf, or in a better order for rings where one is found; the first by name do not.
 
     Args:
         fabric: with routes.
@@ -180,7 +207,7 @@ def choose_next(
         free: those that may be taken, by name.
         jobs: hosts of the jobs that send.
         count: servers of the next, at least two.
-        pattern: that all send.
+        pattern: that all send, or several.
         samples: how many judge the choice.
         seed: of all random choices.
         rails: whether messages stay within rails.
@@ -196,16 +223,21 @@ def choose_next(
         fabric, jobs, pattern=pattern, rails=rails, seed=seed, others=servers.hosts(free)
     )
     first = tuple(free[:count])
-    own = samples, samples + _SEARCH_SAMPLES
-    if not messages.drawn(servers.hosts(first)):
-        samples, own = 2, (0, 1)
-    search = _Search(servers, messages, jobs, range(*own))
+    every = len(messages.patterns)
+    drawn = messages.drawn(servers.hosts(first))
+    samples = messages.enough(samples, servers.hosts(first))
+    tried = range(samples, samples + _SEARCH_SAMPLES) if drawn else range(every)
+    rings = rails and messages.patterns == RAIL_PATTERNS
+    search = _Search(servers, messages, jobs, tried, servers.by_leaf if rings else servers.hosts)
     for choice in (first, *_choices(fabric, servers, free, count)):
         search.consider(choice)
     search.exchange(free, seed)
+    order = search.arranged(search.best)
+    if rings:
+        order = search.best_of((order, _ring(fabric, order, seed), servers.hosts(search.best)))
     judge = _Judge(servers, messages, jobs, samples)
-    best, worth = judge(search.best)
-    usual, usual_worth = judge(first)
+    best, worth = judge(order)
+    usual, usual_worth = judge(servers.hosts(first))
     difference = worth - usual_worth
     if difference.mean() < 0:
         # Chance chose it: by other samples it is the worse one.
@@ -217,6 +249,20 @@ def choose_next(
         gain=float(difference.mean()),
         margin=half_width(difference),
         tried=search.tried,
+    )
+
+
+def _ring(fabric: Fabric, hosts: NDArray[np.uint32], seed: int) -> NDArray[np.uint32]:
+    """Whole servers in an order in which rings within their rails share the fewest links."""
+    placed = by_server(fabric, hosts)
+    servers, rails = placed.shape
+    source = np.arange(servers * rails, dtype=np.uint32)
+    target = (source + rails) % np.uint32(servers * rails)
+    alike = np.zeros(len(source), dtype=np.uint32), np.ones(len(source))
+    traffic = PhasedTraffic(len(source), 1, alike[0], source, target, alike[1])
+    start = placed.ravel()
+    return seat_ranks(
+        fabric, traffic, start, np.ones_like(start), [start], seed=seed, together=rails
     )
 
 
@@ -294,21 +340,29 @@ class _Judge:
         self._weight = np.array([len(hosts) for hosts in jobs], dtype=np.float64)
         self._samples = samples
 
-    def __call__(self, chosen: _Servers) -> tuple[Seats, NDArray[np.float64]]:
-        """The seats, and what the hosts of all jobs get, less what they got before, by sample."""
-        hosts = self._servers.hosts(chosen)
+    def __call__(self, hosts: NDArray[np.uint32]) -> tuple[Seats, NDArray[np.float64]]:
+        """The seats, and what the hosts of all jobs get, less what they got before, by sample.
+
+        Of several patterns a sample is one of each.
+        """
+        chosen = self._servers.of(hosts)
         parts = [
             Newcomer(self._messages, len(self._weight), batch).judge(hosts)
             for batch in self._messages.batches(self._samples, hosts)
         ]
         alone, beside = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
         losses = np.concatenate([part[2] for part in parts], axis=1)
-        lost = self._weight @ losses
+        patterns = len(self._messages.patterns)
+        sent = self._messages.pattern_in(len(self._weight), range(self._samples))
+        each = tuple(float(beside[sent == number].mean()) for number in range(patterns))
+        alone, beside = (one.reshape(-1, patterns).mean(axis=1) for one in (alone, beside))
+        lost = (self._weight @ losses).reshape(-1, patterns).mean(axis=1)
         cost = lost / max(self._weight.sum(), 1)
         mean = losses.mean(axis=1)
         worst = int(mean.argmax()) if len(mean) else 0
         seats = Seats(
             servers=self._servers.names(chosen),
+            order=self._servers.names_in_order(hosts),
             hosts=hosts,
             leaves=self._servers.leaves(chosen),
             alone=float(alone.mean()),
@@ -317,13 +371,22 @@ class _Judge:
             cost=float(cost.mean()),
             cost_margin=half_width(cost),
             worst=(worst, float(mean[worst])) if len(mean) and mean[worst] > 0 else None,
+            by_pattern=each,
         )
         all_hosts = self._weight.sum() + len(hosts)
         return seats, (len(hosts) * beside - lost) / all_hosts
 
 
 class _Search:
-    """The best of all choices so far."""
+    """The best of all choices so far.
+
+    Args:
+        servers: of the fabric.
+        messages: of the jobs that run.
+        jobs: their hosts.
+        samples: which judge the choices.
+        arranged: hosts of chosen servers in the order of ranks.
+    """
 
     def __init__(
         self,
@@ -331,12 +394,14 @@ class _Search:
         messages: JobMessages,
         jobs: Sequence[NDArray[np.uint32]],
         samples: range,
+        arranged: Callable[[_Servers], NDArray[np.uint32]],
     ) -> None:
         self._servers = servers
         self._weight = np.array([len(hosts) for hosts in jobs], dtype=np.float64)
         self._newcomer = Newcomer(messages, len(jobs), samples)
         self._seen: set[frozenset[int]] = set()
         self._worth: tuple[float, int] | None = None
+        self.arranged = arranged
         self.best: _Servers = ()
 
     @property
@@ -348,13 +413,20 @@ class _Search:
         if frozenset(choice) in self._seen:
             return
         self._seen.add(frozenset(choice))
-        hosts = self._servers.hosts(choice)
-        _, beside, losses = self._newcomer.judge(hosts)
-        total = len(hosts) * beside.mean() - (self._weight @ losses).mean()
-        mean = total / (len(hosts) + self._weight.sum())
-        worth = (round(float(mean) / _SAME) * _SAME, -self._servers.leaves(choice))
+        worth = (self._mean(self.arranged(choice)), -self._servers.leaves(choice))
         if self._worth is None or worth > self._worth:
             self.best, self._worth = choice, worth
+
+    def best_of(self, orders: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+        """The order in which hosts get most; of those that are as good the first."""
+        return max(orders, key=self._mean)
+
+    def _mean(self, hosts: NDArray[np.uint32]) -> float:
+        """What the hosts of all jobs get in the mean, less what they got before."""
+        _, beside, losses = self._newcomer.judge(hosts)
+        total = len(hosts) * beside.mean() - (self._weight @ losses).mean()
+        mean = float(total / (len(hosts) + self._weight.sum()))
+        return round(mean / _SAME) * _SAME
 
     def exchange(self, free: Sequence[int], seed: int) -> None:
         """Moves some servers of the best choice from one leaf to another, again and again."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import PairLoss, SideBySide, half_width, judge_jobs
+from contend.congestion import RAIL_PATTERNS, PairLoss, SideBySide, half_width, judge_jobs
 from contend.cure.next_job import NextJob, Servers, choose_next
 from contend.errors import InputError
-from contend.fabric import Fabric, source_name
+from contend.fabric import Fabric, count_rails, source_name
 from contend.placement import (
     HostChoice,
     HostNames,
@@ -47,6 +47,7 @@ class Job:
         loss: of the one to the other.
         margin: half of the 95 % interval of the loss.
         beside_Bps: `beside` as a rate; None where rates of links are not known.
+        by_pattern: what messages of each pattern get beside all others.
     """
 
     listed: ListedJob
@@ -60,6 +61,7 @@ class Job:
     loss: float = 0.0
     margin: float = 0.0
     beside_Bps: float | None = None
+    by_pattern: tuple[float, ...] = ()
 
     @property
     def loses(self) -> bool:
@@ -104,8 +106,9 @@ class Jobs(Shown, told="jobs_document"):
         pairs: those that hurt each other, the worst first: by what their hosts lose in sum.
         free: servers that no job has and that may be taken.
         next: where the next job would sit best; None where that was not asked.
-        pattern: that every job sends.
+        patterns: that every job sends, one after the other.
         within_rails: whether it sends it between its servers, every adapter to that on its rail.
+        rails: of the cluster's servers, where rings and all-to-alls are sent within them; else 0.
         samples: how many were drawn.
         seed: of all random choices.
         seconds: that it took.
@@ -116,16 +119,23 @@ class Jobs(Shown, told="jobs_document"):
     pairs: tuple[Harm, ...]
     free: int
     next: NextJob | None
-    pattern: str
+    patterns: tuple[str, ...]
     within_rails: bool
+    rails: int
     samples: int
     seed: int
     seconds: float
 
     @property
+    def pattern(self) -> str:
+        """What every job sends."""
+        return ", ".join(self.patterns)
+
+    @property
     def traffic(self) -> str:
         """The pattern in words."""
-        return f"{self.pattern} within rails" if self.within_rails else self.pattern
+        words = "rings and all-to-alls" if self.rails else self.pattern
+        return f"{words} within rails" if self.within_rails else words
 
     def __repr__(self) -> str:
         losing = sum(job.loses for job in self.jobs)
@@ -189,9 +199,11 @@ def jobs(
 
     Every job sends the pattern among its own hosts, a rank on each in the order of their names, all
     jobs at the same time. Where no pattern is given and servers of jobs have several adapters on
-    the fabric, random pairs of a job's servers send within rails: every adapter to the one of the
-    same place, as GPUs' libraries do; what adapters of one server have for each other needs no
-    network.
+    the fabric, messages stay within rails: every adapter sends to the one of the same place, as
+    GPUs' libraries do; what adapters of one server have for each other needs no network. If most
+    hosts belong to such servers, half of the samples are rings through a job's servers, the others
+    steps of its all-to-alls, and the next job gets whole servers in an order that suits its rings;
+    else random pairs of servers send.
 
     Args:
         fabric: with routes.
@@ -200,9 +212,8 @@ def jobs(
             this machine. Hosts that the fabric does not know are left out.
         following: for how many servers to choose the best free ones; None: for none.
         hosts: that they may be chosen from, as `contend.placement.parse` reads them; None is all.
-        pattern: a specification, for as many ranks as each job has hosts; None: random pairs, see
-            above.
-        samples: how many patterns are drawn; two where all would be alike.
+        pattern: a specification, for as many ranks as each job has hosts; None: see above.
+        samples: how many patterns are drawn; a few where all would be alike.
         seed: of all random choices.
         progress: True shows a bar; a function is told how many samples are counted, of how many.
 
@@ -228,6 +239,9 @@ def jobs(
     chosen = None if hosts is None else choose_hosts(hosts, fabric, names)
     taken = set(servers.of(np.concatenate([np.zeros(0, np.uint32), *held])))
     free = [number for number in servers.allowed(chosen) if number not in taken]
+    several = count_rails(fabric) if pattern is None else 0
+    if several:
+        free = servers.alike(free)
     found = []
     for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
         own = servers.of(hosts_of_job)
@@ -237,28 +251,29 @@ def jobs(
     sending = [n for n, job in enumerate(found) if job.listed.runs and job.servers > 1]
     groups = [found[number].hosts for number in sending]
     seen = np.concatenate([*held, servers.hosts([] if following is None else free)])
-    rails = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
-    pattern = "bisect" if pattern is None else pattern
+    within = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
+    several = several if within else 0
+    patterns = RAIL_PATTERNS if several else ("bisect" if pattern is None else pattern,)
     harms: tuple[Harm, ...] = ()
     if groups:
         with shown_progress(progress, fabric.name, "samples") as tell:
             judged = judge_jobs(
                 fabric,
                 groups,
-                pattern=pattern,
-                rails=rails,
+                pattern=patterns,
+                rails=within,
                 samples=samples,
                 seed=seed,
                 progress=tell,
             )
         samples = judged.alone.shape[1]
         for row, number in enumerate(sending):
-            found[number] = _judged(found[number], judged, row)
+            found[number] = _judged(found[number], judged, row, len(patterns))
         harms = _harms(judged.pairs, sending, found)
     chosen_next = None
     if following is not None:
         chosen_next = choose_next(
-            fabric, servers, free, groups, following, pattern, samples, seed, rails=rails
+            fabric, servers, free, groups, following, patterns, samples, seed, rails=within
         ).with_numbers(sending)
     return Jobs(
         fabric=fabric,
@@ -266,8 +281,9 @@ def jobs(
         pairs=harms,
         free=len(free),
         next=chosen_next,
-        pattern=pattern,
-        within_rails=rails,
+        patterns=patterns,
+        within_rails=within,
+        rails=several,
         samples=samples,
         seed=seed,
         seconds=time.perf_counter() - started,
@@ -299,16 +315,19 @@ def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tup
     return found, tuple(unknown)
 
 
-def _judged(job: Job, judged: SideBySide, row: int) -> Job:
-    alone, beside, rate = judged.alone[row], judged.beside[row], judged.bytes_per_second
-    lost = alone - beside
+def _judged(job: Job, judged: SideBySide, row: int, patterns: int) -> Job:
+    beside, rate = judged.beside[row], judged.bytes_per_second
+    lost = judged.alone[row] - beside
+    sent = judged.pattern_in[row]
     return replace(
         job,
-        alone=float(alone.mean()),
+        alone=float(judged.alone[row].mean()),
         beside=float(beside.mean()),
         loss=float(lost.mean()),
-        margin=half_width(lost),
+        # Of several patterns one of each is a sample.
+        margin=half_width(lost.reshape(-1, patterns).mean(axis=1)),
         beside_Bps=None if rate is None else float(rate[row]),
+        by_pattern=tuple(float(beside[sent == number].mean()) for number in range(patterns)),
     )
 
 

@@ -71,6 +71,7 @@ from .named import channels_named as channels_named
 from .named import machine_name as machine_name
 from .rails import Rail as Rail
 from .rails import Rails as Rails
+from .rails import count_rails as count_rails
 from .rails import find_rails as find_rails
 from .rails import rails_of as rails_of
 from .servers import server_names as server_names

@@ -113,6 +113,13 @@ def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> fr
     return max([kind, *having], key=lambda other: (kinds[other], len(other)))
 
 
+def count_rails(fabric: Fabric) -> int:
+    """How many rails the kind of servers has that most hosts belong to; 0 for servers of one."""
+    found = find_rails(fabric)
+    size = int(found.size[np.bincount(found.kind).argmax()]) if fabric.hosts else 0
+    return size if size > 1 else 0
+
+
 def rails(fabric: Fabric) -> tuple[Rail, ...]:
     """The rails of the kind of servers that most hosts belong to; none of servers of one host."""
     found = find_rails(fabric)

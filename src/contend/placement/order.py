@@ -79,6 +79,31 @@ def round_robin(fabric: Fabric) -> NDArray[np.uint32]:
     return np.array([key[-1] for key in sorted(keys)], dtype=np.uint32)
 
 
+def leaf_by_leaf(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
+    """Hosts whose servers hang on the same leaves one after the other: for rings through servers.
+
+    Sets of leaves come in the order in which a breadth-first walk meets them, their servers by
+    name: few messages from a server to the next leave a leaf.
+
+    Args:
+        fabric: whose hosts.
+        hosts: those to put in order, each once; those of a server by rail.
+    """
+    _, at = np.unique(fabric.host_switch[breadth_first(fabric)], return_index=True)
+    met = np.zeros(fabric.switches, dtype=np.int64)
+    met[np.unique(fabric.host_switch)] = at
+    server = servers_of(fabric)
+    rail = rails_of(fabric, server)
+    turn = np.empty(fabric.hosts, dtype=np.int64)
+    turn[by_name(fabric)] = np.arange(fabric.hosts)
+    of_server: dict[int, list[int]] = {}
+    for host in hosts.tolist():
+        of_server.setdefault(int(server[host]), []).append(host)
+    own = [sorted(each, key=lambda host: int(rail[host])) for each in of_server.values()]
+    own.sort(key=lambda each: (sorted(met[fabric.host_switch[each]].tolist()), min(turn[each])))
+    return np.array([host for each in own for host in each], dtype=np.uint32)
+
+
 def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
     """Hosts server by server, a server's by rail: as libraries number the ranks of GPUs.
 

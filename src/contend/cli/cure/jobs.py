@@ -37,7 +37,7 @@ PatternOption = Annotated[
     str | None,
     PATTERN(
         ": bisect, shift:3, alltoall or another pattern, which every job sends among its hosts.",
-        default="bisect, within rails where servers have several adapters",
+        default="bisect; rings and all-to-alls within rails where servers have several adapters",
     ),
 ]
 FreeOption = Annotated[

@@ -9,7 +9,7 @@ import msgspec
 # What draws is imported when somebody looks.
 from contend import report
 from contend.cure import Harm, Job, Jobs, Seats
-from contend.fabric import Fabric, FabricSize, size_of
+from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.jobs.tables import (
     jobs_tables,
@@ -42,6 +42,10 @@ class JobJson(msgspec.Struct, frozen=True, kw_only=True):
     ]
     loss: Annotated[float, "of the one to the other."]
     margin: Annotated[float, "half of the 95 % interval of the loss."]
+    rings: Annotated[
+        float | None, "what its rings get beside all others; null where it sends none."
+    ]
+    all_to_alls: Annotated[float | None, "what its all-to-alls within rails get; null likewise."]
 
 
 class LostOnJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +71,7 @@ class SeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     """Servers for the next job."""
 
     servers: Annotated[list[str], "their names."]
+    order: Annotated[list[str], "the same in the order of ranks."]
     nodelist: Annotated[str, "the same as Slurm takes them."]
     hosts: Annotated[list[str], "names of their hosts on the fabric."]
     leaves: Annotated[int, "number of switches that they are attached to."]
@@ -79,6 +84,8 @@ class SeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     cost_margin: Annotated[float, "half of its 95 % interval."]
     worst_job: Annotated[str | None, "that loses most; null where none loses."]
     worst_loss: Annotated[float, "what that one loses."]
+    rings: Annotated[float | None, "what rings get beside the others; null where it sends none."]
+    all_to_alls: Annotated[float | None, "what all-to-alls within rails get; null likewise."]
 
 
 class NextJobJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +110,9 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
     pattern: Annotated[str, "that every job sends."]
     within_rails: Annotated[
         bool, "whether it sends it between its servers, every adapter to that on its rail."
+    ]
+    rails: Annotated[
+        int, "of the servers, where rings and all-to-alls are sent within them; else 0."
     ]
     samples: Annotated[int, "how many were drawn."]
     seed: Annotated[int, "of all random choices."]
@@ -133,7 +143,7 @@ def jobs_document(found: Jobs) -> Document:
             found,
             fabric=size_of(found.fabric),
             verdict=jobs_verdict(found),
-            jobs=[_job(found.fabric, job) for job in found.jobs],
+            jobs=[_job(found, job) for job in found.jobs],
             pairs=[_pair(found, harm) for harm in found.pairs],
             next=_next(found),
         ),
@@ -142,10 +152,24 @@ def jobs_document(found: Jobs) -> Document:
     )
 
 
-def _job(fabric: Fabric, job: Job) -> JobJson:
+def _job(found: Jobs, job: Job) -> JobJson:
     listed = job.listed
-    hosts = [fabric.host_name[host] for host in job.hosts]
-    return filled(JobJson, job, job=listed.id, name=listed.name, runs=listed.runs, hosts=hosts)
+    hosts = [found.fabric.host_name[host] for host in job.hosts]
+    rings, all_to_alls = _by_pattern(found, job.by_pattern)
+    return filled(
+        JobJson,
+        job,
+        job=listed.id,
+        name=listed.name,
+        runs=listed.runs,
+        hosts=hosts,
+        rings=rings,
+        all_to_alls=all_to_alls,
+    )
+
+
+def _by_pattern(found: Jobs, shares: tuple[float, ...]) -> tuple[float | None, float | None]:
+    return (shares[0], shares[1]) if found.rails and shares else (None, None)
 
 
 def _pair(found: Jobs, harm: Harm) -> HarmJson:
@@ -167,6 +191,7 @@ def _next(found: Jobs) -> NextJobJson | None:
 
 def _seats(found: Jobs, seats: Seats) -> SeatsJson:
     number, loss = seats.worst or (None, 0.0)
+    rings, all_to_alls = _by_pattern(found, seats.by_pattern)
     return filled(
         SeatsJson,
         seats,
@@ -174,4 +199,6 @@ def _seats(found: Jobs, seats: Seats) -> SeatsJson:
         hosts=[found.fabric.host_name[host] for host in seats.hosts],
         worst_job=None if number is None else found.jobs[number].listed.id,
         worst_loss=loss,
+        rings=rings,
+        all_to_alls=all_to_alls,
     )

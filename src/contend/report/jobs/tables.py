@@ -14,6 +14,8 @@ from contend.units import counted, verb
 
 # Rows of a table, and of the figure.
 ROWS = 20
+# What is sent within rails.
+_PATTERNS = ("rings", "all-to-alls")
 # Characters of a job's own name.
 _LONGEST_NAME = 24
 
@@ -22,7 +24,7 @@ def jobs_verdict(found: Jobs) -> str:
     """Who loses most to others, which two hurt each other most, and who sits on too many leaves."""
     running = [job for job in found.jobs if job.listed.runs]
     if not running:
-        return f"No job runs on {printable_line(found.fabric.name)}."
+        return f"No job runs on {printable_line(found.fabric.name)}.{_default(found)}"
     losing = [job for job in running if job.loses]
     parts = []
     if losing:
@@ -49,7 +51,17 @@ def jobs_verdict(found: Jobs) -> str:
     wide = sum(job.leaves > job.fewest_leaves for job in running)
     if wide:
         parts.append(f"{counted(wide, 'job')} {verb(wide, 'touches')} more leaves than necessary")
-    return f"{'; '.join(parts)}."
+    return f"{'; '.join(parts)}.{_default(found)}"
+
+
+def _default(found: Jobs) -> str:
+    """Which traffic was taken, where nobody asked for it."""
+    if not found.rails:
+        return ""
+    return (
+        f" {counted(found.rails, 'rail')}: rings and all-to-alls within each rail, as GPU "
+        "libraries send them; --pattern bisect for random pairs."
+    )
 
 
 def next_verdict(found: Jobs) -> str:
@@ -58,6 +70,15 @@ def next_verdict(found: Jobs) -> str:
     if following is None:
         return ""
     best, first = following.best, following.first
+    if found.rails and following.gain > following.margin:
+        own, usual = ([percent(each) for each in one.by_pattern] for one in (best, first))
+        ranks = "" if best.order == best.servers else ", with their ranks in the order below"
+        return (
+            f"The best servers for the next job of {len(best.servers):,} are {nodelist(best)}"
+            f"{ranks}: its rings get {own[0]} of a port's rate beside the others and its "
+            f"all-to-alls {own[1]} ({usual[0]} and {usual[1]} on the first free ones by name), and "
+            f"the others lose {percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
+        )
     if following.gain <= following.margin:
         # No better than chance: what a scheduler takes anyway will do, if it leaves as much room.
         if best.leaves < first.leaves:
@@ -126,11 +147,14 @@ def jobs_tables(found: Jobs) -> list[ResultTable]:
         tables.append(_harms_table(found))
     if found.next is not None:
         tables.append(_next_table(found))
+        if found.rails and found.next.best.order != found.next.best.servers:
+            tables.append(_order_table(found.next.best))
     return tables
 
 
 def _jobs_table(found: Jobs) -> ResultTable:
-    numeric = ("servers", "leaves", "fewest", "alone", "beside others", "rate", "loses")
+    patterns = _PATTERNS if found.rails else ()
+    numeric = ("servers", "leaves", "fewest", "alone", "beside others", *patterns, "rate", "loses")
     worst_rival = _worst_rivals(found.pairs)
     rows = []
     order = sorted(range(len(found.jobs)), key=lambda number: (-found.jobs[number].loss, number))
@@ -145,6 +169,7 @@ def _jobs_table(found: Jobs) -> ResultTable:
                 f"{job.fewest_leaves:,}",
                 percent(job.alone),
                 percent(job.beside),
+                *map(percent, (job.by_pattern or (None,) * 2)[: len(patterns)]),
                 rate_words(job.beside_Bps),
                 f"{100 * job.loss:.1f} ± {100 * job.margin:.1f}" if job.sends else UNKNOWN,
                 UNKNOWN if rival is None else label(found.jobs[rival]),
@@ -165,7 +190,12 @@ def _remarks(found: Jobs) -> list[str]:
         f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
         "port's rate; fewest: leaves that would do, with its own and the free servers"
     ]
-    if found.within_rails:
+    if found.rails:
+        remarks.append(
+            "within rails: every adapter sends to the one in the same place of another server, in "
+            "rings to the next server by name, in all-to-alls to each in turn"
+        )
+    elif found.within_rails:
         remarks.append(
             "within rails: pairs of servers send from each adapter to the one in the same place"
         )
@@ -230,7 +260,8 @@ def _harms_table(found: Jobs) -> ResultTable:
 
 def _next_table(found: Jobs) -> ResultTable:
     assert found.next is not None
-    numeric = ("leaves", "alone", "beside others", "others lose")
+    patterns = _PATTERNS if found.rails else ()
+    numeric = ("leaves", "alone", "beside others", *patterns, "others lose")
     rows = []
     for name, seats in (("best found", found.next.best), ("first free", found.next.first)):
         worst = UNKNOWN
@@ -243,6 +274,7 @@ def _next_table(found: Jobs) -> ResultTable:
                 f"{seats.leaves:,}",
                 percent(seats.alone),
                 f"{100 * seats.beside:.1f} ± {100 * seats.margin:.1f} %",
+                *map(percent, seats.by_pattern[: len(patterns)]),
                 f"{100 * seats.cost:.2f} ± {100 * seats.cost_margin:.2f} %",
                 worst,
             )
@@ -256,4 +288,31 @@ def _next_table(found: Jobs) -> ResultTable:
         note=f"{counted(found.free, 'server')} free, {counted(found.next.tried, 'choice')} tried; "
         f"the fewest leaves: {found.next.fewest_leaves:,}; the hosts of all jobs get {gain} points "
         "more by the best",
+    )
+
+
+def _order_table(seats: Seats) -> ResultTable:
+    """Servers in the order of ranks, as many in a row as follow each other by name too."""
+    place = {name: number for number, name in enumerate(seats.servers)}
+    runs: list[list[str]] = []
+    for name in seats.order:
+        if runs and place[name] == place[runs[-1][-1]] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    rows, first = [], 0
+    for run in runs:
+        last = first + len(run) - 1
+        rows.append((f"{first:,}" if len(run) == 1 else f"{first:,} to {last:,}", shorten(run)))
+        first = last + 1
+    more = len(rows) - ROWS
+    note = "the n-th server, from 0, with all its ranks" + (
+        f"; {more:,} more {verb(more, 'is')} in the JSON" if more > 0 else ""
+    )
+    return ResultTable(
+        title="Order of ranks",
+        columns=("server", "name"),
+        rows=tuple((number, printable_line(name, 1 << 20)) for number, name in rows[:ROWS]),
+        numeric=frozenset({"server"}),
+        note=note,
     )

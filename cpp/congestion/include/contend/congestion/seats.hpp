@@ -43,6 +43,9 @@ struct SeatSearch {
   std::uint64_t seed = 1;
   /// How many times a channel's load may be changed on trial: what bounds the time, not a clock.
   std::uint64_t effort = 0;
+  /// So many neighbouring ranks, and places, are a server: its ranks move together, and each keeps
+  /// its number within the server.
+  std::size_t together = 1;
 };
 
 /// Judges which rank sits at which place.
@@ -54,15 +57,17 @@ SeatFigures judge_seats(const Resolver& resolver, const PhasedTraffic& traffic,
 /// Places for all ranks; of all that was tried the best by SeatFigures, never worse than any start.
 /// No more places are used than the first start uses, and none holds more ranks than it has seats.
 ///
-/// Every start is improved by exchanges; so is a start of its own, which halves the traffic and the
-/// places of the best start again and again (dual recursive bipartitioning: Pellegrini and Roman,
-/// Scotch, HPCN 1996, section 2). The best is then annealed (Kirkpatrick et al., Science 220,
-/// 1983). An exchange is of two ranks, of a rank and a free seat, or of all that two places hold.
-/// What descends is the sum over phases of the p-norm of the channels' times, p = 8 and then 32:
-/// close to the longest of them, but it falls whenever any loaded channel is relieved.
+/// Every start is improved by exchanges; so is, where ranks move alone, a start of its own, which
+/// halves the traffic and the places of the best start again and again (dual recursive
+/// bipartitioning: Pellegrini and Roman, Scotch, HPCN 1996, section 2). The best is then annealed
+/// (Kirkpatrick et al., Science 220, 1983). An exchange is of two ranks, of a rank and a free seat,
+/// or of all that two places hold. What descends is the sum over phases of the p-norm of the
+/// channels' times, p = 8 and then 32: close to the longest of them, but it falls whenever any
+/// loaded channel is relieved.
 ///
 /// Deterministic, on one core. Cost: effort; memory: eight bytes for each phase and channel.
-/// Throws Error as judge_seats does, or when a start does not fit the seats.
+/// Throws Error as judge_seats does, or when a start does not fit the seats, or takes servers
+/// apart.
 std::vector<Place> seat_ranks(const Resolver& resolver, const PhasedTraffic& traffic,
                               const SeatSearch& search,
                               const std::vector<std::vector<Place>>& starts);
