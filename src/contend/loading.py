@@ -87,6 +87,7 @@ def load(
     need_routes: bool = False,
     part: int | str | None = None,
     without: Sequence[str] = (),
+    rails: str | PathLike[str] | None = None,
 ) -> LoadedFabric:
     """Loads a fabric, and its routes where they are given, asked for or part of the file.
 
@@ -105,6 +106,8 @@ def load(
         without: switches, cables and hosts that have died, as `contend.fabric.without` takes them.
             Tables that the fabric has are changed as little as lets all messages arrive; an engine
             computes its tables for what is left.
+        rails: a file that tells which adapters of which server are on which rail, see
+            `contend.fabric.tell_rails`; None finds them from names.
 
     Raises:
         UsageError: no such file or generator, both `routes` and `route` given, or routes needed
@@ -116,8 +119,12 @@ def load(
     tables = None if routes is None else fspath(routes)
     if source == "-" and tables == "-":
         raise UsageError("the topology and the tables cannot both come from standard input")
+    if rails == "-" and "-" in (source, tables):
+        raise UsageError("rails and the fabric cannot both come from standard input")
     generator = source if isinstance(source, str) and fabrics.is_generator(source) else ""
     whole = fabrics.make(generator) if generator else _described(source)
+    if rails is not None:
+        whole = fabrics.tell_rails(whole, fspath(rails))
     fabric = whole if part is None else _only(whole, part)
     if tables is not None:
         columns = routing.load_tables(tables)

@@ -272,6 +272,11 @@ def kinds() -> Iterator[Kind]:
     sizes = b"64K", b"1,2,4K", b"1:1M", b"1-4,8", b"5%", b"12.5GB/s", b"4xHDR", b"90s", b"1.5h"
     yield Kind("sizes, numbers, rates, times", sizes, TEXT, reading.units, is_text=True)
     yield Kind("command lines", _LINES, TEXT, reading.command_line, is_text=True)
+    lines = _seed("rails/servers.rails", "rails/server.topo")
+    told = ("fabric", "check", "rails:2,2,4,2", "--rails", "PATH")
+    yield Kind("rails of servers", lines, TEXT, reading.rails, command=told)
+    topology = _seed("rails/server.nccl.xml")
+    yield Kind("NCCL's topology", topology, TEXT, reading.rails, command=told)
     switches = [b"".join(b"0x%016x\n" % guid for guid in reading.small().switch_guid.tolist()[:3])]
     yield Kind("root files", switches, TEXT, lambda path: read_roots(path, reading.small()))
     dead = [name.encode() for name in reading.small().switch_name]

@@ -11,7 +11,7 @@ from contend.cli.app import run as run_command
 from contend.congestion import simulate
 from contend.cure.phased_traffic import sent_by
 from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, carried, make, without
+from contend.fabric import Fabric, carried, check_soundness, make, tell_rails, without
 from contend.loading import load, load_topology
 from contend.names import expand, shorten, split_list
 from contend.pattern import parse as parse_pattern
@@ -68,6 +68,18 @@ def fabric(path: Path) -> None:
     fabric = load(path)
     write_everything(fabric)
     fabric._repr_html_()
+
+
+@cache
+def railed() -> Fabric:
+    """Servers n1 and n2 of five adapters, which the seeds of rails name."""
+    fabric = make("xgft:2;2,5;1,2")
+    names = tuple(f"n{host % 2 + 1} mlx5_{host // 2}" for host in range(10))
+    return fabric.replace(host_name=names, host_system_guid=0 * fabric.host_system_guid)
+
+
+def rails(path: Path) -> None:
+    check_soundness(tell_rails(railed(), str(path)))
 
 
 def counters(path: Path) -> None:

@@ -169,7 +169,7 @@ def test_every_verb_that_loads_a_fabric_has_all_options_of_that() -> None:
     loading = {verb for verb in COMMANDS if "--part" in _options(verb)}
     assert loading == {*_LOADING, *_WITH_MORE}
     for verb in loading:
-        assert {"--part", "--without", "--strict"} <= _options(verb)
+        assert {"--part", "--without", "--rails", "--strict"} <= _options(verb)
     # Whoever reads tables reads the fabric that they are of.
     assert {verb for verb in COMMANDS if "--routes" in _options(verb)} <= loading
 

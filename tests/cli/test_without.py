@@ -72,9 +72,9 @@ def test_one_plane_of_several_is_taken_alone(
         (["explain", "run", "--fabric", "fig1", "--part", "spine 9"], "no part or host"),
         (
             ["measure", "pingpong", "-n", "2", "--part", "2"],
-            "--without and --strict belong",
+            "--without, --rails and --strict belong",
         ),
-        (["study", "hoefler2008", "--without", "x"], "--without and --strict belong"),
+        (["study", "hoefler2008", "--without", "x"], "--without, --rails and --strict belong"),
         (["profile", "--part", "2", "--", "true"], "--on and --ranks-per-host need -n"),
     ],
 )

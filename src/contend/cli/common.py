@@ -37,11 +37,14 @@ def load(
             need_routes=need_routes,
             part=how.part,
             without=how.without or (),
+            rails=how.rails,
         )
     asked = {loading.PART: how.part, loading.WITHOUT: how.without}
     for finding in fabric.findings:
         if asked.get(finding.kind):
             print(f"{source}: {printable_line(finding.message)}", file=sys.stderr)
+    if fabric.told is not None:
+        print(f"{source}: {printable_line(fabric.told.words)}", file=sys.stderr)
     return fabric
 
 

@@ -249,7 +249,7 @@ def study(
     given = options.given()
     chosen.refuse_foreign({**given, **where.given()})
     if where.cables.loading != shared.WHOLE and not isinstance(chosen, studies.MeasuredPlan):
-        raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
+        raise UsageError("--part, --without, --rails and --strict belong to --on emulated:FABRIC")
     predicted = given.pop("predict", False)
     on_plan = {} if isinstance(chosen, studies.MeasuredPlan) else where.given()
     changed = studies.changed_plan(chosen, given | on_plan)

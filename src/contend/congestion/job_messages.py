@@ -47,8 +47,8 @@ class JobMessages:
     Rounds are drawn, as jobs do not wait for each other. Of several patterns a job sends one after
     the other, and each job begins with another by chance. A job has a rank on each of its hosts, in
     the order in which they are given; or within rails a rank on each of its servers, of which every
-    adapter sends to the one on its rail, as libraries for GPUs do. The same seed and number of a
-    job draw the same messages, whatever the others are.
+    adapter on a rail sends to the one on the same, as libraries for GPUs do. The same seed and
+    number of a job draw the same messages, whatever the others are.
 
     Args:
         fabric: with routes.
@@ -197,7 +197,8 @@ class JobMessages:
         number = np.argsort(np.argsort(first))
         rail = self._rail[hosts]
         found = np.full((len(first), int(rail.max(initial=0)) + 1), _NONE, dtype=np.uint32)
-        found[number[rank.reshape(-1)], rail] = places
+        on_rail = rail >= 0
+        found[number[rank.reshape(-1)][on_rail], rail[on_rail]] = places[on_rail]
         return found
 
     def _sent(self, jobs: Sequence[tuple[int, _Ranks]], samples: range) -> SampledMessages:

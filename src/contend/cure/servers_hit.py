@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import JobMessages
 from contend.errors import ShortfallError, UsageError
-from contend.fabric import Fabric, Rest, servers_of
+from contend.fabric import Fabric, Rest, rails_of, servers_of
 from contend.routes import compute, mended
 
 
@@ -56,10 +56,11 @@ class RailLosses:
     """
 
     def __init__(self, fabric: Fabric, hosts: NDArray[np.int64], samples: int, seed: int) -> None:
-        self._fabric, self._hosts = fabric, hosts
+        self._fabric = fabric
         self._samples, self._seed = samples, seed
         self._server = servers_of(fabric)
-        self._size = np.bincount(self._server[hosts], minlength=fabric.hosts)
+        self._hosts = hosts[rails_of(fabric, self._server)[hosts] >= 0]
+        self._size = np.bincount(self._server[self._hosts], minlength=fabric.hosts)
 
     @property
     def have_rails(self) -> bool:
@@ -72,6 +73,7 @@ class RailLosses:
         Args:
             gone: numbers of the hosts that are gone.
         """
+        gone = np.intersect1d(self._hosts, gone)
         lost = np.bincount(self._server[gone], minlength=len(self._size))
         which = np.flatnonzero((lost > 0) & (self._size > 1))
         pairs = zip(lost[which].tolist(), self._size[which].tolist(), strict=True)

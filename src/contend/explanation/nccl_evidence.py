@@ -105,7 +105,7 @@ class NcclSource:
         assert self._fabric is not None
         rail = rails_of(self._fabric)
         found = [names.find(host, self._name) for host in test.servers]
-        seats = [sorted(own, key=rail.__getitem__) for own in found]
+        seats = [sorted(own[rail[own] >= 0], key=rail.__getitem__) for own in map(np.array, found)]
         adapters = {len(own) for own in seats}
         each = {test.hosts.count(host) for host in test.servers}
         if adapters == each and len(adapters) == 1:

@@ -82,3 +82,5 @@ from .streams.source import peek as peek
 from .streams.source import source_name as source_name
 from .streams.source import survey as survey
 from .subnet import LARGEST_LID as LARGEST_LID
+from .told.telling import tell_rails as tell_rails
+from .told.told_rails import ToldRails as ToldRails

@@ -254,6 +254,7 @@ def subset(
             is_text = isinstance(values, tuple)
             left[column.name] = tuple(values[n] for n in numbers) if is_text else values[numbers]
     left["other_switch"] = number[at[others]]
+    left["told"] = None if fabric.told is None else fabric.told.of_hosts(hosts)
     for name in ("host_switch", "cable_from", "cable_to"):
         left[name] = number[left[name]]
     return fabric.replace(**left)

@@ -17,6 +17,7 @@ from contend.errors import UsageError
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
+    from contend.fabric.told.told_rails import ToldRails
     from contend.routes import ForwardingTables, Routes
 
 NO_SWITCH = 0xFFFFFFFF
@@ -54,6 +55,9 @@ class Fabric:
     of routers, of owners that nobody knows. No traffic is counted to them, but tables lead there.
     Their columns have shape [others]: the owner's port GUID (0: unknown), what dumps call its kind
     and its name, and the switch and port where it hangs (`NO_SWITCH`: unknown).
+
+    *Told* are the servers and rails that a file tells; where it is None, and for hosts of which it
+    says nothing, they are found from names and GUIDs.
     """
 
     name: str
@@ -90,6 +94,7 @@ class Fabric:
 
     rates: tuple[str, ...] = ("",)
     findings: tuple[Finding, ...] = ()
+    told: ToldRails | None = field(default=None, repr=False)
     routes: Routes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.servers import server_names, servers_of, split_adapter
+from contend.fabric.servers import adapter_words, server_names, servers_of, split_adapter
+from contend.fabric.told.told_rails import NONE
 
 # So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
 # adapters of its kind to be of that kind.
@@ -22,7 +23,8 @@ class Rails:
     """On which rail every host is.
 
     Attributes:
-        rail: of every host, from 0, shape [hosts]: the place of its adapter in its server.
+        rail: of every host, from 0, shape [hosts]: the place of its adapter in its server; -1 where
+            a file tells the server's rails and it is on none.
         kind: of its server, shape [hosts]: those with adapters of the same names.
         size: how many adapters servers of each kind have, shape [kinds].
         server: number of the server of every host, shape [hosts].
@@ -54,7 +56,7 @@ class Rail:
 
 
 def rails_of(fabric: Fabric, server: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """The rail of every host, from 0, shape [hosts]; see `find_rails`."""
+    """The rail of every host, from 0, shape [hosts]; -1 for none; see `find_rails`."""
     return find_rails(fabric, server).rail
 
 
@@ -63,17 +65,19 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
 
     Places are told apart by the adapters' names and ports, or where descriptions have none by the
     order of GUIDs. A server that lacks some adapters of a more common kind of servers keeps that
-    kind's places: without ``mlx5_2`` its ``mlx5_3`` is still on the fourth rail.
+    kind's places: without ``mlx5_2`` its ``mlx5_3`` is still on the fourth rail. Where a file tells
+    a server's rails it is right; such servers are alike if they have as many.
 
     Args:
         fabric: the fabric.
         server: number of the server of every host, where `servers_of` has told it.
     """
     server = servers_of(fabric) if server is None else server
-    order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server)).tolist()
+    rails_told = _rails_told(fabric, server)
+    order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server))
     adapters: dict[int, list[tuple[_Place, int]]] = {}
     times: Counter[tuple[int, _Place]] = Counter()
-    for host in order:
+    for host in order[rails_told[order] == 0].tolist():
         own = adapters.setdefault(int(server[host]), [])
         word = split_adapter(fabric.host_name[host])[1]
         # Places without a name count on by GUID.
@@ -91,7 +95,22 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
         places = {place: position for position, place in enumerate(sorted(chosen))}
         for place, host in own:
             rail[host], kind[host] = places[place], number[chosen]
-    return Rails(rail, kind, np.array([len(each) for each in kinds], dtype=np.int64), server)
+    size = np.array([len(each) for each in kinds], dtype=np.int64)
+    if fabric.told is not None:
+        told = rails_told > 0
+        sizes, which = np.unique(rails_told[told], return_inverse=True)
+        rail[told], kind[told] = fabric.told.rail[told], len(size) + which.reshape(-1)
+        size = np.concatenate([size, sizes])
+    return Rails(rail, kind, size, server)
+
+
+def _rails_told(fabric: Fabric, server: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rails a file gives to the server of every host, shape [hosts]; 0: it says none."""
+    rails_of_server = np.zeros(fabric.hosts, dtype=np.int64)
+    if fabric.told is not None:
+        known = fabric.told.server >= 0
+        rails_of_server[server[known]] = fabric.told.sizes[fabric.told.server[known]]
+    return rails_of_server[server]
 
 
 _Place = tuple[tuple[str, int], ...]
@@ -127,12 +146,13 @@ def rails(fabric: Fabric) -> tuple[Rail, ...]:
     if fabric.hosts == 0 or found.size[usual] < 2:
         return ()
     own = _rail_of_leaf(fabric, found)
-    adapters = np.bincount(found.server)[found.server]
+    adapters = np.bincount(found.server, found.rail >= 0)[found.server]
     whole = (found.kind == usual) & (adapters >= _MOST * found.size[usual])
+    words = adapter_words(fabric, server_names(fabric))
     each = []
     for number in range(int(found.size[usual])):
         hosts = np.flatnonzero(whole & (found.rail == number))
-        names = {split_adapter(fabric.host_name[host])[1] for host in hosts.tolist()}
+        names = {words[host] for host in hosts.tolist()} - {""}
         astray = np.count_nonzero((own[hosts] >= 0) & (own[hosts] != number))
         leaves = len(np.unique(fabric.host_switch[hosts]))
         each.append(Rail(number + 1, ", ".join(sorted(names)), len(hosts), leaves, int(astray)))
@@ -142,30 +162,48 @@ def rails(fabric: Fabric) -> tuple[Rail, ...]:
 def incomplete_servers(fabric: Fabric) -> list[str]:
     """A sentence for every server that lacks adapters which servers like it have.
 
-    One that lacks more than a quarter of them is another kind of server.
+    One that lacks more than a quarter of them is another kind of server, unless a file tells that
+    it should have them.
     """
     found = find_rails(fabric)
     first: dict[tuple[int, int], int] = {}
     of_server: dict[int, list[int]] = defaultdict(list)
     for host in range(fabric.hosts):
         first.setdefault((int(found.kind[host]), int(found.rail[host])), host)
-        of_server[int(found.server[host])].append(host)
-    names: list[str] = []
+        if found.rail[host] >= 0:
+            of_server[int(found.server[host])].append(host)
+    names = server_names(fabric)
+    words = adapter_words(fabric, names)
     sentences = []
     for hosts in of_server.values():
-        kind = int(found.kind[hosts[0]])
-        size = int(found.size[kind])
-        if not _MOST * size <= len(hosts) < size:
-            continue
-        names = names or server_names(fabric)
-        lacking = sorted(set(range(size)) - set(found.rail[hosts].tolist()))
-        words = [split_adapter(fabric.host_name[first[kind, rail]])[1] for rail in lacking]
-        listed = " and ".join(
-            f'adapter "{word}" of rail {rail + 1}' if word else f"its adapter of rail {rail + 1}"
-            for rail, word in zip(lacking, words, strict=True)
-        )
-        sentences.append(f"server {names[hosts[0]]}: {listed} is missing")
+        present = set(found.rail[hosts].tolist())
+        lacking = _lacking_as_told(fabric, hosts[0], present)
+        if lacking is None:
+            kind = int(found.kind[hosts[0]])
+            size = int(found.size[kind])
+            alike = size if len(hosts) >= _MOST * size else 0
+            lacking = {
+                rail: words[first[kind, rail]] for rail in range(alike) if rail not in present
+            }
+        if lacking:
+            listed = " and ".join(
+                f'adapter "{word}" of rail {rail + 1}'
+                if word
+                else f"its adapter of rail {rail + 1}"
+                for rail, word in lacking.items()
+            )
+            are = "is" if len(lacking) == 1 else "are"
+            sentences.append(f"server {names[hosts[0]]}: {listed} {are} missing")
     return sentences
+
+
+def _lacking_as_told(fabric: Fabric, host: int, present: set[int]) -> dict[int, str] | None:
+    """Adapters by rail that a file gives to a host's server and that are not there, if it does."""
+    told = fabric.told
+    if told is None or (server := int(told.server[host])) < 0:
+        return None
+    adapters = enumerate(told.adapters[server])
+    return {rail: word for rail, word in adapters if word != NONE and rail not in present}
 
 
 def hosts_on_other_rails(fabric: Fabric) -> list[str]:
@@ -209,7 +247,7 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
 
 def _rail_of_leaf(fabric: Fabric, found: Rails) -> NDArray[np.int64]:
     """Of every host the rail that most hosts of its kind on its leaf have, -1 where none is."""
-    several = np.bincount(found.server)[found.server] > 1
+    several = (np.bincount(found.server)[found.server] > 1) & (found.rail >= 0)
     rail, kind = found.rail, found.kind
     own = np.full(fabric.hosts, -1, dtype=np.int64)
     members: dict[tuple[int, int], list[int]] = defaultdict(list)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric, connected_parts
+
+if TYPE_CHECKING:
+    from contend.fabric.told.told_rails import ToldRails
 
 # Names that the kernel's drivers and subnet managers give to adapters.
 _DRIVER = (
@@ -42,7 +47,9 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     GUID, or when the adapters' descriptions differ only in a last word that names an adapter, such
     as ``luna-0164 mlx5_1`` or ``node01 ibp11s0f0``. A description that two adapters carry whole is
     generic (``localhost mlx5_0``) and says nothing. Where the descriptions under one system GUID
-    name several servers they are right: an adapter may serve several hosts.
+    name several servers they are right: an adapter may serve several hosts. Where a file tells
+    servers it is right, and hosts that it does not name stay with those of theirs that it names, if
+    all of these are of one server.
     """
     same: dict[tuple[str, object], list[int]] = {}
     by_name = _by_name(fabric)
@@ -62,7 +69,21 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     ]
     first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
     other = np.array([host for members in groups for host in members], dtype=np.int64)
-    return connected_parts(fabric.hosts, first.astype(np.int64), other)
+    found = connected_parts(fabric.hosts, first.astype(np.int64), other)
+    return found if fabric.told is None else _as_told(found, fabric.told)
+
+
+def _as_told(found: NDArray[np.int64], told: ToldRails) -> NDArray[np.int64]:
+    """Numbers of servers by what is told of some hosts, and by what names say of the rest."""
+    known = told.server >= 0
+    lowest = np.full(len(found), len(told.names))
+    highest = np.full(len(found), -1)
+    np.minimum.at(lowest, found[known], told.server[known])
+    np.maximum.at(highest, found[known], told.server[known])
+    whole = np.where(lowest == highest, lowest, -1)[found]
+    label = np.where(known, told.server, np.where(whole >= 0, whole, len(told.names) + found))
+    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number.reshape(-1)].astype(np.int64)
 
 
 def _of_one_name(hosts: list[int], named: dict[int, str]) -> bool:
@@ -79,6 +100,22 @@ def split_adapter(description: str) -> tuple[str, str]:
     return (server, adapter) if mark and _KNOWN_ADAPTER.fullmatch(adapter) else ("", "")
 
 
+def adapter_words(fabric: Fabric, names: Sequence[str]) -> list[str]:
+    """What every host's description calls its adapter, such as ``mlx5_0`` or ``rail 2``; or "".
+
+    Args:
+        fabric: whose hosts.
+        names: of their servers, as `server_names` has them.
+    """
+    words = []
+    for description, name in zip(fabric.host_name, names, strict=True):
+        text = description.strip()
+        behind = text.removeprefix(name).strip(_MARKS) if text.startswith(name) else text
+        words.append(split_adapter(text)[1] or behind)
+    return words
+
+
+_MARKS = " \t:/"
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
 _END_OF_NAME = re.compile(r"[\s/:]+")
 _MOST_WORDS = 16
@@ -91,7 +128,8 @@ def server_names(fabric: Fabric) -> list[str]:
     It is the shortest beginning of the hosts' descriptions, by whole words, that no other server's
     have, unless it names no more than an adapter: ``node07`` of ``node07 HCA-1``, ``host 2`` of
     ``host 2``. Where there is none, as in ``mlx5_0`` or ``localhost mlx5_0``, it is the GUID of the
-    server's first adapter; a GUID that is not known leaves the description.
+    server's first adapter; a GUID that is not known leaves the description. A server that a file
+    tells has its name there.
     """
     server = servers_of(fabric).tolist()
     owners: dict[str, set[int]] = {}
@@ -102,17 +140,31 @@ def server_names(fabric: Fabric) -> list[str]:
         for beginning in _beginnings(description.strip()):
             owners.setdefault(beginning, set()).add(owner)
             offers.setdefault(owner, Counter())[beginning] += 1
-    names = {}
+    names = _told_names(fabric, server)
+    taken = set(names.values())
     for owner, host in first.items():
+        if owner in names:
+            continue
         unique = [
             (-hosts, len(name), name)
             for name, hosts in offers.get(owner, Counter()).items()
-            if len(owners[name]) == 1
+            if len(owners[name]) == 1 and name not in taken
         ]
         guid = int(fabric.host_guid[host])
         other = f"0x{guid:016x}" if guid else fabric.host_name[host].strip()
         names[owner] = min(unique)[2] if unique else other
     return [names[owner] for owner in server]
+
+
+def _told_names(fabric: Fabric, server: Sequence[int]) -> dict[int, str]:
+    """Names that a file tells, by the numbers of servers."""
+    if fabric.told is None:
+        return {}
+    return {
+        owner: fabric.told.names[told]
+        for owner, told in zip(server, fabric.told.server.tolist(), strict=True)
+        if told >= 0 and fabric.told.names[told]
+    }
 
 
 def unnamed_hosts(fabric: Fabric) -> list[int]:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from contend.errors import InputError
-from contend.fabric import Fabric, server_names
+from contend.fabric import Fabric, rails_of, server_names
 from contend.files import read_bounded
 from contend.names import expand, split_list
 from contend.placement.order import by_name
@@ -60,7 +60,27 @@ class HostNames:
         servers: dict[str, list[int]] = {}
         for host in self._order:
             servers.setdefault(names[host], []).append(host)
+        if self._fabric.told is not None:
+            # In the order that is told, which that of names need not be.
+            rail = self._rail
+            servers = {name: sorted(own, key=rail.__getitem__) for name, own in servers.items()}
         return servers
+
+    @cached_property
+    def _rail(self) -> list[int]:
+        rail: list[int] = rails_of(self._fabric).tolist()
+        return rail
+
+    def seats(self, name: str, source: str, line: int = 0) -> list[int]:
+        """The hosts that a name means, without those on no rail: a server's for its ranks.
+
+        Raises:
+            InputError: as `find`.
+        """
+        hosts = self.find(name, source, line)
+        if self._fabric.told is None:
+            return hosts
+        return [host for host in hosts if self._rail[host] >= 0] or hosts
 
     def find(self, name: str, source: str, line: int = 0) -> list[int]:
         """The hosts that a name means.
@@ -160,7 +180,7 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
         InputError: a name is unknown or ambiguous, or a count is no number, with the line.
     """
     return [
-        HostLine(tuple(names.find(entry.name, path, entry.line)), entry.slots)
+        HostLine(tuple(names.seats(entry.name, path, entry.line)), entry.slots)
         for entry in _read(path, names)
     ]
 

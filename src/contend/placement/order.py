@@ -108,7 +108,7 @@ def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
     """Hosts server by server, a server's by rail: as libraries number the ranks of GPUs.
 
     Only servers with the usual number of adapters take part, the one that most hosts share a
-    server by, so that all of them have as many.
+    server by, so that all of them have as many. Adapters on no rail take no part.
 
     Args:
         fabric: whose hosts.
@@ -120,13 +120,14 @@ def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
     server = servers_of(fabric)
     rail = rails_of(fabric, server)
     of_server: dict[int, list[int]] = {}
+    hosts = hosts[rail[hosts] >= 0]
     for host in hosts.tolist():
         of_server.setdefault(int(server[host]), []).append(host)
     sharing = Counter(len(of_server[int(server[host])]) for host in hosts.tolist())
     usual = max(sharing, key=lambda size: (sharing[size], size), default=0)
     groups = [own for own in of_server.values() if len(own) == usual]
     ordered = [sorted(own, key=rail.__getitem__) for own in groups]
-    return np.array(ordered, dtype=np.uint32).reshape(-1, usual)
+    return np.array(ordered, dtype=np.uint32).reshape(len(ordered), usual)
 
 
 ORDERS = {

@@ -270,7 +270,7 @@ def _hosts_of_array(
 
 def _deal_rails(names: list[str], known: HostNames, argument: str) -> NDArray[np.uint32]:
     """Host of every name; rank i of n on a server with k rails sits on rail i * k // n."""
-    ranks_of, hosts_of = Counter(names), {name: known.find(name, argument) for name in set(names)}
+    ranks_of, hosts_of = Counter(names), {name: known.seats(name, argument) for name in set(names)}
     dealt: Counter[str] = Counter()
     hosts = []
     for name in names:

@@ -77,6 +77,9 @@ RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to com
 FABRIC = option("--fabric", takes="FABRIC", means="Use this fabric")
 PART = option("--part", takes="PART", means="Load only one plane of a fabric that has several")
 WITHOUT = option("--without", takes="WHAT", means="Remove parts that have failed")
+RAILS = option(
+    "--rails", takes="FILE", means="Read from FILE which adapter of a server is on which rail"
+)
 STRICT = option(
     "--strict", takes=None, means="Fail if a topology file is incomplete, instead of warning"
 )
@@ -95,6 +98,14 @@ class Loading:
         WITHOUT(
             ": a switch (spine3), a cable (spine3:12), a host, or those that file:PATH lists. "
             "Tables are mended where necessary. Repeat it for several."
+        ),
+    ] = None
+    rails: Annotated[
+        str | None,
+        RAILS(
+            ": a line for each server, what nvidia-smi topo -m prints of one of them, or NCCL's "
+            "topology.",
+            default="from names",
         ),
     ] = None
     strict: Annotated[bool, STRICT()] = False

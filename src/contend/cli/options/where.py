@@ -186,7 +186,9 @@ class Where:
             if option not in but and getattr(self.cables, option) is not None:
                 raise UsageError(f"--{option.replace('_', '-')} belongs to --on emulated:FABRIC")
         if not but and self.cables.loading != WHOLE:
-            raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
+            raise UsageError(
+                "--part, --without, --rails and --strict belong to --on emulated:FABRIC"
+            )
         if self.cables.placement is not None:
             raise UsageError(
                 "--placement belongs to --on emulated:FABRIC; a host file has its own order"

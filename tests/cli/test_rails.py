@@ -1,0 +1,68 @@
+"""``--rails``: what a file tells counts in every command, and standard error says what it tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.cli.app import run
+
+SWAPPED = '"server 1" "rail 2" "rail 1" "rail 3" "rail 4"\n* "rail 1" "rail 2" "rail 3" "rail 4"\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("rails.txt").write_text(SWAPPED)
+    return "rails.txt"
+
+
+def result(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run([*words, "--json", "-"]) == 0
+    captured = capsys.readouterr()
+    if "--rails" in words:
+        assert "rails as rails.txt has them: 8 servers with 4 rails" in captured.err
+    return json.loads(captured.out)
+
+
+def test_a_check_finds_what_is_cabled_otherwise(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fabric", "check", "rails:2,4,4,2", "--rails", file]) == 0
+    found = " ".join(capsys.readouterr().out.split())
+    assert "1 server has adapters on leaves of other rails" in found
+    assert "are cabled to each other's rails" in found
+
+
+def test_rings_of_told_rails_cross_the_spine(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Server 1's rail 1 is on leaf 2 and its rail 2 on leaf 1.
+
+    A ring enters and leaves it over the spine: leaf 1 sends up rail 1's message to server 1 and
+    rail 2's of server 1, where a port sends one. With PXN seven others send to it as well.
+    """
+    words = ["predict", "collectives", "rails:1,8,4,1"]
+    for told, share in (([], 1.0), (["--rails", file], 0.5)):
+        found = result([*words, *told], capsys)["gpu"]["collectives"]
+        assert found[0]["share"] == pytest.approx(share)
+        assert found[-1]["share"] == pytest.approx(share)
+
+
+def test_a_job_sends_within_told_rails(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """On one leaf a rail nothing meets; two swapped servers may send over one cable."""
+    Path("jobs").write_text("".join(f'1,"server {number}"\n' for number in range(1, 9)))
+    Path(file).write_text(SWAPPED + '"server 5" "rail 2" "rail 1" "rail 3" "rail 4"\n')
+    words = ["jobs", "rails:1,8,4,1", "jobs", "--samples", "40"]
+    assert result(words, capsys)["jobs"][0]["alone"] == pytest.approx(1)
+    assert result([*words, "--rails", file], capsys)["jobs"][0]["alone"] < 0.99
+
+
+def test_a_file_that_is_wrong_is_one_line(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(file).write_text('"server 1" "rail 1\n')
+    assert run(["fabric", "show", "rails:2,4,4,2", "--rails", file]) == 2
+    assert capsys.readouterr().err == (
+        'contend: rails.txt:1: expected names, those with blanks in "quotes", got ""rail 1"\n'
+    )
