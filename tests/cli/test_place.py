@@ -157,3 +157,26 @@ def test_launchers_put_ranks_where_the_file_says(
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("at ")]
     told = {int(number): host for _, number, host in lines}
     assert [told.get(number) for number in range(ranks)] == expected, ended.stderr
+
+
+def test_one_argument_is_a_network_of_servers_with_several_adapters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By turns on both units, all four servers of a unit send across over one cable; in the best
+    order, one does."""
+    result, listed = tmp_path / "it.json", tmp_path / "hosts"
+    arguments = ["rails:2,4,2,1", "--route", "minhop", "--placement", "round-robin"]
+    written = ["-o", str(listed), "--format", "plain"]
+    assert run(["place", *arguments, "--json", str(result), *written]) == 0
+    said = json.loads(result.read_text())
+    assert said["verdict"] == capsys.readouterr().out.splitlines()[0]
+    assert said["verdict"].startswith("With this placement rings get 100.0 % of a port's rate ")
+    assert "2 rails: rings and all-to-alls within each rail, as GPU libraries" in said["verdict"]
+    assert said["rails"] == 2
+    assert [share["name"] for share in said["shares"]] == ["rings", "all-to-alls"]
+    assert [said["shares"][0][when] for when in ("before", "after")] == pytest.approx([0.25, 1])
+    # Rank 2 k and the next are those of the k-th server.
+    servers = [name.rpartition(" rail ")[0] for name in said["hosts"]]
+    assert servers[::2] == servers[1::2] == listed.read_text().splitlines()
+    assert run(["place", "xgft:2;4,4;1,2", "--route", "minhop"]) == 2
+    assert "have one adapter each: expected a profile" in capsys.readouterr().err

@@ -10,7 +10,8 @@ import pytest
 from contend.congestion import simulate
 from contend.cure import Jobs
 from contend.cure import jobs as look_at_jobs
-from contend.cure.next_job import Servers, choose_next
+from contend.cure.next_job import choose_next
+from contend.cure.servers import Servers
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.loading import load

@@ -93,3 +93,15 @@ def test_servers_one_by_one_their_adapters_by_rail() -> None:
     assert placed.hosts.tolist() == [3, 2, 1, 0]
     assert parse("servers", fabric, hosts="b*,c*").hosts.tolist() == [1, 0]
     assert parse("servers", fabric, hosts="c*,d*").hosts.tolist() == [4, 5]
+
+
+def test_servers_leaf_by_leaf_for_rings() -> None:
+    """Three leaves in a row; b and d hang on the last two, whatever their names."""
+    names = ["b mlx5_1", "b mlx5_0", "a mlx5_1", "a mlx5_0", "c mlx5_0", "c mlx5_1"]
+    names += ["d mlx5_0", "d mlx5_1"]
+    fabric = chain(names, [2, 1, 1, 0, 0, 1, 1, 2], 3)
+    assert parse("rings", fabric).hosts.tolist() == [3, 2, 4, 5, 1, 0, 6, 7]
+    assert parse("rings", fabric, hosts="d*,c*,b*").hosts.tolist() == [4, 5, 1, 0, 6, 7]
+    # Servers of one adapter come by leaf too.
+    single = chain(["z", "y", "x", "w"], [0, 1, 0, 1], 2)
+    assert parse("rings", single).hosts.tolist() == [3, 1, 2, 0]

@@ -14,6 +14,7 @@ from .next_job import NextJob as NextJob
 from .next_job import Seats as Seats
 from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
+from .rail_seats import PatternShares as PatternShares
 from .rules import LIBRARY as LIBRARY
 from .rules import Rule as Rule
 from .rules import Rules as Rules

@@ -9,6 +9,7 @@ comes again and again, and it is the sum that counts.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from contend.units import rounded
 # More phases than this are put together, those alike first: each takes a row of channels.
 _MOST_PHASES = 64
 # What messages of a pattern weigh: a size at which bandwidth counts.
-_UNSAID_BYTES = 1 << 20
+UNSAID_BYTES = 1 << 20
 # Each takes some dozens of bytes in a search, and longer than a search is to take.
 _MOST_MESSAGES = 1 << 23
 # Beyond this many calls a profile's matrices are read instead: carrying them out takes minutes.
@@ -81,7 +82,9 @@ def sent_by(source: str | Path | ProgramProfile, ranks: int) -> RankTraffic:
 
 
 def _family(pattern: str) -> str:
-    return pattern.partition(":")[0].partition(" ")[0]
+    """What a pattern begins with, of several copies (``8 * ring``) what each does."""
+    one = re.sub(r"^(\s*\d+\s*\*)*\s*", "", pattern)
+    return one.partition(":")[0].partition(" ")[0]
 
 
 def _of_file(path: str) -> RankTraffic:
@@ -116,7 +119,7 @@ def _of_pattern(name: str, ranks: int) -> RankTraffic:
         sources.append(source)
         targets.append(target)
     phases = _few(np.concatenate(rounds), pattern.rounds)
-    size = np.full(len(phases), float(_UNSAID_BYTES))
+    size = np.full(len(phases), float(UNSAID_BYTES))
     columns = (phases, np.concatenate(sources), np.concatenate(targets), size)
     return RankTraffic(name, _traffic(pattern.ranks, *columns))
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import RAIL_PATTERNS, PairLoss, SideBySide, half_width, judge_jobs
-from contend.cure.next_job import NextJob, Servers, choose_next
+from contend.cure.next_job import NextJob, choose_next
+from contend.cure.servers import Servers
 from contend.errors import InputError
 from contend.fabric import Fabric, count_rails, source_name
 from contend.placement import (

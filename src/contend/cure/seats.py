@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by
+from contend.cure.rail_seats import PatternShares, seat_servers, servers_to_choose
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
@@ -39,6 +40,8 @@ class BetterSeats(Shown, told="better_seats_document"):
         hosts: how many could be taken.
         unit: of the time that channels take: ``s``, or ``bytes`` where rates are not known.
         seconds: that the search took.
+        rails: of each server, where ranks are seated by whole servers; else 0.
+        shares: of rings and all-to-alls within rails, where no other traffic was asked for.
     """
 
     fabric: Fabric
@@ -50,6 +53,8 @@ class BetterSeats(Shown, told="better_seats_document"):
     hosts: int
     unit: str
     seconds: float
+    rails: int = 0
+    shares: tuple[PatternShares, ...] = ()
 
     @property
     def saved(self) -> float:
@@ -70,7 +75,7 @@ class BetterSeats(Shown, told="better_seats_document"):
 
 
 def place(
-    source: str | Path | ProgramProfile,
+    source: str | Path | ProgramProfile | None,
     fabric: Fabric,
     *,
     hosts: HostChoice | None = None,
@@ -82,9 +87,13 @@ def place(
 ) -> BetterSeats:
     """Places a program's ranks so that fewer messages share a link, as ``contend place`` does.
 
+    On servers of several adapters it seats whole servers for rings and all-to-alls within rails,
+    where no other traffic is given, and for a pattern of as many copies: ``8 * ring``. Ranks are
+    then numbered server by server, a server's by rail.
+
     Args:
         source: a profile or its folder, a matrix of bytes from rank to rank in a .npy file, or a
-            pattern.
+            pattern. None: rings and all-to-alls within rails.
         fabric: with routes.
         hosts: that may be taken, as `contend.placement.parse` reads them; the best are chosen where
             there are more than needed. None: those that the profile was recorded on, if the fabric
@@ -110,37 +119,56 @@ def place(
         raise UsageError(
             "placement=random: improving a placement needs one fixed order to start from"
         )
-    sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
-    if ranks is not None and ranks != sent.traffic.ranks:
-        raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")
-    before, slots = _before(fabric, sent, hosts, placement, ranks_per_host)
     started = time.perf_counter()
-    seats = Counter(slots)
-    near = [host for host in parse("bfs", fabric).hosts.tolist() if host in seats]
-    starts = [before, *_starts(fabric, near, seats, before)]
-    found = seat_ranks(
-        fabric,
-        sent.traffic,
-        near,
-        [seats[host] for host in near],
-        starts,
-        rate=bytes_per_second,
-        seed=seed,
-    )
-    figures_before = judge_seats(fabric, sent.traffic, before, rate=bytes_per_second)
+    placed = servers_to_choose(source, fabric, hosts, placement)
+    if placed is not None and ranks_per_host in (None, 1):
+        pattern = None if source is None else str(source)
+        seated = seat_servers(
+            pattern, fabric, placed, ranks=ranks, rate=bytes_per_second, seed=seed
+        )
+        sent, before, found = seated.sent, seated.before, seated.found
+        room, rails, shares = seated.hosts, seated.rails, seated.shares
+    elif source is None:
+        raise UsageError("ranks per host: rings within rails have one rank on each adapter")
+    else:
+        sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
+        if ranks is not None and ranks != sent.traffic.ranks:
+            raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")
+        before, slots = _before(fabric, sent, hosts, placement, ranks_per_host)
+        started = time.perf_counter()
+        found = _searched(fabric, sent, before, slots, bytes_per_second, seed)
+        room, rails, shares = len(set(slots)), 0, ()
     return BetterSeats(
         fabric=fabric,
         sent=sent,
         before=before,
         placement=Placement("contend", found),
-        figures_before=figures_before,
+        figures_before=judge_seats(fabric, sent.traffic, before, rate=bytes_per_second),
         figures=judge_seats(fabric, sent.traffic, found, rate=bytes_per_second),
-        hosts=len(near),
+        hosts=room,
         unit="s"
         if bytes_per_second is not None or capacities(fabric).unit == "bytes/s"
         else "bytes",
         seconds=time.perf_counter() - started,
+        rails=rails,
+        shares=shares,
     )
+
+
+def _searched(
+    fabric: Fabric,
+    sent: RankTraffic,
+    before: NDArray[np.uint32],
+    slots: list[int],
+    rate: float | None,
+    seed: int,
+) -> NDArray[np.uint32]:
+    """Host of every rank by a search that moves ranks one by one."""
+    seats = Counter(slots)
+    near = [host for host in parse("bfs", fabric).hosts.tolist() if host in seats]
+    starts = [before, *_starts(fabric, near, seats, before)]
+    each = [seats[host] for host in near]
+    return seat_ranks(fabric, sent.traffic, near, each, starts, rate=rate, seed=seed)
 
 
 def _room(

@@ -21,6 +21,7 @@ from contend.placement.order import (
     by_name,
     by_server,
     choose_by_place,
+    leaf_by_leaf,
 )
 from contend.units import counted, nearest
 
@@ -118,9 +119,9 @@ def parse(
     """Places ranks on a fabric's hosts.
 
     Args:
-        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin``, ``servers`` or
-            ``file:PATH``; ``given``, the order in which `hosts` names them, with the slots of a
-            host file; or hosts by their place, ``same-leaf``, ``leaves:K``, ``spread``
+        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin``, ``servers``,
+            ``rings`` or ``file:PATH``; ``given``, the order in which `hosts` names them, with the
+            slots of a host file; or hosts by their place, ``same-leaf``, ``leaves:K``, ``spread``
             or ``port-group:K``.
         fabric: whose hosts.
         ranks_per_host: ranks that share a host; a host file may give each its own slots instead.
@@ -143,16 +144,19 @@ def parse(
         slots = _slots_of_file(spec.removeprefix("file:"), names, ranks_per_host)
     elif spec == "random":
         slots = by_name(fabric).tolist()
-    elif spec == "servers":
-        among = [host for host in by_name(fabric).tolist() if chosen is None or host in chosen]
-        slots = by_server(fabric, np.array(among, dtype=np.uint32)).ravel().tolist()
+    elif spec in ("servers", "rings"):
+        listed = [host for host in by_name(fabric).tolist() if chosen is None or host in chosen]
+        among = np.array(listed, dtype=np.uint32)
+        if spec == "rings":
+            among = leaf_by_leaf(fabric, among)
+        slots = by_server(fabric, among).ravel().tolist()
     elif spec in ORDERS:
         slots = ORDERS[spec](fabric).tolist()
     elif (place := PlaceSpec.parse(spec)) is not None:
         count = None if ranks is None else -(-ranks // max(ranks_per_host, 1))
         slots = choose_by_place(place, fabric, chosen, count)
     else:
-        known = ("random", *ORDERS, "servers", "given", *FORMS_BY_PLACE, "file:PATH")
+        known = ("random", *ORDERS, "servers", "rings", "given", *FORMS_BY_PLACE, "file:PATH")
         family = spec.partition(":")[0]
         hint = nearest(family, [form.partition(":")[0] for form in known])
         raise UsageError(f"placement: expected one of {', '.join(known)}, got {spec!r}{hint}")

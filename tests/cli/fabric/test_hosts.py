@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import contend
 from contend.cli.app import run
+from contend.routes import save
 from sample_fabrics import DATA
 
 TINY = str(DATA / "tiny.ibnetdiscover")
@@ -95,3 +97,18 @@ def test_a_list_does_not_overwrite_what_is_read(hosts: Hosts, tmp_path: Path) ->
         assert status == 2
         assert "this file is being read" in error
     assert net.read_bytes() == Path(TINY).read_bytes()
+
+
+def test_whole_servers_leaf_by_leaf_where_they_have_several_adapters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = contend.load("rails:2,2,2,1")
+    servers = ["n1", "n3", "n2", "n4"]
+    words = [f"{server} mlx5_{rail}" for server in servers for rail in (0, 1)]
+    net, listed = tmp_path / "net.fabric", tmp_path / "hosts"
+    save(made.replace(host_name=tuple(words)), net)
+    for placement, order in (([], servers), (["--placement", "linear"], sorted(servers))):
+        assert run(["fabric", "hosts", str(net), *placement, "-o", str(listed)]) == 0
+        assert listed.read_text().split() == order
+        said = "2 rails: whole servers leaf by leaf" in capsys.readouterr().out
+        assert said is (not placement)

@@ -13,6 +13,7 @@ from contend.cli.common import load, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
+    FABRIC_HELP,
     FORMAT,
     FORMS,
     PICTURE,
@@ -21,7 +22,6 @@ from contend.cli.options.shared import (
     RANKS,
     RANKS_PER_HOST,
     RATE,
-    FabricArgument,
     HostsOption,
     Loading,
     MaybeFileOption,
@@ -36,10 +36,14 @@ from contend.units import parse_rate
 SourceArgument = Annotated[
     str,
     typer.Argument(
-        metavar="PROFILE",
+        metavar="[PROFILE]",
         help="What ranks send: a folder of contend profile, a matrix of bytes from rank "
-        "to rank (.npy), or a pattern such as halo:3d.",
+        "to rank (.npy), or a pattern such as halo:3d. Without it, rings and all-to-alls within "
+        "rails, where servers have several adapters.",
     ),
+]
+PlacedFabricArgument = Annotated[
+    str | None, typer.Argument(metavar="FABRIC", show_default=False, help=FABRIC_HELP)
 ]
 OrderOption = Annotated[
     str | None,
@@ -68,7 +72,7 @@ def place(
     loading: Loading,
     outputs: Outputs,
     profile: SourceArgument,
-    fabric: FabricArgument,
+    fabric: PlacedFabricArgument = None,
     hosts: HostsOption = None,
     placement: OrderOption = None,
     ranks: PatternRanksOption = None,
@@ -84,14 +88,16 @@ def place(
     """Place a program's ranks on hosts so that fewer messages share a link.
 
     If there are more hosts than needed, contend chooses the best ones. The result is never worse
-    than the given order.
+    than the given order. On servers with several adapters, it moves whole servers.
 
     Example: contend place contend-runs/profile-2026-11-22-1 net.fabric --hosts job.hosts
     -o rankfile
     """
+    # One argument is the fabric, as of cp the last is the target.
+    source, network = (None, profile) if fabric is None else (profile, fabric)
     better = cure.place(
-        profile,
-        load(fabric, routes, route, loading, need_routes=True),
+        source,
+        load(network, routes, route, loading, need_routes=True),
         hosts=hosts,
         placement=placement,
         ranks=ranks,

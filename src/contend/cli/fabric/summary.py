@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from contend import congestion, report
+from contend import fabric as fabrics
 from contend import placement as seating
 from contend import routes as routing
 from contend.cli.common import load, write_output
@@ -15,11 +16,12 @@ from contend.cli.options.shared import (
     FORMAT,
     FORMS,
     HOSTS,
+    PLACEMENT,
+    PLACEMENTS,
     FabricArgument,
     HostsOption,
     Loading,
     MaybeFileOption,
-    PlacementOption,
     RanksOption,
     RanksPerHostOption,
     RouteOption,
@@ -77,13 +79,19 @@ def check(
 
 
 FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
+OrderOption = Annotated[
+    str | None,
+    PLACEMENT(
+        PLACEMENTS, default="linear; rings if most hosts are adapters of servers that have several"
+    ),
+]
 
 
 def hosts(
     loading: Loading,
     outputs: TextOutputs,
     fabric: FabricArgument,
-    placement: PlacementOption = "linear",
+    placement: OrderOption = None,
     choice: HostsOption = None,
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = 1,
@@ -96,12 +104,14 @@ def hosts(
     --format openmpi -o hosts
     """
     loaded = load(fabric, None, None, loading)
+    rails = fabrics.count_rails(loaded) if placement is None else 0
+    placement = placement or ("rings" if rails else "linear")
     placed = seating.parse(
         placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks
     )
     entries = seating.list_hosts(loaded, placed, ranks)
     text = seating.write_list(entries, form)
     if output is None:
-        return report.host_list_document(loaded, placed, entries, text=text)
+        return report.host_list_document(loaded, placed, entries, text=text, rails=rails)
     write_output(output, text.encode())
-    return report.host_list_document(loaded, placed, entries, file=output)
+    return report.host_list_document(loaded, placed, entries, file=output, rails=rails)

@@ -119,8 +119,8 @@ WHOLE = Loading()
 PATTERN = option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
 PLACEMENTS = (
-    ": linear, guid, bfs, round-robin, servers, given, same-leaf, leaves:K, spread, port-group:K, "
-    "random, or file:PATH."
+    ": linear, guid, bfs, round-robin, servers, rings, given, same-leaf, leaves:K, spread, "
+    "port-group:K, random, or file:PATH."
 )
 HOSTS = option("--hosts", takes="CHOICE", means="Use only these hosts")
 RANKS = option("--ranks", "-n", takes="N", means="Number of ranks")

@@ -9,10 +9,11 @@ import msgspec
 import numpy as np
 
 from contend.congestion import SeatFigures
-from contend.cure import BetterSeats
+from contend.cure import BetterSeats, PatternShares
 from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
+from contend.report.words import percent
 from contend.units import counted, format_bytes, rounded
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _WORTH_WHILE = 0.005
 
 def better_seats_verdict(better: BetterSeats) -> str:
     """What the seats are worth, in a sentence or two."""
+    if better.shares:
+        return f"{_by_shares(better)} {_default(better)}"
     time = f"{_busy(better, better.figures_before)} to {_busy(better, better.figures)}"
     before, after = better.figures_before, better.figures
     congestion = f"{rounded(before.mean_congestion)} to {rounded(after.mean_congestion)}"
@@ -40,10 +43,42 @@ def better_seats_verdict(better: BetterSeats) -> str:
     return "No placement was found that is better than the given order."
 
 
+def _by_shares(better: BetterSeats) -> str:
+    """What rings and all-to-alls get in the new order, and got in the given one."""
+    rings, all_to_alls = better.shares
+    if better.saved >= _WORTH_WHILE:
+        return (
+            f"With this placement rings get {percent(rings.after)} of a port's rate and "
+            f"all-to-alls {percent(all_to_alls.after)}, in the given order {percent(rings.before)} "
+            f"and {percent(all_to_alls.before)}."
+        )
+    return (
+        "No placement was found that is better than the given order, in which rings get "
+        f"{percent(rings.before)} of a port's rate and all-to-alls {percent(all_to_alls.before)}."
+    )
+
+
+def _default(better: BetterSeats) -> str:
+    return (
+        f"{better.rails} rails: rings and all-to-alls within each rail, as GPU libraries send "
+        "them; give a profile or a pattern for other traffic."
+    )
+
+
 def better_seats_table(better: BetterSeats) -> ResultTable:
     """Both orders by each figure."""
     before, after = better.figures_before, better.figures
+    shares = tuple(
+        (
+            f"{share.name}, share of a port's rate",
+            percent(share.before),
+            percent(share.after),
+            _change(share.before, share.after),
+        )
+        for share in better.shares
+    )
     rows = (
+        *shares,
         (
             "time of the most loaded channels",
             _busy(better, before),
@@ -70,12 +105,15 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
         f"{better.moved:,} of them moved; {counted(traffic.phases, 'phase')}; "
         f"{better.seconds:.1f} s"
     )
+    remarks = better.sent.remarks
+    if better.rails:
+        remarks += (f"whole servers move, with the {better.rails} ranks of their adapters",)
     return ResultTable(
         title=f"Placement of {better.sent.name} on {better.fabric.name}",
         columns=("what", "given", "new", ""),
         rows=rows,
         numeric=frozenset({"given", "new"}),
-        note="; ".join((note, *better.sent.remarks)),
+        note="; ".join((note, *remarks)),
     )
 
 
@@ -138,6 +176,11 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     before: Annotated[SeatFigures, "the order that was given."]
     after: Annotated[SeatFigures, "the new placement."]
     moved: Annotated[int, "ranks on another host than in the given order."]
+    rails: Annotated[int, "of each server, where ranks are seated by whole servers; else 0."]
+    shares: Annotated[
+        list[PatternShares],
+        "of rings and all-to-alls within rails, where no other traffic was asked for.",
+    ]
     remarks: Annotated[list[str], "what a reader must know."]
     seconds: Annotated[float, "that the search took."]
     file: Annotated[str, 'where it was written; "" where it was not.']

@@ -55,6 +55,7 @@ def host_list_document(
     *,
     text: str = "",
     file: str = "",
+    rails: int = 0,
 ) -> Document:
     """A list of hosts.
 
@@ -64,6 +65,7 @@ def host_list_document(
         entries: the hosts in rank order.
         text: the list for other programs, where a terminal shows that alone.
         file: where it was written; "" where it was not.
+        rails: of the servers, where they are in an order for rings because of that; else 0.
     """
     hosts = [
         PlacedHostJson(
@@ -77,6 +79,12 @@ def host_list_document(
     ]
     summary = host_list_summary(fabric, entries)
     verdict = f"{summary}, written to {file}" if file else summary
+    default = (
+        f". {counted(rails, 'rail')}: whole servers leaf by leaf, in an order for rings within "
+        "each rail, as GPU libraries send them; --placement linear for the order of names."
+    )
+    if rails:
+        verdict, summary = verdict + default, summary + default
     columns = ("name", "host", "ranks", "switch", "port")
     table = ResultTable(
         title=f"Hosts of {fabric.name}, {placement.name}",
