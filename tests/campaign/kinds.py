@@ -168,7 +168,7 @@ def _npy(array: Any) -> bytes:
 _SPECIFICATIONS = (
     *(b"xgft:2;3,4;1,2", b"crossbar:8", b"fig1", b"random:8,3,2,1", b"torus:3x3,1", b"mesh:3x4,2"),
     *(b"hypercube:3", b"dragonfly:2,4,2", b"slimfly:5", b"hyperx:3x3,2", b"clos:4", b"benes:4"),
-    *(b"kary:2,3", b"xgft:3;2,2,2;1,2,2"),
+    *(b"kary:2,3", b"xgft:3;2,2,2;1,2,2", b"rails:2,2,2,4;1,1;2,2", b"rails:1,2,2,0"),
 )
 _PATTERNS = (
     *(b"bisect", b"bisect:two-way", b"permutation", b"uniform", b"localised:4,50%", b"hot-spot:5%"),

@@ -11,6 +11,7 @@ import pytest
 import contend
 from contend.congestion import Collectives, GpuCollective
 from contend.congestion.gpus import NVLINK, PORTS
+from contend.errors import UsageError
 from contend.fabric import Fabric
 
 HDR = 25e9
@@ -105,3 +106,37 @@ def test_servers_with_fewer_adapters_do_not_take_part(units: Fabric) -> None:
     found = contend.collectives(units, hosts=hosts)
     assert found.gpu is not None
     assert (found.gpu.servers, found.gpu.rails) == (3, 2)
+
+
+def test_rails_that_no_cable_joins_carry_what_stays_within_them() -> None:
+    """A rail of its own is what it is beside the others: NVLink takes messages across.
+
+    Without spines each rail is a switch. With them, one cable a unit: of six servers in three units
+    a ring leaves each leaf once, as a port sends once; an all-to-all sends 2 x 4 over a cable where
+    a port sends 5. All links carry 25 GB/s.
+    """
+    alone = contend.collectives(contend.load("rails:1,4,2,0", route="minhop"), nvlink=4 * HDR)
+    assert (alone.operations, alone.worst_shift) == ((), 0)
+    found = by_name(alone)
+    assert "all-to-all without PXN" not in found
+    assert found["all-reduce by rings"].share == pytest.approx(1)
+    # Three messages of a quarter each by the port, half of everything by NVLink meanwhile.
+    within = found["all-to-all with PXN, within rails"]
+    assert within.seconds(8e9) == pytest.approx(8e9 * 3 / 4 / HDR)
+    assert within.limit == PORTS
+    spines = contend.collectives(contend.load("rails:3,2,2,2;1;0", route="minhop"))
+    assert spines.gpu is not None
+    shares = {one.name: one.share for one in spines.gpu.collectives}
+    assert shares["all-reduce by rings"] == pytest.approx(1)
+    assert shares["all-to-all with PXN, within rails"] == pytest.approx(5 / 8)
+
+
+def test_one_rail_cut_in_two_carries_nothing() -> None:
+    """Servers whose rails do not hang together are refused as ever."""
+    fabric = contend.load("rails:3,2,2,4;1;0", route="minhop", without=["rail 1 spine 1"])
+    cut = contend.load(
+        "rails:2,2,2,2;1;0", route="minhop", without=["unit 1 leaf 1:3", "server 1 rail 1"]
+    )
+    assert contend.collectives(fabric).operations == ()
+    with pytest.raises(UsageError, match="cannot be reached"):
+        contend.collectives(cut, hosts=["server 2", "server 3"])

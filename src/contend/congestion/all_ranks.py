@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from contend.congestion.drawing import PlacementSource, arrange
-from contend.congestion.gpus import GpuCollectives, gpu_collectives
+from contend.congestion.gpus import GpuCollectives, gpu_collectives, rails_apart
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
@@ -76,8 +76,8 @@ class Collectives(Shown, told="collectives_document"):
         placement: which rank runs on which host.
         ranks: how many.
         hosts: on how many hosts.
-        worst_shift: the distance at which a shift takes longest.
-        operations: the all-to-all at once first.
+        worst_shift: the distance at which a shift takes longest; 0 without operations.
+        operations: the all-to-all at once first; none where no cable joins the rails of servers.
         gpu: the same where ranks are GPUs, each beside an adapter; None where hosts do not share
             servers.
     """
@@ -109,7 +109,8 @@ def collectives(
     """Bandwidths of all-to-alls, shifts, a ring and binomial trees, and how long they take.
 
     Where servers have several adapters, also the bus bandwidths of all-reduces and all-to-alls as
-    libraries for GPUs carry them out, between those hosts.
+    libraries for GPUs carry them out, between those hosts. Where no cable joins the rails of these
+    servers, only what stays within rails.
 
     All that counts is what links carry: there is no latency, no overhead, and messages of a round
     start together. An all-to-all at once cannot be faster than its fullest channel; the rounds of
@@ -148,6 +149,12 @@ def collectives(
         rate=rate,
         equal_rates=equal_rates,
     )
+    taking_turns = placed.host_of_rank[: pattern.ranks]
+    first = np.sort(np.unique(taking_turns, return_index=True)[1])
+    seats = by_server(fabric, taking_turns[first])
+    if min(seats.shape) > 1 and rails_apart(fabric, seats):
+        within = gpu_collectives(fabric, seats, nvlink=inside, count=count)
+        return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, (), within)
     found: dict[str, Simulation] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
@@ -160,9 +167,6 @@ def collectives(
     if port is None and by_round is not None:
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
         port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
-    taking_turns = placed.host_of_rank[: pattern.ranks]
-    first = np.sort(np.unique(taking_turns, return_index=True)[1])
-    seats = by_server(fabric, taking_turns[first])
     gpu = None
     if min(seats.shape) > 1:
         gpu = gpu_collectives(fabric, seats, nvlink=inside, count=count)

@@ -150,6 +150,8 @@ def gpu_collectives(
     """
     servers, rails = seats.shape
     placed = Placement("servers", seats.ravel())
+    if rails_apart(fabric, seats):
+        return GpuCollectives(servers, rails, nvlink, _of_rails_apart(fabric, seats, nvlink, count))
     found: dict[str, Simulation] = {}
     collectives = []
     for way in _ways(servers, rails):
@@ -157,6 +159,44 @@ def gpu_collectives(
             found[way.pattern] = count(fabric, way.pattern, placement=placed)
         collectives.append(_judge(way, fabric, found[way.pattern], nvlink))
     return GpuCollectives(servers, rails, nvlink, tuple(collectives))
+
+
+def rails_apart(fabric: Fabric, seats: NDArray[np.uint32]) -> bool:
+    """Whether no cable joins the rails of servers, though each of them hangs together.
+
+    Args:
+        fabric: whose hosts.
+        seats: hosts of every server by rail, shape [servers, rails].
+    """
+    part = fabric.switch_part[fabric.host_switch[seats]]
+    return bool((part == part[:1]).all() and (part != part[:, :1]).any())
+
+
+def _of_rails_apart(
+    fabric: Fabric,
+    seats: NDArray[np.uint32],
+    nvlink: float | None,
+    count: Callable[..., Simulation],
+) -> tuple[GpuCollective, ...]:
+    """Collectives that stay within rails, each as fast as its slowest rail.
+
+    What is for another rail goes by NVLink of a server to the GPU there, which is all-to-alls with
+    PXN (Wang et al., "Rail-only", 2023).
+    """
+    servers, rails = seats.shape
+    on_rails = f"{rails} * "
+    found: dict[str, list[Simulation]] = {}
+    collectives = []
+    for way in _ways(servers, rails):
+        pattern = way.pattern.removeprefix(on_rails)
+        if pattern == way.pattern:
+            continue
+        if pattern not in found:
+            placed = [Placement("servers", rail) for rail in seats.T]
+            found[pattern] = [count(fabric, pattern, placement=one) for one in placed]
+        each = (_judge(way, fabric, simulation, nvlink) for simulation in found[pattern])
+        collectives.append(min(each, key=lambda judged: judged.share))
+    return tuple(collectives)
 
 
 def _judge(

@@ -30,12 +30,15 @@ from contend.units import counted, format_bytes, format_rate, format_seconds
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_APART = "No cable joins the rails, so that only what stays within one is predicted"
 # Shares that differ by less read alike.
 _ALIKE = 0.0005
 
 
 def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
     """What an all-to-all gets and how long it takes, and what shifts get."""
+    if found.gpu is not None and not found.operations:
+        return f"{_gpu_finding(found.gpu)} {_APART}."
     at_once, by_shifts, mean, worst, *_ = found.operations
     where = f"between {counted(found.hosts, 'host')}"
     if found.ranks != found.hosts:
@@ -66,7 +69,8 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
 def _gpu_finding(gpu: GpuCollectives) -> str:
     """What rings and the faster all-to-all get, and what holds them back."""
     rings = gpu.collectives[0]
-    exchange = min(gpu.collectives[-2:], key=lambda way: way.seconds(1) or 1 / way.share)
+    exchanges = [way for way in gpu.collectives if way.name.startswith("all-to-all")]
+    exchange = min(exchanges, key=lambda way: way.seconds(1) or 1 / way.share)
     between = f"{counted(gpu.servers, 'server')} with {gpu.rails} adapters each"
     return (
         f"GPUs in {between} get {_bus(rings)} for an {rings.name}{_limited(rings)}, and "
@@ -91,6 +95,9 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
     """What a host gets in each operation, and how long it takes by size."""
     times = tuple(f"time, {format_bytes(size)}" for size in sizes)
     numeric = ("rounds", "of port speed", "a host gets", *times)
+    gpus = [] if found.gpu is None else [_gpu_table(found.gpu, sizes)]
+    if not found.operations:
+        return gpus
     rows = [
         (
             operation.name,
@@ -105,7 +112,6 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
     rounds = "every round waits for its slowest message; bytes are those of a message"
     unknown = "" if known else "; the rates of links are not known"
-    gpus = [] if found.gpu is None else [_gpu_table(found.gpu, sizes)]
     return [
         *gpus,
         ResultTable(
@@ -188,6 +194,9 @@ def _beside(operation: Collective | GpuCollective, rate: float | None, size: int
 
 
 def _finding(found: Collectives) -> str:
+    if found.gpu is not None and not found.operations:
+        rings = found.gpu.collectives[0]
+        return f"{found.fabric.name}: {rings.name} get {percent(rings.share)} of what ports allow"
     at_once, _, mean, worst, *_ = found.operations
     line = f"{found.fabric.name}: an all-to-all gets at most {percent(at_once.share)} of a port"
     if worst.share < mean.share - _ALIKE:
@@ -296,8 +305,13 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     ranks: Annotated[int, "how many."]
     hosts: Annotated[int, "on how many hosts."]
     verdict: Annotated[str, "one-sentence verdict."]
-    worst_shift: Annotated[int, "the distance at which a shift takes longest."]
-    operations: Annotated[list[CollectiveJson], "the all-to-all at once first."]
+    worst_shift: Annotated[
+        int, "the distance at which a shift takes longest; 0 without operations."
+    ]
+    operations: Annotated[
+        list[CollectiveJson],
+        "the all-to-all at once first; none where no cable joins the rails of servers.",
+    ]
     gpu: Annotated[
         GpuCollectivesJson | None,
         "what GPUs beside the adapters get; null where hosts do not share servers.",

@@ -34,6 +34,7 @@ def specs(draw: st.DrawFn) -> str:
     height = draw(st.integers(1, 3))
     radix = 2 * draw(st.integers(1, 4))
     dimensions = numbers(draw(st.integers(1, 3)), "x", 1, 5)
+    blocks, rails = draw(st.integers(1, 2)), draw(st.integers(1, 3))
     switches = 2 * draw(st.integers(2, 12))
     degree = draw(st.integers(2, switches - 1))
     return draw(
@@ -47,6 +48,7 @@ def specs(draw: st.DrawFn) -> str:
                 f"clos:{numbers(3)}",
                 f"director:{2 ** draw(st.integers(4, 7))};16",
                 f"rails:{numbers(4)};{numbers(1)}",
+                f"rails:{2 * blocks},2,{rails},{2 * blocks * rails};{numbers(2)};4,2,{blocks}",
                 f"benes:{2 ** draw(st.integers(1, 5))}",
                 f"torus:{dimensions};{numbers(1)}",
                 f"mesh:{dimensions};{numbers(1)}",

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate import clos, dragonfly, grid, machines, random_regular, slimfly, xgft
+from contend.fabric.generate import (
+    clos,
+    dragonfly,
+    grid,
+    machines,
+    rails,
+    random_regular,
+    slimfly,
+    xgft,
+)
 from contend.fabric.generate.plan import Family, Parameters
 from contend.units import nearest
 
@@ -14,6 +23,8 @@ _FAMILIES: dict[str, Family] = {
         clos.CROSSBAR,
         *xgft.FAMILIES,
         *clos.FAMILIES,
+        rails.RAILS,
+        clos.BENES,
         *grid.FAMILIES,
         *dragonfly.FAMILIES,
         grid.HYPERX,
