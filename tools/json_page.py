@@ -35,6 +35,7 @@ from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.jobs.json import JobsJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
+from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
@@ -66,6 +67,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric hosts": (HostListJson,),
     "contend fabric improve": (ImprovementJson,),
     "contend fabric make": (MadeJson, GeneratorsJson),
+    "contend fabric page": (PageJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),
 }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 import xml.etree.ElementTree as Xml
+import zlib
+from base64 import b64decode
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -90,7 +93,9 @@ def _texts(path: Path) -> str:
         page = _Page()
         page.feed(content)
         page.close()
-        return page.text
+        packed = re.search(r'id="network">([^<]*)<', content)
+        network = json.loads(zlib.decompress(b64decode(packed[1]))) if packed else {}
+        return page.text + _leaves(network)
     if path.suffix == ".svg" or content.startswith("<?xml"):
         elements = list(Xml.fromstring(content).iter())
         return "\n".join(

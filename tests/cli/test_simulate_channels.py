@@ -123,9 +123,10 @@ def _slow(path: Path) -> Path:
 
 def test_a_slow_cable_is_the_hottest_channel(simulate: Simulate, tmp_path: Path) -> None:
     """Each uplink carries 8 x 56 / 4 = 112 messages of an all-to-all; 1xSDR is 4xHDR over 100."""
-    net, told, page = _slow(tmp_path / "net"), tmp_path / "told.json", tmp_path / "page.html"
+    net, told, page = _slow(tmp_path / "net"), tmp_path / "told.json", tmp_path / "net.svg"
     alltoall = (net, "--route", "minhop", "--pattern", "alltoall")
-    status, out, err = simulate(*alltoall, "--channel", "hottest", "--json", told, "--plot", page)
+    drawing = ("--picture", "network", "--plot", page)
+    status, out, err = simulate(*alltoall, "--channel", "hottest", "--json", told, *drawing)
     assert (status, err) == (0, "")
     assert out.startswith(
         'switch "leaf 3" port 11 -> switch "top 3" port 3 carries 112 messages a round at 1xSDR, '

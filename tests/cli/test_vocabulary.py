@@ -143,6 +143,7 @@ _LOADING = {
     "contend fabric failures": ([], []),
     "contend fabric hosts": ([], []),
     "contend fabric improve": ([], ["--samples", "2"]),
+    "contend fabric page": ([], ["-o", "new.html"]),
     "contend fabric show": ([], []),
     "contend emulate": ([], ["--", "true"]),
     "contend jobs": ([], ["jobs"]),

@@ -84,6 +84,11 @@ VERBS = (
                 "Generate a fabric and write it to a file.",
             ),
             Verb(
+                "page",
+                "contend.cli.fabric.page:page",
+                "Write a fabric as a page to look into: search it, click its parts.",
+            ),
+            Verb(
                 "show",
                 "contend.cli.fabric.summary:show",
                 "Show what a fabric is made of, and its rated bisection bandwidth.",

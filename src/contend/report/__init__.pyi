@@ -21,6 +21,10 @@ from .jobs.figures import jobs_figure as jobs_figure
 from .jobs.json import jobs_document as jobs_document
 from .memory import memory_document as memory_document
 from .mpi import mpi_document as mpi_document
+from .page.document import page_document as page_document
+from .page.explorable import counters_layer as counters_layer
+from .page.explorable import explored as explored
+from .page.explorable import simulation_views as simulation_views
 from .prediction.figures import prediction_figure as prediction_figure
 from .prediction.figures import program_figure as program_figure
 from .prediction.json import prediction_document as prediction_document

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from contend.errors import Argument, UsageError
 from contend.files import json_text
-from contend.report.save import html_tables, save_figure, save_figures, save_page
+from contend.report.page.html import html_tables
+from contend.report.save import save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
 from contend.report.words import printable
 from contend.units import nearest
@@ -26,6 +27,8 @@ from contend.units import nearest
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
+
+    from contend.report.page.explorable import Explorable
 
 Value = TypeVar("Value", bound=Struct)
 
@@ -44,6 +47,8 @@ class Document:
         record: the result itself, for programs: what msgspec can encode.
         pictures: how each is drawn, by name, the most telling one first; a picture may be several
             figures with names of their own.
+        explorable: the network that a page lets one explore, in place of the picture ``network``;
+            None as for one that is too large.
         picture: the only one that was asked for; None: the first, and on a page all.
         rows: the result as CSV; None: a row for each member of the record's first list.
         remarks: what a reader must know beside the tables; below them everywhere.
@@ -57,6 +62,7 @@ class Document:
     tables: Sequence[ResultTable] = ()
     record: Any = None
     pictures: Mapping[str, Callable[[], Drawn]] = field(default_factory=dict)
+    explorable: Callable[[], Explorable | None] | None = None
     picture: str | None = None
     rows: Callable[[], str] | None = None
     remarks: Sequence[str] = ()
@@ -146,9 +152,18 @@ class Document:
             UsageError: the picture that was asked for does not fit this result.
         """
         if path.suffix.lower() == ".html":
+            explorable = None if self.picture or not self.explorable else self.explorable()
             names = [self.picture] if self.picture or not self.pictures else list(self.pictures)
-            named = (drawn for name in names for drawn in self._figures(name))
-            return save_page(named, path, self.tables, self._lines(), self.remarks)
+            exploring: list[str] = []
+            if explorable is not None:
+                # Imported here: only pages of networks need it, and loading takes a second.
+                from contend.report.page.exploring import exploring_scripts
+
+                exploring = list(exploring_scripts(explorable))
+            shown = [name for name in names if not exploring or name != "network"]
+            named = (drawn for name in shown for drawn in self._figures(name))
+            told = (self.tables, self._lines(), self.remarks)
+            return save_page(named, path, *told, exploring)
         figures = self._figures()
         first = list(islice(figures, 2))
         if len(first) > 1:

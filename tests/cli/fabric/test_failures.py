@@ -155,11 +155,10 @@ def test_a_fabric_without_routes_is_refused(
     assert "holds no routes" in capsys.readouterr().err
 
 
-def test_page_has_the_network_with_the_worst_marked(tmp_path: Path) -> None:
-    page = tmp_path / "failures.html"
-    options = ["--route", "minhop", "--samples", "20", "--plot", str(page)]
+def test_network_has_the_worst_marked(tmp_path: Path) -> None:
+    drawn = tmp_path / "failures.svg"
+    options = ["--route", "minhop", "--samples", "20", "--picture", "network", "--plot", str(drawn)]
     assert run(["fabric", "failures", "xgft:2;2,3;1,2", *options]) == 0
-    text = page.read_text()
-    assert text.count("<figure>") == 2
+    text = drawn.read_text()
     assert "A  failure: switch leaf" in text
     assert "cuts 2 hosts off" in text

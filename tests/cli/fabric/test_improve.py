@@ -16,7 +16,7 @@ TREE = ["xgft:2;4,6;1,2", "--ports", "12"]
 def test_the_written_fabric_gives_the_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
-    result, figure, better = (tmp_path / name for name in ("it.json", "it.html", "it.fabric"))
+    result, figure, better = (tmp_path / name for name in ("it.json", "it.svg", "it.fabric"))
     outputs = ["--json", str(result), "--plot", str(figure), "-o", str(better)]
     command = ["fabric", "improve", *TREE, "--cables", "2", "--seed", "5", *options, *outputs]
     assert run(command) == 0

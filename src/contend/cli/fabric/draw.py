@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +12,8 @@ from contend.cli.common import load
 from contend.cli.options.option import Numbers, parsed
 from contend.cli.options.shared import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
+from contend.report import Document
 from contend.units import parse_numbers
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SourceArgument = Annotated[
     str | None,
@@ -56,20 +54,24 @@ def draw(
     """
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
-    report.save_figure(_figure(loading, fabric, routes, route, loads, alltoall or ()), plot)
+    _drawn(loading, fabric, routes, route, loads, alltoall or ()).draw(plot)
 
 
-def _figure(
+def _drawn(
     loading: Loading,
     fabric: str | None,
     routes: str | None,
     route: str | None,
     loads: bool,
     alltoall: Numbers,
-) -> Figure:
+) -> Document:
     if fabric is not None:
         loaded = load(fabric, routes, route, loading, need_routes=loads)
-        return report.fabric_figure(loaded, routing.all_to_all_load(loaded) if loads else None)
+        carried = routing.all_to_all_load(loaded) if loads else None
+        return Document(
+            pictures={"network": lambda: report.fabric_figure(loaded, carried)},
+            explorable=lambda: report.explored(loaded),
+        )
     if loads or routes or route or loading != WHOLE:
         raise UsageError("options of a fabric, such as --loads, need a fabric, not --alltoall")
-    return report.alltoall_figure(list(alltoall))
+    return Document(pictures={"connections": lambda: report.alltoall_figure(list(alltoall))})

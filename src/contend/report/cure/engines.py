@@ -10,6 +10,7 @@ import msgspec
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.congestion import Simulation
 from contend.cure import PRESENT, Engines, RoutedBy
 from contend.cure.each_engine import HASHED, IDEAL, SPRAY
 from contend.fabric import Fabric, FabricSize, size_of
@@ -164,15 +165,18 @@ def engines_document(found: Engines) -> Document:
         tables=engines_tables(fabric, judged),
         record=filled(EnginesJson, found, fabric=size_of(fabric), verdict=verdict),
         pictures={"bandwidth": lambda: engines_figure(fabric, judged)} if routed else {},
+        explorable=lambda: report.explored(fabric, report.simulation_views(_simulated(judged))),
         shortfall="" if routed else f"{fabric.name}: no engine routes it",
     )
 
 
+def _simulated(judged: Sequence[RoutedBy]) -> list[Simulation]:
+    return [replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None]
+
+
 def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
     """Effective bisection bandwidth of every engine that routes the fabric."""
-    simulations = [
-        replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
-    ]
+    simulations = _simulated(judged)
     rated = [simulations[0].bisection().share] if simulations else []
     return report.simulation_comparison(simulations, rated=rated * len(simulations))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -13,6 +14,12 @@ from contend.fabric import FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
+from contend.report.page.explorable import (
+    Explorable,
+    explored,
+    failure_views,
+    simulation_views,
+)
 from contend.report.style import COLOURS, QUIET, name_rows, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
@@ -225,15 +232,29 @@ def failures_figure(found: Failures) -> Figure:
 
 def failures_network(found: Failures) -> Figure:
     """The network, with the failures marked that cut most hosts off or cost most bandwidth."""
-    cutting = [failure for failure in found.alone if failure.hosts][: _ROWS // 2]
-    worst = _whole(found.alone)[: _ROWS - len(cutting)]
     marks = [
         Mark("failure", *failure.parts[0], f"{_named(failure)}: {_cost(failure)}")
-        for failure in (*cutting, *worst)
+        for failure in _worst(found)
     ]
     return fabric_figure(
         found.fabric, finding=f"{found.fabric.name}: where failures cost most", marks=marks
     )
+
+
+def failures_explored(found: Failures) -> Explorable | None:
+    """The network with what every death costs, and its state after the worst of them."""
+    worst = _worst(found)
+    told = [f"Without {_named(one)}: {_cost(one)}" for one in worst]
+    dead = failure_views(found.fabric, [one.parts[0] for one in worst], told)
+    costs = {one.parts[0]: _cost(one) for one in found.alone}
+    now = simulation_views([replace(found.whole, fabric=found.fabric)])
+    return explored(found.fabric, [*now, *dead], costs=costs)
+
+
+def _worst(found: Failures) -> list[FabricFailure]:
+    """Those that cut most hosts off, then those that cost most bandwidth."""
+    cutting = [failure for failure in found.alone if failure.hosts][: _ROWS // 2]
+    return [*cutting, *_whole(found.alone)[: _ROWS - len(cutting)]]
 
 
 def _cost(failure: FabricFailure) -> str:
@@ -264,6 +285,7 @@ def failures_document(found: Failures) -> Document:
             "cost": lambda: failures_figure(found),
             "network": lambda: failures_network(found),
         },
+        explorable=lambda: failures_explored(found),
     )
 
 

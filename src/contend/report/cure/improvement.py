@@ -13,6 +13,7 @@ from contend.fabric import Cable, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
+from contend.report.page.explorable import explored
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import percent, rate_words
@@ -197,6 +198,7 @@ def improvement_document(found: Improvement, file: str = "") -> Document:
             "network": lambda: _network(found),
             "gain": lambda: improvement_figure(found),
         },
+        explorable=lambda: explored(found.fabric, marks=_marks(found)),
         closing=(f"written to {file}",) if file else (),
     )
 
@@ -226,6 +228,10 @@ def improvement_figure(found: Improvement) -> Figure:
 
 def _network(found: Improvement) -> Figure:
     """The network with the new cables, each with what it gains."""
+    return fabric_figure(found.fabric, finding=_finding(found), marks=_marks(found))
+
+
+def _marks(found: Improvement) -> list[Mark]:
     marks = []
     # They have the last numbers, in their order.
     number = found.fabric.cables - found.cables
@@ -237,7 +243,7 @@ def _network(found: Improvement) -> Figure:
             words = f"{near} - {far}: {gains}{together if len(addition.cables) > 1 else ''}"
             marks.append(Mark("added", "cable", number, words))
             number += 1
-    return fabric_figure(found.fabric, finding=_finding(found), marks=marks)
+    return marks
 
 
 def _finding(found: Improvement) -> str:

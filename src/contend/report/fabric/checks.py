@@ -39,6 +39,7 @@ def check_document(report: CheckReport) -> Document:
             verdict=check_verdict(report),
         ),
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
+        explorable=lambda: face.explored(report.fabric),
         shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
     )
 

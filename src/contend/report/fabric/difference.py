@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 # What draws is imported when somebody looks.
 from contend import report
 from contend.cure import NetworkChanges
-from contend.fabric import Change, FabricSize, size_of
+from contend.fabric import Change, Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.table import ResultTable
@@ -125,6 +125,7 @@ def changes_document(changed: NetworkChanges) -> Document:
             bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
         ),
         pictures=pictures,
+        explorable=lambda: report.explored(_drawn(changed)[0], marks=_drawn(changed)[1]),
     )
 
 
@@ -139,13 +140,18 @@ def _bandwidths(changed: NetworkChanges) -> Figure:
 
 def _network(changed: NetworkChanges) -> Figure:
     """The network with its changes marked: as it is now or, if parts are only gone, as it was."""
+    changes, (fabric, marks) = changed.difference.changes, _drawn(changed)
+    where = f", as it was in {changed.old.name}" if changes and fabric is changed.old else ""
+    finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
+    return report.fabric_figure(fabric, finding=finding, marks=marks)
+
+
+def _drawn(changed: NetworkChanges) -> tuple[Fabric, list[Mark]]:
+    """The state that is drawn, with its changes."""
     changes = changed.difference.changes
     before = all(change.how == "removed" for change in changes)
     marks = [mark for change in changes if (mark := _mark(changed, change, before)) is not None]
-    fabric = changed.old if before else changed.new
-    where = f", as it was in {changed.old.name}" if before and changes else ""
-    finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
-    return report.fabric_figure(fabric, finding=finding, marks=marks)
+    return changed.old if before else changed.new, marks
 
 
 def _mark(changed: NetworkChanges, change: Change, before: bool) -> Mark | None:

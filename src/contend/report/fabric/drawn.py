@@ -73,8 +73,14 @@ class Drawn:
     cables: NDArray[np.bool_]
 
 
-def what_is_drawn(fabric: Fabric, load: ChannelLoad | None) -> Drawn:
-    """Chooses between single switches and groups, and leaves out what nothing needs."""
+def what_is_drawn(fabric: Fabric, load: ChannelLoad | None, *, whole: bool = False) -> Drawn:
+    """Chooses between single switches and groups, and leaves out what nothing needs.
+
+    Args:
+        fabric: the fabric.
+        load: over its channels.
+        whole: nothing is left out.
+    """
     level = switch_levels(fabric)
     idle = idle_switches(fabric)
     if load is not None:
@@ -86,6 +92,8 @@ def what_is_drawn(fabric: Fabric, load: ChannelLoad | None) -> Drawn:
     if groups is not None:
         left_out = int(np.count_nonzero(groups.number < 0))
         return Drawn(fabric, load, level, idle, groups, left_out, *everything)
+    if whole:
+        return Drawn(fabric, load, np.maximum(level, 1), idle, None, 0, *everything)
     rest, load, kept, cables = without_idle(fabric, load, idle)
     return Drawn(
         rest,

@@ -53,7 +53,7 @@ def fabric_figure(
         heated = ChannelLoad(load.astype(np.float64), heats, unit, rates.unit, rates.assumed)
     drawn = what_is_drawn(fabric, heated)
     right = WIDTH - (1.0 if load is not None else 0.15)
-    scene = _arranged(drawn, right)
+    scene = arranged(drawn, right)
     marked = numbered_marks(drawn, marks)
     with styled():
         keys = Keys()
@@ -78,7 +78,8 @@ def fabric_figure(
     return figure
 
 
-def _arranged(drawn: Drawn, right: float) -> Scene:
+def arranged(drawn: Drawn, right: float) -> Scene:
+    """Where everything stands that is drawn, from the left edge to the right one, in inches."""
     fabric, groups = drawn.fabric, drawn.groups
     if groups is not None:
         return bundled(fabric, groups, right)

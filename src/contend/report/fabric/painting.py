@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -29,10 +29,10 @@ _MARK = 0.062  # inches, the radius of a mark
 _SWITCH = "#222222"
 _PLAIN = "#8C9BA8"
 _IDLE = "#D5D5D5"
-_FRAME = "#5B6670"
-_HOT, _FAULT = "#8A0A0A", "#D55E00"
+FRAME = "#5B6670"
+_HOT, FAULT_COLOUR = "#8A0A0A", "#D55E00"
 # From light blue over purple to dark red: no grey between, brightness falls all the way.
-_LOADS = LinearSegmentedColormap.from_list(
+LOADS = LinearSegmentedColormap.from_list(
     "loads", ["#A9CDEB", "#7A93D0", "#8F5BB5", "#BF2A57", "#8A0A0A"]
 )
 # Where a mark may stand along its cable, the best first.
@@ -146,7 +146,7 @@ class Painting:
         scene, drawn = self._scene, self._drawn
         if not scene.lines:
             return
-        colour = _LOADS(self._norm(self._hottest))
+        colour = LOADS(self._norm(self._hottest))
         colour[self._hottest == 0] = to_rgba(_PLAIN if drawn.load is None else _IDLE)
         order = np.argsort(self._hottest, kind="stable").tolist()
         lines = PathCollection(
@@ -180,7 +180,7 @@ class Painting:
         axes = figure.add_axes(
             ((right + 0.35) / WIDTH, bottom / whole, 0.09 / WIDTH, height / whole)
         )
-        bar = figure.colorbar(ScalarMappable(self._norm, _LOADS), cax=axes)
+        bar = figure.colorbar(ScalarMappable(self._norm, LOADS), cax=axes)
         what = "of a bundle" if self._drawn.groups is not None else "of a line"
         bar.set_label(f"{amount} over the hottest channel {what}", fontsize=TINY)
         form = "{x:,.0f}" if (self._norm.vmax or 0) >= 10 else "{x:,.2g}"
@@ -206,7 +206,7 @@ class Painting:
             texts.append(tooltip(self._tips.group(drawn.groups, box.group, idle, inside)))
         axes.add_collection(
             PolyCollection(
-                corners, facecolors="white", edgecolors=_FRAME, linewidths=0.6, zorder=2, urls=texts
+                corners, facecolors="white", edgecolors=FRAME, linewidths=0.6, zorder=2, urls=texts
             ),
             autolim=False,
         )
@@ -265,7 +265,7 @@ class Painting:
         scene, fabric = self._scene, self._drawn.fabric
         taken: list[tuple[float, float, float, float]] = []
         for sign, mark in self._marked.marks:
-            colour = _HOT if mark.kind == HOT else _FAULT
+            colour = _HOT if mark.kind == HOT else FAULT_COLOUR
             if mark.part == "switch":
                 ends = scene.place[[mark.number, mark.number]]
             else:
@@ -303,7 +303,7 @@ class Painting:
         """That of the hotter channel of a cable, on the scale of the lines."""
         load = self._drawn.load
         heat = 0.0 if load is None else float(load.heat[2 * cable : 2 * cable + 2].max())
-        return _LOADS(self._norm(heat))
+        return LOADS(self._norm(heat))
 
     def _places(self, mark: Mark, ends: Points) -> list[Points]:
         """Where a mark may stand: along its cable, or beside its switch."""
@@ -342,19 +342,26 @@ def _overlap(one: _Rectangle, other: _Rectangle) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _write_labels(axes: Axes, labels: Iterable[Label], taken: list[_Rectangle]) -> None:
-    """Writes labels, one after the other, where they cover no other one and no mark."""
+def fitting_labels(labels: Iterable[Label], taken: Iterable[_Rectangle]) -> Iterator[Label]:
+    """The labels, one after the other, that cover no other one and nothing that is taken."""
     written: set[str] = set()
+    covered = list(taken)
     for label in labels:
         if label.key and label.key in written:
             continue
         rectangle = _rectangle(label)
         straight = label.rotation in (0, 90)
-        if straight and any(_overlap(rectangle, other) for other in taken):
+        if straight and any(_overlap(rectangle, other) for other in covered):
             continue
         written.add(label.key)
         if straight:
-            taken.append(rectangle)
+            covered.append(rectangle)
+        yield label
+
+
+def _write_labels(axes: Axes, labels: Iterable[Label], taken: Iterable[_Rectangle]) -> None:
+    for label in fitting_labels(labels, taken):
+        straight = label.rotation in (0, 90)
         text = axes.text(
             label.x,
             label.y,

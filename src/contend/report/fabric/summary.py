@@ -42,6 +42,7 @@ def fabric_document(summary: FabricSummary) -> Document:
             fabric=size_of(summary.fabric),
         ),
         pictures={"network": lambda: face.fabric_figure(summary.fabric, summary.carried)},
+        explorable=lambda: face.explored(summary.fabric),
     )
 
 

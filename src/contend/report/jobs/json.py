@@ -14,6 +14,7 @@ from contend.report.document import Document, filled
 from contend.report.jobs.tables import (
     jobs_tables,
     jobs_verdict,
+    label,
     next_verdict,
     nodelist,
     unknown_hosts,
@@ -148,8 +149,18 @@ def jobs_document(found: Jobs) -> Document:
             next=_next(found),
         ),
         pictures={"jobs": lambda: report.jobs_figure(found)},
+        explorable=lambda: report.explored(found.fabric, jobs=_job_of_hosts(found)),
         remarks=unknown_hosts(found),
     )
+
+
+def _job_of_hosts(found: Jobs) -> list[str]:
+    """The name of the job on every host, "" where there is none."""
+    names = [""] * found.fabric.hosts
+    for job in found.jobs:
+        for host in job.hosts.tolist():
+            names[host] = label(job)
+    return names
 
 
 def _job(found: Jobs, job: Job) -> JobJson:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
@@ -18,6 +19,8 @@ from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from contend.report.page.explorable import Explorable
 
 
 def simulation_document(
@@ -60,7 +63,22 @@ def simulation_document(
         ),
         record=simulation_json(simulation, fabric, rated, beside),
         pictures=pictures,
+        explorable=lambda: _explored([simulation], beside),
     )
+
+
+def _explored(
+    simulations: Sequence[Simulation], beside: BesideCounters | None = None
+) -> Explorable | None:
+    """The network with what its channels carry, by every simulation."""
+    fabric = simulations[0].fabric
+    if fabric is None:
+        return None
+    views = report.simulation_views(simulations)
+    if beside is not None:
+        counted_too = report.counters_layer(beside)
+        views = [replace(view, layers={**view.layers, **counted_too}) for view in views]
+    return report.explored(fabric, views)
 
 
 def simulations_document(
@@ -77,11 +95,17 @@ def simulations_document(
     several = len(simulations) > 1
     comparison = {"comparison": lambda: report.simulation_comparison(simulations, rated=rated)}
     pictures = comparison | _pictures(simulations, rated) if several else told[0].pictures
+    explorable = told[0].explorable
+    if several:
+        # States of one network; those of several networks have no page of their own.
+        alike = len({simulation.fabric_name for simulation in simulations}) == 1
+        explorable = (lambda: _explored(simulations)) if alike else None
     return Document(
         verdict="\n".join(document.verdict for document in told),
         tables=[table for document in told for table in document.tables],
         record={"results": [document.record for document in told]},
         pictures=pictures,
+        explorable=explorable,
         plain="",
         shortfall=shortfall,
     )

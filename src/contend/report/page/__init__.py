@@ -1,0 +1,1 @@
+"""Pages: one file with verdict, tables, figures, and a network to explore."""

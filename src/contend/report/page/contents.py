@@ -1,0 +1,168 @@
+"""All of a network that its page knows, as one packed text."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64encode
+from typing import Any
+
+import msgspec
+import numpy as np
+from matplotlib.path import Path
+from numpy.typing import NDArray
+
+from contend.fabric import Fabric, SwitchGroups, capacities, short_names, switch_groups
+from contend.report.fabric.drawn import what_is_drawn
+from contend.report.fabric.marks import FAULT
+from contend.report.fabric.network import arranged
+from contend.report.fabric.painting import fitting_labels
+from contend.report.fabric.scene import Label, Scene, shortened
+from contend.report.page.explorable import Explorable, Followed, Layer, View
+from contend.report.words import printable
+from contend.routes import NO_PORT
+
+# Points of a bent line.
+_BENDS = 9
+_WIDTH = 7.2
+
+
+def contents(explorable: Explorable) -> str:
+    """What the page's program reads: JSON, deflated, in base64. Holds no names in the clear."""
+    fabric = explorable.fabric
+    drawn = what_is_drawn(fabric, None, whole=True)
+    scene = arranged(drawn, _WIDTH - 0.15)
+    everything = {
+        "fabric": _fabric(fabric),
+        "level": drawn.level.tolist(),
+        "idle": np.flatnonzero(drawn.idle).tolist(),
+        "groups": _groups(drawn.groups or switch_groups(fabric)),
+        "scene": _scene(fabric, scene, bundled=drawn.groups is not None),
+        "views": [_view(view) for view in explorable.views],
+        "marks": [
+            {"part": mark.part, "number": mark.number, "words": printable(mark.words)}
+            | {"fault": mark.kind == FAULT}
+            for mark in explorable.marks
+        ],
+        "costs": [[part, number, words] for (part, number), words in explorable.costs.items()],
+        "jobs": list(map(printable, explorable.jobs)),
+    }
+    return b64encode(zlib.compress(msgspec.json.encode(everything), 6)).decode()
+
+
+def packed(values: NDArray[Any]) -> dict[str, str]:
+    """An array as a browser's typed arrays read it: its type and its bytes, lowest first."""
+    kind = values.dtype.newbyteorder("<")
+    return {kind.str[1:]: b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()}
+
+
+def _fabric(fabric: Fabric) -> dict[str, Any]:
+    capacity = capacities(fabric)
+    return {
+        "name": printable(fabric.name),
+        "host": list(map(printable, fabric.host_label)),
+        "hostGuid": [f"{guid:016x}" if guid else "" for guid in fabric.host_guid.tolist()],
+        "hostLid": packed(fabric.host_lid),
+        "hostSwitch": packed(fabric.host_switch),
+        "hostPort": packed(fabric.host_port),
+        "hostRate": packed(fabric.host_rate),
+        "hostCapacity": packed(capacity.host.astype(np.float32)),
+        "switch": list(map(printable, fabric.switch_label)),
+        "short": [shortened(name, 40) for name in short_names(fabric)],
+        "switchGuid": [f"{guid:016x}" if guid else "" for guid in fabric.switch_guid.tolist()],
+        "switchLid": packed(fabric.switch_lid),
+        "switchPorts": packed(fabric.switch_ports),
+        "from": packed(fabric.cable_from),
+        "fromPort": packed(fabric.cable_from_port),
+        "to": packed(fabric.cable_to),
+        "toPort": packed(fabric.cable_to_port),
+        "rate": packed(fabric.cable_rate),
+        "capacity": packed(capacity.cable.astype(np.float32)),
+        "rates": list(map(printable, fabric.rates)),
+    }
+
+
+def _tables(routes: Followed) -> dict[str, Any]:
+    told: dict[str, Any] = {"words": routes.words}
+    if routes.ports is not None:
+        # In a byte where that holds all, which the largest one stands for no port in.
+        small = not np.any((routes.ports >= 0xFF) & (routes.ports != NO_PORT))
+        least = np.minimum(routes.ports, 0xFF).astype(np.uint8)
+        told["ports"] = packed(least if small else routes.ports)
+    return told
+
+
+def _groups(groups: SwitchGroups | None) -> dict[str, Any] | None:
+    if groups is None:
+        return None
+    return {"of": groups.number.tolist(), "name": list(map(printable, groups.name))}
+
+
+def _scene(fabric: Fabric, scene: Scene, *, bundled: bool) -> dict[str, Any]:
+    lines = [_points(line) for line in scene.lines]
+    names = {shortened(name) for name in short_names(fabric)}
+    labels = [
+        label
+        for label in fitting_labels(scene.labels, [])
+        # Names of switches are written by the page, as large as there is room.
+        if label.bold or label.text not in names
+    ]
+    return {
+        "width": _WIDTH,
+        "height": float(scene.height),
+        "side": float(scene.side),
+        "place": packed(np.nan_to_num(scene.place, nan=-1e6).astype(np.float32).ravel()),
+        "lines": lines,
+        "lineOf": packed(scene.line_of.astype(np.int32)),
+        "bundled": bundled,
+        "boxes": [
+            [*map(float, (box.x, box.y, box.width, box.height)), int(box.group)]
+            for box in scene.boxes
+        ],
+        "labels": [_label(label) for label in labels],
+    }
+
+
+def _points(line: Path) -> list[list[float]]:
+    """Where a line goes: x and y of its points, none where it is interrupted."""
+    points = np.asarray(line.vertices, dtype=np.float64)
+    if len(points) == 4:
+        points = np.insert(points, 2, np.nan, axis=0)
+    elif len(points) == 3:
+        share = np.linspace(0, 1, _BENDS)[:, None]
+        first, bend, last = points
+        points = (1 - share) ** 2 * first + 2 * share * (1 - share) * bend + share**2 * last
+    drawn: list[list[float]] = points.T.round(4).tolist()
+    return drawn
+
+
+def _label(label: Label) -> dict[str, Any]:
+    return {
+        "x": float(label.x),
+        "y": float(label.y),
+        "text": printable(label.text),
+        "angle": float(np.deg2rad(label.rotation)),
+        "across": label.across,
+        "along": {"center": "middle"}.get(label.along, label.along),
+        "colour": label.colour,
+        "size": label.size,
+        "bold": label.bold,
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        "name": printable(view.name),
+        "words": printable(view.words),
+        "tables": _tables(view.routes),
+        "gone": [list(part) for part in view.gone],
+        "layers": {name: _layer(layer) for name, layer in view.layers.items()},
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "unit": layer.unit,
+        "port": layer.port,
+        "load": packed(np.asarray(layer.load).astype(np.float32)),
+        "heat": packed(layer.heat.astype(np.float32)),
+    }

@@ -1,0 +1,85 @@
+"""All results of one network as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+
+from contend.report.cure.failures import FailuresJson
+from contend.report.document import Document
+from contend.report.fabric.checks import CheckReportJson
+from contend.report.fabric.summary import FabricSummaryJson
+from contend.report.page.explorable import Explorable
+from contend.report.simulation.json import SimulationJson
+
+
+class PageJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page tells of a network."""
+
+    verdict: Annotated[str, "a sentence of each result."]
+    show: Annotated[FabricSummaryJson, "what the network is made of."]
+    check: Annotated[CheckReportJson, "what is wrong with it."]
+    simulation: Annotated[SimulationJson | None, "of the pattern; null where there are no routes."]
+    failures: Annotated[FailuresJson | None, "what failures cost; null where that was not asked."]
+
+
+def page_document(
+    shown: Document,
+    checked: Document,
+    simulated: Document | None,
+    failed: Document | None,
+    *,
+    file: str,
+) -> Document:
+    """All that is known of a network, as a terminal tells it once its page is written.
+
+    Args:
+        shown: what the network is made of.
+        checked: what is wrong with it.
+        simulated: what a pattern's messages get; None where that is not known.
+        failed: what failures cost; None likewise.
+        file: where the page is.
+    """
+    documents = [one for one in (shown, checked, simulated, failed) if one is not None]
+    verdict = "\n".join(document.verdict for document in documents)
+    return Document(
+        verdict=verdict,
+        tables=[table for document in documents for table in document.tables],
+        record=PageJson(
+            verdict=verdict,
+            show=shown.record,
+            check=checked.record,
+            simulation=None if simulated is None else simulated.record,
+            failures=None if failed is None else failed.record,
+        ),
+        pictures={
+            name: drawn
+            for document in documents
+            for name, drawn in document.pictures.items()
+            if name != "network"
+        },
+        explorable=lambda: _together(
+            [found for one in documents if one.explorable and (found := one.explorable())]
+        ),
+        remarks=[remark for document in documents for remark in document.remarks],
+        closing=(f"written to {file}",),
+        brief=True,
+    )
+
+
+def _together(each: Sequence[Explorable]) -> Explorable | None:
+    """One network with everything that is known of it: of its present state all layers."""
+    if not each:
+        return None
+    states = [one.views[0] for one in each]
+    routed = next((state for state in reversed(states) if state.layers), states[0])
+    layers = {name: layer for state in states for name, layer in state.layers.items()}
+    return replace(
+        each[0],
+        views=[replace(routed, layers=layers), *(view for one in each for view in one.views[1:])],
+        marks=tuple(dict.fromkeys(mark for one in each for mark in one.marks)),
+        costs={part: words for one in each for part, words in one.costs.items()},
+    )

@@ -1,0 +1,201 @@
+"""What of a network a page lets one explore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import BesideCounters, Simulation, link_rates
+from contend.fabric import Fabric, without_numbers
+from contend.report.fabric.marks import Mark, faults
+from contend.routes import NO_PORT, all_to_all_load, mended
+
+MOST_HOSTS = 20_000
+"""Of a network that a page lets one explore: beyond, browsers get slow."""
+
+# Entries of tables: a page with more is opened slowly.
+_MOST_ENTRIES = 16_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What channels carry, and how long they need for it.
+
+    Attributes:
+        load: of every channel between switches, shape [2 cables]; or of every channel of the
+            fabric, those of hosts included, shape [channels].
+        heat: load over rate, likewise; see `contend.congestion.heat`.
+        unit: what is counted in `load`, in the plural.
+        port: label of the rate that heat goes by; "" where links are alike, and heat is the load.
+    """
+
+    load: NDArray[Any]
+    heat: NDArray[np.float64]
+    unit: str
+    port: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """The routes of a state.
+
+    Attributes:
+        words: what they are, as a sentence begins.
+        ports: by which every switch sends to every host, `NO_PORT` for none, shape
+            [switches, hosts]; None where no tables tell it.
+    """
+
+    words: str
+    ports: NDArray[np.uint16] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The network in one state.
+
+    Attributes:
+        name: what state it is, such as an engine's name or a failure.
+        routes: that messages take in it.
+        layers: what its channels carry, by what it comes from. Layers of one name in two views are
+            drawn in one scale.
+        gone: parts that are dead in it: ``switch`` or ``cable``, and its number.
+        words: what that costs, in a sentence; "" where nothing is to be said.
+    """
+
+    name: str
+    routes: Followed
+    layers: Mapping[str, Layer] = field(default_factory=dict)
+    gone: Sequence[tuple[str, int]] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Explorable:
+    """A network with everything that can be looked up in it.
+
+    Attributes:
+        fabric: the network.
+        views: states of it, the present one first.
+        marks: faults and other parts to point out, by numbers of the fabric.
+        costs: what the death of a part costs, in words, by ``switch`` or ``cable`` and number.
+        jobs: name of the job on every host, shape [hosts]; "" where none runs. Empty: nobody asked.
+    """
+
+    fabric: Fabric
+    views: Sequence[View] = ()
+    marks: Sequence[Mark] = ()
+    costs: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    jobs: Sequence[str] = ()
+
+
+def explored(
+    fabric: Fabric,
+    views: Sequence[View] = (),
+    marks: Sequence[Mark] = (),
+    costs: Mapping[tuple[str, int], str] | None = None,
+    jobs: Sequence[str] = (),
+) -> Explorable | None:
+    """A network as its page shows it, with its faults; None where it is too large for a page.
+
+    Args:
+        fabric: the network.
+        views: states of it; none: as it is, with its routes.
+        marks: what else to point out.
+        costs: see `Explorable`.
+        jobs: likewise.
+    """
+    if fabric.hosts > MOST_HOSTS:
+        return None
+    views = views or [View("now", followed(fabric), routes_layer(fabric))]
+    return Explorable(fabric, views, (*faults(fabric), *marks), costs or {}, jobs)
+
+
+def followed(fabric: Fabric) -> Followed:
+    """The routes of a fabric, as far as a page can hold them."""
+    routes = fabric.routes
+    if routes is None:
+        return Followed("No routes were given")
+    words = f"Routes by {routes.engine}" if routes.engine else "Routes from a file"
+    if routes.tables is None:
+        return Followed(words)
+    if fabric.switches * fabric.hosts > _MOST_ENTRIES:
+        return Followed(f"{words}, too many for a page")
+    ports = routes.tables.ports[:, fabric.host_lid]
+    ports[:, fabric.host_lid == 0] = NO_PORT
+    return Followed(words, ports)
+
+
+def routes_layer(fabric: Fabric) -> dict[str, Layer]:
+    """The routes of an all-to-all over every channel between switches, where tables tell them."""
+    if fabric.tables is None:
+        return {}
+    load, rates = all_to_all_load(fabric), link_rates(fabric)
+    return {"all routes": Layer(load, rates.heat(load), "routes", rates.unit)}
+
+
+def simulation_views(simulations: Sequence[Simulation]) -> list[View]:
+    """A view for each of several simulations of one fabric: what its channels carry in a round."""
+    several = len(simulations) > 1
+    views = []
+    for one in simulations:
+        layer = Layer(one.channel_load, one.channel_heat, "messages a round", one.heat_unit)
+        if one.fabric is None:
+            continue
+        name = (one.engine or "routes from a file") if several else "now"
+        layers = {f"load of {one.pattern}": layer, **routes_layer(one.fabric)}
+        views.append(View(name, followed(one.fabric), layers))
+    return views
+
+
+def counters_layer(beside: BesideCounters) -> dict[str, Layer]:
+    """What ports have counted: of the rate of every link where the time is known, else bytes.
+
+    Nothing is drawn where no port counted.
+    """
+    channels = beside.channels
+    values = np.zeros((2, beside.carried.fabric.channels))
+    if beside.busy is not None:
+        values[:, channels] = 100 * np.nan_to_num(beside.busy)
+        return {"port counters": Layer(values[0], values[1], "% of the link's rate")}
+    values[:, channels] = beside.sent, beside.heat
+    unit = beside.simulation.heat_unit
+    return {"port counters": Layer(values[0], values[1], "bytes", unit)}
+
+
+def failure_views(
+    fabric: Fabric, parts: Sequence[tuple[str, int]], words: Sequence[str]
+) -> list[View]:
+    """Views without one part each, by mended tables, where tables tell the routes.
+
+    Args:
+        fabric: whole.
+        parts: what dies: ``switch`` or ``cable``, and its number.
+        words: what that costs.
+    """
+    if fabric.tables is None:
+        return []
+    views, cables = [], np.arange(fabric.cables)
+    for (kind, number), cost in zip(parts, words, strict=True):
+        dead = {"switches": [number]} if kind == "switch" else {"cables": [number]}
+        rest = without_numbers(fabric, **dead)
+        healed = mended(fabric, rest)[0]
+        layer = routes_layer(healed)["all routes"]
+        load, heat = np.zeros((2, 2 * fabric.cables))
+        # The rest has the cables that are left, in their order.
+        at_switch = (fabric.cable_from == number) | (fabric.cable_to == number)
+        left = np.repeat(~at_switch if kind == "switch" else cables != number, 2)
+        load[left], heat[left] = layer.load, layer.heat
+        name = fabric.switch_label[number] if kind == "switch" else fabric.channel_name(2 * number)
+        whole = Layer(load, heat, layer.unit, layer.port)
+        found = followed(healed)
+        if found.ports is not None:
+            ports = np.full((fabric.switches, fabric.hosts), NO_PORT, dtype=np.uint16)
+            ports[np.ix_(rest.switches, rest.hosts)] = found.ports
+            found = replace(found, words=f"{found.words}, mended", ports=ports)
+        layers = {"all routes": whole}
+        views.append(View(f"without {name}", found, layers, [(kind, number)], cost))
+    return views

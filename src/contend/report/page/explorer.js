@@ -1,0 +1,386 @@
+// Ties the parts of the page together: what is chosen, seen and searched.
+
+const MOST_FOUND = 14;
+const PLAIN_LAYER = "cables alone", RATE_LAYER = "link rates", JOBS_LAYER = "jobs";
+
+class Explorer {
+  constructor(network, row, colours) {
+    this.network = network;
+    this.canvas = new Canvas(network, row, colours);
+    this.state = { view: 0, beside: -1, layer: "", chosen: null, from: null, to: null };
+    this.history = [];
+    this.at = (id) => document.getElementById(id);
+    this.panel = new Panel(this, this.at("panel"));
+    this.layers = this._layerNames();
+    this.state.layer = this.layers[0];
+    this._index = this._searched();
+    network.tables = this.view.tables;
+  }
+
+  get view() {
+    return this.network.views[this.state.view];
+  }
+
+  get layer() {
+    return this._layerOf(this.view);
+  }
+
+  _layerNames() {
+    const names = new Set(this.network.views.flatMap((view) => Object.keys(view.layers)));
+    if (this.network.jobs.length) names.add(JOBS_LAYER);
+    // First what all states have, so that they can be compared.
+    const having = (name) => this.network.views.filter((view) => name in view.layers).length;
+    const order = [...names].sort((one, other) => having(other) - having(one));
+    return [...order, RATE_LAYER, PLAIN_LAYER];
+  }
+
+  /** What a view draws, in one scale for all views. */
+  _layerOf(view) {
+    const name = this.state.layer;
+    const { rates, rate } = this.network.fabric;
+    if (name === RATE_LAYER) {
+      const used = [...new Set(rate)].sort((one, other) => rates[one].localeCompare(rates[other], "en", { numeric: true }));
+      return { kind: "rate", used, rank: Object.fromEntries(used.map((one, place) => [one, place])) };
+    }
+    if (name === JOBS_LAYER) {
+      const jobs = [...new Set(this.network.jobs.filter(Boolean))];
+      return { kind: "jobs", jobs, colour: new Map(jobs.map((job, at) => [job, RATES[at % RATES.length]])) };
+    }
+    const layer = view.layers[name];
+    if (!layer) return { kind: "plain" };
+    const all = this.network.views.map((one) => one.layers[name]).filter(Boolean);
+    const between = 2 * this.network.cables;
+    let most = 0;
+    for (const one of all) {
+      let [sum, top] = [0, 0];
+      for (let channel = 0; channel < between; channel++) {
+        sum += one.heat[channel];
+        top = Math.max(top, one.heat[channel]);
+      }
+      // Even loads have the colour in the middle: only what exceeds twice the mean darkens it.
+      most = Math.max(most, top, between ? (2 * sum) / between : 0);
+    }
+    return { kind: "load", ...layer, most: most || 1 };
+  }
+
+  draw() {
+    const views = [this.view, this.network.views[this.state.beside] ?? this.view];
+    views.forEach((view, pane) => {
+      if (this.canvas.panes[pane].visible) this.canvas.draw(pane, view, this._layerOf(view));
+    });
+    this._point();
+    this._legend();
+  }
+
+  /** Switches, cables and hosts of what is chosen. */
+  _parts() {
+    const { chosen, from, to } = this.state;
+    const { network } = this;
+    if (from !== null && to !== null) {
+      const channels = [[from, to], [to, from]].flatMap(([one, other]) => this.channelsBetween(one, other).channels);
+      const cables = [...new Set(channels.filter((one) => one < 2 * network.cables).map((one) => one >> 1))];
+      const { hostSwitch, from: near, to: far } = network.fabric;
+      const switches = new Set([hostSwitch[from], hostSwitch[to], ...cables.flatMap((one) => [near[one], far[one]])]);
+      return { switches: [...switches], cables, hosts: [from, to] };
+    }
+    const none = { switches: [], cables: [], hosts: [] };
+    switch (chosen?.kind) {
+      case "cable": return { ...none, cables: [chosen.number] };
+      case "line": return { ...none, cables: chosen.number };
+      case "switch": return { ...none, switches: [chosen.number], cables: network.cablesOf[chosen.number] };
+      case "host": return { ...none, hosts: [chosen.number], switches: [network.fabric.hostSwitch[chosen.number]] };
+      case "job": return { ...none, hosts: network.jobs.flatMap((job, host) => (job === chosen.number ? [host] : [])) };
+      case "group": return { ...none, switches: network.groups.of.flatMap((of, one) => (of === chosen.number ? [one] : [])) };
+      default: return none;
+    }
+  }
+
+  _point() {
+    const { switches, cables, hosts } = this._parts();
+    const lines = this.state.chosen?.kind === "switch" ? [] : cables;
+    for (const pane of [0, 1]) {
+      if (this.canvas.panes[pane].visible) this.canvas.point(pane, switches, lines, hosts);
+    }
+  }
+
+  channelsBetween(one, other) {
+    const { network } = this;
+    return network.followsTables ? network.route(one, other) : network.shortestWays(one, other);
+  }
+
+  /** Chooses a part, or nothing, and tells of it. */
+  choose(chosen, remember = true) {
+    if (remember) this.history.push({ chosen: this.state.chosen, from: this.state.from, to: this.state.to });
+    Object.assign(this.state, { chosen, from: null, to: null });
+    this._tell();
+  }
+
+  back() {
+    const last = this.history.pop();
+    Object.assign(this.state, last ?? { chosen: null, from: null, to: null });
+    this._tell();
+  }
+
+  /** One end of a route; the other one is asked for by the search. */
+  routeEnd(end, host) {
+    this.history.push({ chosen: this.state.chosen, from: this.state.from, to: this.state.to });
+    this.state[end] = host;
+    this._tell();
+    if (this.state.from === null || this.state.to === null) {
+      const word = end === "from" ? "to" : "from";
+      this.panel.place.prepend(element("p", { class: "told" },
+        `Route ${end} ${this.network.fabric.host[host]}: search or click the host that it goes ${word}.`));
+      this.at("search").focus();
+    }
+  }
+
+  _tell() {
+    const { chosen, from, to } = this.state;
+    const { panel } = this;
+    this.at("back").disabled = !this.history.length;
+    this.canvas.spread = chosen?.kind === "group" ? [] : this._parts().cables;
+    if (from !== null && to !== null && from !== to) panel.show(panel.route(from, to));
+    else if (!chosen) panel.show(panel.overview());
+    else panel.show(panel[chosen.kind](chosen.number));
+    this._remember();
+    this.draw();
+  }
+
+  /** The address names what is shown, so that it can be sent to somebody else. */
+  _remember() {
+    const { chosen, from, to } = this.state;
+    const words = from !== null && to !== null ? `route=${from},${to}`
+      : chosen && chosen.kind !== "line" ? `${chosen.kind}=${chosen.number}` : "";
+    history.replaceState(null, "", words ? `#${encodeURIComponent(words)}` : " ");
+  }
+
+  recall() {
+    const [kind, number] = decodeURIComponent(location.hash.slice(1)).split("=");
+    const limit = { cable: this.network.cables, switch: this.network.switches, host: this.network.hosts };
+    if (kind === "route") {
+      const [from, to] = number.split(",").map(Number);
+      if (from < this.network.hosts && to < this.network.hosts) Object.assign(this.state, { from, to });
+    } else if (Number(number) < limit[kind]) {
+      this.state.chosen = { kind, number: Number(number) };
+    }
+    this._tell();
+  }
+
+  see(view, beside = this.state.beside) {
+    Object.assign(this.state, { view, beside });
+    this.network.tables = this.view.tables;
+    this.at("view").value = view;
+    this._tell();
+  }
+
+  open(group) {
+    const { opened } = this.canvas;
+    if (!opened.delete(group)) {
+      opened.add(group);
+      this.canvas.showGroup(group);
+    }
+    this._tell();
+  }
+
+  /** Shows where a part is, and tells of it. */
+  find({ kind, number }) {
+    const { from, to } = this.state;
+    if (kind === "host" && (from === null) !== (to === null)) {
+      this.routeEnd(from === null ? "from" : "to", number);
+      this.canvas.showAll();
+      return;
+    }
+    if (kind === "switch") this.canvas.showSwitch(number);
+    if (kind === "host") this.canvas.showHost(number);
+    if (kind === "group") this.canvas.showGroup(number);
+    if (kind === "job") this.canvas.showAll();
+    this.choose({ kind, number });
+  }
+
+  _searched() {
+    const { fabric, groups, jobs } = this.network;
+    const entry = (kind, number, name, ...others) =>
+      ({ kind, number, name, text: [name, ...others].join(" ").toLowerCase() });
+    return [
+      ...fabric.switch.map((name, at) =>
+        entry("switch", at, name, `0x${fabric.switchGuid[at]}`, fabric.switchLid[at] ? `lid ${fabric.switchLid[at]}` : "")),
+      ...fabric.host.map((name, at) =>
+        entry("host", at, name, `0x${fabric.hostGuid[at]}`, fabric.hostLid[at] ? `lid ${fabric.hostLid[at]}` : "")),
+      ...(groups ? groups.name.map((name, at) => entry("group", at, name)) : []),
+      ...[...new Set(jobs.filter(Boolean))].map((job) => entry("job", job, job)),
+    ];
+  }
+
+  search(words) {
+    const asked = words.trim().toLowerCase();
+    if (!asked) return [];
+    const found = this._index.filter(({ text }) => text.includes(asked));
+    const rank = ({ name, text }) => (name.toLowerCase() === asked ? 0
+      : `${text} `.includes(`${asked} `) ? 1 : text.startsWith(asked) ? 2 : 3);
+    return found.sort((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);
+  }
+
+  _legend() {
+    const place = this.at("legend");
+    const { layer } = this;
+    const sign = (colour, words) =>
+      element("span", { class: "sign" }, element("i", { style: `background:${colour}` }), words);
+    if (layer.kind === "load") {
+      const stops = this.canvas.colours.filter((_, at) => at % 7 === 0).join(",");
+      const unit = layer.port ? `${layer.unit} over rate, as at ${layer.port}` : layer.unit;
+      place.replaceChildren("0 ", element("i", { class: "scale", style: `background:linear-gradient(90deg,${stops})` }),
+        ` ${rounded(layer.most)} ${unit}, hottest channel of a line `, sign(QUIET, "nothing"));
+    } else if (layer.kind === "rate") {
+      place.replaceChildren(...layer.used.map((rate, at) => sign(RATES[at % RATES.length], this.network.fabric.rates[rate] || "unknown rate")));
+    } else if (layer.kind === "jobs") {
+      place.replaceChildren(...layer.jobs.slice(0, 20).map((job) => sign(layer.colour.get(job), job)));
+    } else place.replaceChildren(sign(PLAIN, "cables"));
+    place.append(sign("#CFE3F1", "switch with hosts"), sign(SWITCH, "switch"), sign("#D55E00", "fault or dead"));
+  }
+}
+
+/** What was clicked: of parts above each other the smallest. */
+function listen(explorer) {
+  const { canvas } = explorer;
+  let waiting = false;
+  const kinds = {
+    hosts: (at) => ({ kind: "host", number: at }),
+    switches: (at) => ({ kind: "switch", number: at }),
+    cables: (at) => lineOrCable(canvas.spreadAt[at]),
+    lines: (at) => lineOrCable(canvas.lineAt[at]),
+    boxes: (at) => ({ kind: "group", number: explorer.network.scene.boxes[at][4] }),
+  };
+  const lineOrCable = (cables) =>
+    cables.length === 1 ? { kind: "cable", number: cables[0] } : { kind: "line", number: cables };
+  const answer = (pane) => {
+    waiting = false;
+    let chosen = null;
+    for (const [kind, part] of Object.entries(kinds)) {
+      const source = canvas.source(kind, pane);
+      const hit = source.selected.indices;
+      // The last one is drawn on top.
+      if (hit.length && !chosen) chosen = part(Math.max(...hit));
+      if (hit.length) source.selected.indices = [];
+    }
+    if (!chosen) return;
+    const { from, to } = explorer.state;
+    if (chosen.kind === "host" && (from === null) !== (to === null)) explorer.find(chosen);
+    else explorer.choose(chosen);
+  };
+  for (const pane of [0, 1]) {
+    for (const kind of Object.keys(kinds)) {
+      canvas.source(kind, pane).selected.properties.indices.change.connect(() => {
+        if (waiting) return;
+        waiting = true;
+        setTimeout(() => answer(pane), 0);
+      });
+    }
+  }
+}
+
+function wire(explorer) {
+  const { at, canvas, network, state } = explorer;
+  const options = (place, names, value) => {
+    place.replaceChildren(...names.map(([number, name]) => element("option", { value: number }, name)));
+    place.value = value;
+    place.parentElement.hidden = names.length < 2;
+  };
+  options(at("layer"), explorer.layers.map((name) => [name, name]), state.layer);
+  options(at("view"), network.views.map((view, number) => [number, view.name]), 0);
+  options(at("beside"), [[-1, "nothing"], ...network.views.map((view, number) => [number, view.name])], -1);
+  at("beside").parentElement.hidden = network.views.length < 2;
+  at("layer").addEventListener("change", (event) => {
+    state.layer = event.target.value;
+    explorer._tell();
+  });
+  at("view").addEventListener("change", (event) => explorer.see(Number(event.target.value)));
+  at("beside").addEventListener("change", (event) => {
+    const beside = Number(event.target.value);
+    canvas.panes[1].visible = beside >= 0;
+    explorer.see(state.view, beside);
+  });
+  at("fit").addEventListener("click", () => canvas.showAll());
+  at("back").addEventListener("click", () => explorer.back());
+  searchBox(explorer);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Escape") {
+      at("search").value = "";
+      at("found").replaceChildren();
+      explorer.back();
+    }
+    if (["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    const keys = {
+      "/": () => at("search").focus(), f: () => canvas.showAll(),
+      "+": () => canvas.step(0.8), "=": () => canvas.step(0.8), "-": () => canvas.step(1.25),
+      ArrowLeft: () => canvas.step(1, -0.15), ArrowRight: () => canvas.step(1, 0.15),
+      ArrowUp: () => canvas.step(1, 0, 0.15), ArrowDown: () => canvas.step(1, 0, -0.15),
+    };
+    if (event.key in keys) {
+      keys[event.key]();
+      event.preventDefault();
+    }
+  });
+}
+
+function searchBox(explorer) {
+  const [box, list] = [explorer.at("search"), explorer.at("found")];
+  let [found, place] = [[], 0];
+  const go = (one) => {
+    box.value = "";
+    found = [];
+    show();
+    explorer.find(one);
+  };
+  const show = () => {
+    list.replaceChildren(...found.map((one, number) => element("li",
+      { role: "option", "aria-selected": String(number === place), mousedown: () => go(one) },
+      one.name, element("small", {}, ` ${one.kind}`))));
+    box.setAttribute("aria-expanded", String(found.length > 0));
+  };
+  box.addEventListener("input", () => {
+    [found, place] = [explorer.search(box.value), 0];
+    show();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !box.value) event.preventDefault();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && found.length) {
+      place = (place + step + found.length) % found.length;
+      show();
+      event.preventDefault();
+    }
+    if (event.key === "Enter" && found.length) {
+      go(found[place]);
+      box.blur();
+    }
+  });
+  box.addEventListener("blur", () => list.replaceChildren());
+}
+
+async function explore() {
+  const network = new Network(await unpack(document.getElementById("network").textContent.trim()));
+  const { item, colours } = JSON.parse(document.getElementById("drawn").textContent);
+  const views = await Bokeh.embed.embed_item(item, "drawing");
+  const [row] = views.document?.roots() ?? [...views.roots][0].model.document.roots();
+  const explorer = new Explorer(network, row, colours);
+  const [first] = row.children;
+  const sized = () => first.inner_width > 0;
+  while (!sized()) await new Promise((resolve) => setTimeout(resolve, 20));
+  wire(explorer);
+  listen(explorer);
+  let later;
+  for (const range of [first.x_range, first.y_range]) {
+    range.change.connect(() => {
+      clearTimeout(later);
+      later = setTimeout(() => row.children.forEach((pane, number) => pane.visible && explorer.canvas.write(number)), 60);
+    });
+  }
+  first.properties.inner_width.change.connect(() => explorer.canvas.showAll());
+  explorer.canvas.showAll();
+  explorer.recall();
+  window.explorer = explorer;
+  document.body.dataset.ready = "";
+}
+
+explore();

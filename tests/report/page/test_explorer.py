@@ -1,0 +1,246 @@
+"""Pages in a real browser: what one finds and reads there by search, mouse and keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import contend
+from contend import report
+from contend.fabric import Fabric, without_numbers
+from contend.report import Document
+from contend.routes import all_to_all_load, find_route, mended
+
+Opened = Callable[[Document], Page]
+
+
+@pytest.fixture(scope="module")
+def browser(require_program: Callable[[str], str]) -> Iterator[Browser]:
+    chromium = require_program("chromium")
+    with sync_playwright() as library:
+        browser = library.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Opens a document's page; it says nothing on the console, and asks for nothing else."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: said.append(f"error: dialog {dialog.message}"))
+    page.on("request", lambda request: asked.append(request.url))
+
+    def open_page(document: Document) -> Page:
+        path = tmp_path / "page.html"
+        document.draw(path)
+        page.goto(path.as_uri())
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_page
+    assert not [line for line in said if line.startswith(("error", "warning"))]
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in asked)
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def routed() -> Fabric:
+    """Four leaves of four hosts below two switches, by two cables each."""
+    return contend.load("fig1", route="minhop")
+
+
+def search(page: Page, words: str) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+
+
+def title(page: Page) -> str:
+    return page.locator("#panel h2").inner_text()
+
+
+def click_at(page: Page, x: float, y: float, pane: int = 0) -> None:
+    """Clicks where the drawing has a place, given in its own inches."""
+    left, top = page.evaluate(
+        """([pane, x, y]) => {
+          const { x_range: xs, y_range: ys, inner_width: wide, inner_height: high } =
+            explorer.canvas.panes[pane];
+          const box = document.getElementById("drawing").getBoundingClientRect();
+          return [box.left + (x - xs.start) / (xs.end - xs.start) * wide,
+                  box.top + (ys.end - y) / (ys.end - ys.start) * high];
+        }""",
+        [pane, x, y],
+    )
+    page.mouse.click(left, top)
+
+
+def ends(fabric: Fabric, channel: int) -> list[str]:
+    """Both ends of a channel, without the words that say what they are."""
+    said = ('switch "', 'host "', '"')
+    names = list(fabric.channel_ends(channel))
+    for word in said:
+        names = [name.replace(word, "") for name in names]
+    return names
+
+
+def cells(page: Page, caption: str) -> list[list[str]]:
+    """The rows of the panel's table of that name."""
+    table = page.locator("#panel table", has=page.locator("caption", has_text=caption)).first
+    return [row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()]
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def test_a_switch_is_found_by_name_guid_and_lid(opened: Opened, routed: Fabric) -> None:
+    page = opened(report.fabric_document(contend.show(routed)))
+    search(page, "leaf 3")
+    assert title(page) == "leaf 3"
+    assert [row[0] for row in cells(page, "Hosts")] == ["9", "10", "11", "12"]
+    search(page, f"0x{int(routed.switch_guid[1]):016x}")
+    assert title(page) == routed.switch_label[1]
+    search(page, f"lid {int(routed.host_lid[5])}")
+    assert title(page) == routed.host_label[5]
+    page.keyboard.press("Escape")
+    assert title(page) == routed.switch_label[1]
+
+
+def test_a_cable_that_is_clicked_tells_what_the_record_says(opened: Opened, routed: Fabric) -> None:
+    simulation = contend.simulate(routed, samples=50)
+    document = report.simulation_document(simulation)
+    page = opened(document)
+    places = page.evaluate("explorer.canvas.line(0).map((one) => (one[0] + one[1]) / 2)")
+    click_at(page, *places)
+    page.wait_for_selector("#panel h2")
+    # Two cables lie there: a table lets one choose.
+    assert title(page) == "2 cables"
+    page.locator("#panel button.link").first.click()
+    near, far = (end.strip() for end in title(page).split("–"))
+    cable = next(one for one in range(routed.cables) if ends(routed, 2 * one) == [near, far])
+    rows = {(row[0], row[1]): number(row[2]) for row in cells(page, "What it carries")}
+    for channel in (2 * cable, 2 * cable + 1):
+        direction = " → ".join(ends(routed, channel))
+        load = simulation.channel_load[channel]
+        assert rows[direction, "load of bisect"] == pytest.approx(load, rel=5e-3)
+        assert rows[direction, "all routes"] == all_to_all_load(routed)[channel]
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.locator("#layer").select_option("load of bisect")
+    hottest = next(one for one in document.record.hottest_channels if one.channel < 32)
+    first = cells(page, "Hottest channels")[0]
+    assert number(first[1]) == pytest.approx(hottest.messages_per_round, rel=5e-3)
+
+
+def test_users_of_a_cable_are_those_of_the_routes(opened: Opened, routed: Fabric) -> None:
+    page = opened(report.fabric_document(contend.show(routed)))
+    load = all_to_all_load(routed)
+    used = page.evaluate(
+        """() => [...Array(2 * explorer.network.cables).keys()]
+          .map((channel) => explorer.network.users(channel).routes)"""
+    )
+    assert used == load.tolist()
+
+
+def test_routes_are_followed_there_and_back(opened: Opened, routed: Fabric) -> None:
+    page = opened(report.fabric_document(contend.show(routed)))
+    search(page, "2")
+    page.get_by_role("button", name="Route from here").click()
+    search(page, "15")
+    for source, target in ((1, 14), (14, 1)):
+        names = f"{routed.host_label[source]} → {routed.host_label[target]}"
+        told = [row[0] for row in cells(page, names)]
+        route = find_route(routed, source, target)
+        assert told == [" → ".join(ends(routed, one)) for one in route.channels]
+
+
+def test_what_if_shows_the_mended_loads_of_a_failure(opened: Opened, routed: Fabric) -> None:
+    found = contend.failures(routed, samples=20)
+    page = opened(report.failures_document(found))
+    page.locator("#layer").select_option("all routes")
+    search(page, "top 1")
+    told = page.locator("#panel dl").inner_text()
+    assert "random pairs get" in told
+    page.get_by_role("button", name="Let it die").click()
+    assert "without top 1" in page.locator("#view option:checked").inner_text()
+    top = routed.switch_label.index("top 1")
+    rest = without_numbers(routed, switches=[top])
+    expected = all_to_all_load(mended(routed, rest)[0])
+    left = np.repeat((routed.cable_from != top) & (routed.cable_to != top), 2)
+    loads = page.evaluate('[...explorer.view.layers["all routes"].load]')
+    assert np.array(loads)[left].tolist() == expected.tolist()
+    assert not np.array(loads)[~left].any()
+    page.get_by_role("button", name="Bring it back").click()
+    assert page.locator("#view option:checked").inner_text() == "now"
+
+
+def test_two_engines_are_seen_beside_each_other_in_one_scale(opened: Opened) -> None:
+    by = [contend.load("fig1", route=engine) for engine in ("minhop", "contend")]
+    simulations = [contend.simulate(fabric, samples=20) for fabric in by]
+    documents = [report.simulation_document(one) for one in simulations]
+    page = opened(report.simulations_document(simulations, documents))
+    page.locator("#beside").select_option(label="contend")
+    assert page.evaluate("explorer.canvas.panes[1].visible")
+    most = page.evaluate("explorer.network.views.map((view) => explorer._layerOf(view).most)")
+    assert most[0] == most[1]
+    page.wait_for_function("explorer.canvas.panes[1].inner_width > 100")
+    click_at(page, *page.evaluate("explorer.canvas.place(0)"), pane=0)
+
+
+def test_large_trees_open_group_by_group(opened: Opened) -> None:
+    fabric = contend.load("chic", route="minhop")
+    page = opened(report.fabric_document(contend.show(fabric)))
+    lines = "explorer.canvas.source('cables', 0).data.xs.length"
+    assert page.evaluate(lines) == 0
+    search(page, "leaf")
+    page.get_by_role("button", name="one by one").click()
+    leaf = np.array(fabric.switch_label)
+    at_leaf = [
+        tuple(sorted(pair))
+        for pair in zip(fabric.cable_from.tolist(), fabric.cable_to.tolist(), strict=True)
+        if any(leaf[end].startswith("leaf") for end in pair)
+    ]
+    assert page.evaluate(lines) == len(set(at_leaf))
+    page.get_by_role("button", name="Bundle its cables").click()
+    assert page.evaluate(lines) == 0
+
+
+def test_names_are_told_as_they_are(opened: Opened, routed: Fabric) -> None:
+    wicked = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>'
+    fabric = routed.replace(
+        host_name=(wicked, *routed.host_name[1:]),
+        switch_name=(f"{wicked} switch", *routed.switch_name[1:]),
+    )
+    page = opened(report.fabric_document(contend.show(fabric)))
+    search(page, "onerror")
+    assert title(page).startswith("<img src=x onerror=")
+    assert page.locator("img").count() == 0
+
+
+def test_an_address_names_what_is_shown(opened: Opened, routed: Fabric) -> None:
+    page = opened(report.fabric_document(contend.show(routed)))
+    search(page, "leaf 2")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert title(page) == "leaf 2"
+
+
+def test_tables_are_sorted_by_a_click(opened: Opened, routed: Fabric) -> None:
+    page = opened(report.simulation_document(contend.simulate(routed, samples=20)))
+    head = page.locator("main > table th.number").first
+    column = head.evaluate("(one) => one.cellIndex")
+    head.click()
+    table = page.locator("main > table", has=page.locator("th[aria-sort]")).first
+    values = [
+        number(row.locator("td").nth(column).inner_text().split()[0])
+        for row in table.locator("tbody tr").all()
+    ]
+    assert values == sorted(values, reverse=True)
