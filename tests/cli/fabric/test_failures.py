@@ -155,10 +155,9 @@ def test_a_fabric_without_routes_is_refused(
     assert "holds no routes" in capsys.readouterr().err
 
 
-def test_network_has_the_worst_marked(tmp_path: Path) -> None:
-    drawn = tmp_path / "failures.svg"
-    options = ["--route", "minhop", "--samples", "20", "--picture", "network", "--plot", str(drawn)]
-    assert run(["fabric", "failures", "xgft:2;2,3;1,2", *options]) == 0
-    text = drawn.read_text()
-    assert "A  failure: switch leaf" in text
-    assert "cuts 2 hosts off" in text
+def test_network_has_the_worst_marked() -> None:
+    fabric = contend.load("xgft:2;2,3;1,2", route="minhop")
+    drawn = contend.failures(fabric, samples=20).figure("network").axes[0].texts
+    words = [text.get_text() for text in drawn]
+    assert any(text.startswith("A  failure: switch leaf") for text in words)
+    assert any("cuts 2 hosts off" in text for text in words)
