@@ -1,7 +1,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <algorithm>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "contend/congestion/channel_users.hpp"
 #include "contend/congestion/failures.hpp"
 #include "contend/congestion/fair_share.hpp"
+#include "contend/congestion/ideal_rounds.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/reach.hpp"
 #include "contend/congestion/seats.hpp"
@@ -62,16 +65,46 @@ using Users = nb::typed<nb::tuple, std::uint64_t, Numpy<std::uint64_t>, Numpy<st
 Users find_users(const Resolver& resolver, const Pattern& pattern,
                  const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
                  bool random_seating, std::uint64_t seed, std::uint64_t first, std::uint32_t count,
-                 bool enumerate, int threads, const Vector<std::uint32_t>& channels) {
+                 bool enumerate, int threads, const Vector<std::uint32_t>& channels,
+                 const Vector<double>& rate) {
   ChannelUsers users;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
   {
     const Released released;
     users = channel_users(resolver, pattern, seating, {seed, first, count, enumerate},
-                          as_span(channels), threads);
+                          as_span(channels), as_span(rate), threads);
   }
   return Users(nb::make_tuple(users.unit, to_numpy(std::move(users.sources)),
                               to_numpy(std::move(users.targets))));
+}
+
+/// Share of every message, and channels between switches with the part of it on each, a row each;
+/// what is padding has the number `padding` and the part 0. Without parts rows are empty.
+using SolvedRound = nb::typed<nb::tuple, Numpy<double>, Numpy<std::uint32_t>, Numpy<double>>;
+
+SolvedRound solve_round(IdealRounds& rounds, const Vector<Place>& source,
+                        const Vector<Place>& target, std::uint32_t padding, bool parts) {
+  IdealRound found;
+  std::size_t width = 0;
+  std::vector<std::uint32_t> channels;
+  std::vector<double> part;
+  const std::size_t messages = source.size();
+  {
+    const Released released;
+    found = rounds.solve(as_span(source), as_span(target), parts);
+    for (const auto& row : found.parts) width = std::max(width, row.size());
+    channels.assign(messages * width, padding);
+    part.assign(messages * width, 0);
+    for (std::size_t m = 0; m < found.parts.size(); ++m) {
+      for (std::size_t k = 0; k < found.parts[m].size(); ++k) {
+        channels[m * width + k] = found.parts[m][k].channel;
+        part[m * width + k] = found.parts[m][k].part;
+      }
+    }
+  }
+  return SolvedRound(nb::make_tuple(to_numpy(std::move(found.share)),
+                                    to_numpy(std::move(channels), {messages, width}),
+                                    to_numpy(std::move(part), {messages, width})));
 }
 
 std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
@@ -243,7 +276,21 @@ void bind_congestion(nb::module_& m) {
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
   m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("channels"));
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("channels"),
+        nb::arg("rate"));
+  nb::class_<IdealRounds>(m, "IdealRounds")
+      .def(
+          "__init__",
+          [](IdealRounds* self, const Resolver& resolver, const Vector<double>& rate) {
+            new (self) IdealRounds(resolver, as_span(rate));
+          },
+          nb::arg("resolver"), nb::arg("rate"), nb::keep_alive<1, 2>())
+      .def("load",
+           [](const IdealRounds& rounds) {
+             return to_numpy(std::vector<double>(rounds.load().begin(), rounds.load().end()));
+           })
+      .def("solve", &solve_round, nb::arg("source"), nb::arg("target"), nb::arg("padding"),
+           nb::arg("parts"));
   nb::class_<FailureJudge>(m, "FailureJudge")
       .def("judge", &judge_failure, nb::arg("switches"), nb::arg("cables"));
   // A judge reads the fabric for as long as it lives.

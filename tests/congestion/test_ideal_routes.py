@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import contend
-from contend.congestion import fair_share, simulate
+from contend.congestion import JobMessages, Newcomer, fair_share, judge_jobs, simulate
+from contend.cure import place
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
@@ -125,11 +128,141 @@ def test_spines_of_a_complete_tree_give_what_the_leaves_pass() -> None:
     assert found == pytest.approx([3 / 8] * 8 + [3 / 4] * 4, rel=0.003)
 
 
+@pytest.mark.parametrize("spec", ["xgft:2;6,6;1,4", "torus:3x4", "dragonfly:4,2,2"])
+def test_who_uses_a_channel_by_the_splits_that_are_solved(spec: str) -> None:
+    """A cable is dead. The parts of a channel's users come to its load, which is kept rounded."""
+    whole = contend.load(spec)
+    fabric = contend.load(spec, route="adaptive", without=[whole.channel_name(0).split(" -> ")[0]])
+    found = simulate(
+        fabric,
+        "uniform",
+        placement="linear",
+        samples=3,
+        seed=2,
+        channels=range(2 * fabric.cables)[:64],
+    )
+    for user in found.users:
+        load = found.channel_load[user.channel]
+        assert user.sources.sum() == pytest.approx(load, abs=2e-3)
+        assert user.targets.sum() == pytest.approx(load, abs=2e-3)
+    threads = [
+        simulate(fabric, "uniform", samples=6, seed=2, channels=["hottest:2"], threads=threads)
+        for threads in (1, 3)
+    ]
+    one, three = ([user.sources.tolist() for user in each.users] for each in threads)
+    assert one == three
+
+
+@pytest.mark.parametrize("spec", ["xgft:2;6,6;1,4", "xgft:3;3,3,2;1,2,2", "torus:3x4"])
+def test_parts_are_flows_that_carry_the_shares(spec: str) -> None:
+    """At every switch as much of a message leaves as comes in; no channel is overfull."""
+    whole = contend.load(spec)
+    without = f"{whole.switch_label[int(whole.cable_from[0])]}:{int(whole.cable_from_port[0])}"
+    fabric = contend.load(spec, route="adaptive", without=[without])
+    every = np.arange(fabric.hosts, dtype=np.uint32)
+    messages = JobMessages(fabric, [every], pattern="permutation", seed=3)
+    sent = messages.sent(range(2))
+    share, split = messages.solve(sent, sent.sample, parts=True)
+    between = 2 * fabric.cables
+    ends = np.stack((fabric.cable_from, fabric.cable_to), axis=1)
+    begins, leads = ends.ravel(), ends[:, ::-1].ravel()
+    assert split.part is not None
+    for sample in range(2):
+        carried = np.zeros(messages.channels + 1)
+        pairs = []
+        for row in np.flatnonzero(sent.sample == sample).tolist():
+            source, target = (sent.crossed[row, -2:] - [between, between + fabric.hosts]).tolist()
+            pairs.append((source, target))
+            net = np.zeros(fabric.switches)
+            for channel, part in zip(split.crossed[row], split.part[row], strict=True):
+                carried[channel] += part * share[row]
+                if channel < between:
+                    net[begins[channel]] += part
+                    net[leads[channel]] -= part
+            net[fabric.host_switch[source]] -= 1
+            net[fabric.host_switch[target]] += 1
+            assert net == pytest.approx(np.zeros(fabric.switches), abs=1e-9)
+        # What is solved is near: within some hundredths of what a channel carries.
+        assert carried[:-1].max() <= 1.05
+        exact = exact_rates(fabric, pairs) / rate_of("4xHDR")
+        assert share[sent.sample == sample].mean() == pytest.approx(exact.mean(), rel=0.01)
+
+
+def test_jobs_share_by_exact_programmes() -> None:
+    """Two jobs between four leaves of which one lacks a cable: alone, and beside each other."""
+    fabric = contend.load("xgft:2;4,4;1,2", route="adaptive", without=["top 1:2"])
+    jobs = [np.array(hosts, np.uint32) for hosts in ([0, 4, 8, 1, 5], [2, 6, 10, 3, 7])]
+    found = judge_jobs(fabric, jobs, pattern="permutation", samples=6, seed=4)
+    messages = JobMessages(fabric, jobs, pattern="permutation", seed=4)
+    sent = messages.sent(range(6))
+    first = messages.channels - 2 * len(messages.hosts)
+    ends = messages.hosts[sent.crossed[:, -2:] - first - np.array([0, len(messages.hosts)])]
+    lost = np.zeros((2, 6))
+    for sample in range(6):
+        rows = [np.flatnonzero((sent.sample == sample) & (sent.job == job)) for job in (0, 1)]
+        both = np.concatenate(rows)
+        exact = exact_rates(fabric, [tuple(pair) for pair in ends[both].tolist()]) / 25e9
+        shares = np.split(exact, [len(rows[0])])
+        for job in (0, 1):
+            own = exact_rates(fabric, [tuple(pair) for pair in ends[rows[job]].tolist()]) / 25e9
+            assert found.alone[job, sample] == pytest.approx(own.mean(), rel=0.01)
+            assert found.beside[job, sample] == pytest.approx(shares[job].mean(), rel=0.01)
+            lost[job, sample] = own.mean() - shares[job].mean()
+    assert lost.mean() > 0.02
+    # Nobody else runs: what each loses to the other is what it loses.
+    for pair in found.pairs:
+        assert pair.loss == pytest.approx(lost[pair.victim].mean(), abs=0.01)
+        assert sum(part for _, part in pair.channels) == pytest.approx(1)
+    assert {(pair.victim, pair.rival) for pair in found.pairs} == {(0, 1), (1, 0)}
+
+
+def test_jobs_that_share_no_link_lose_nothing() -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="adaptive")
+    jobs = [np.array(hosts, np.uint32) for hosts in ([0, 1, 4], [8, 9, 12])]
+    found = judge_jobs(fabric, jobs, pattern="ring", samples=4)
+    assert found.pairs == ()
+    assert found.alone.tolist() == found.beside.tolist()
+
+
+def test_the_next_job_beside_others_is_judged_by_solved_rounds() -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="adaptive", without=["top 1:2"])
+    running, new = np.array([0, 4, 1, 5], np.uint32), np.array([2, 6, 3, 7], np.uint32)
+    messages = JobMessages(fabric, [running], others=new)
+    alone, beside, losses = Newcomer(messages, 1, range(12)).judge(new)
+    after = judge_jobs(fabric, [running, new], samples=12)
+    assert alone == pytest.approx(after.alone[1])
+    assert beside == pytest.approx(after.beside[1])
+    assert losses[0] == pytest.approx(after.alone[0] - after.beside[0])
+    assert losses.mean() > 0
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_seats_are_judged_by_solved_rounds(alike: bool, tmp_path: Path) -> None:
+    """All hosts of a leaf send to the next by 2 of 3 cables: the exact share tells the time."""
+    fabric = contend.load("xgft:2;4,4;1,3", route="adaptive", without=["top 1:2"])
+    matrix = np.zeros((16, 16), dtype=int)
+    for rank in range(16):
+        matrix[rank, (rank + 4) % 16] = 1_000_000
+    matrix[0, 4] -= 0 if alike else 1
+    np.save(tmp_path / "bytes.npy", matrix)
+    better = place(str(tmp_path / "bytes.npy"), fabric)
+    exact = exact_rates(fabric, [(rank, (rank + 4) % 16) for rank in range(16)])
+    assert better.figures_before.busy == pytest.approx(1e6 / exact.min(), rel=0.02)
+    slow = (25e9 / exact).mean()
+    assert better.figures_before.mean_congestion == pytest.approx(slow, rel=0.01)
+    # Four hops, but three of messages within a leaf; none are.
+    assert better.figures_before.hop_bytes == pytest.approx(4 * 16e6, rel=1e-5)
+    assert better.figures.busy == pytest.approx(1e6 / 25e9, rel=0.02)
+    assert "searched by spray, judged by adaptive" in better.sent.remarks
+
+
 def test_who_looks_at_each_message_by_itself_refuses() -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route="adaptive")
-    with pytest.raises(UsageError, match=r"beside all the others.*such as spray"):
-        simulate(fabric, "bisect", channels=["hottest"])
     with pytest.raises(UsageError, match="as is best beside all the others"):
         contend.message_congestion(fabric, [0], [5])
     with pytest.raises(UsageError, match="no further LIDs"):
         simulate(fabric, "bisect", spread=True)
+    # By load: which part goes round is not told of each message.
+    by_load = contend.load("xgft:2;4,4;1,2", route="ugal")
+    with pytest.raises(UsageError, match=r"beside all the others.*such as spray"):
+        simulate(by_load, "bisect", channels=["hottest"])

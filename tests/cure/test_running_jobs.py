@@ -16,6 +16,7 @@ from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.placement import ListedJob
+from contend.routes import compute
 
 
 def fabric() -> Fabric:
@@ -211,6 +212,17 @@ def test_the_order_of_ranks_is_one_for_rings_within_rails() -> None:
     assert asked is not None
     assert asked.best.order == asked.best.servers
     assert len(asked.best.by_pattern) == 1
+
+
+@pytest.mark.parametrize("route", ["ecmp", "spray", "valiant", "adaptive"])
+def test_an_order_for_rings_where_no_tables_tell_the_routes(route: str) -> None:
+    """By any routes one message of each rail leaves a leaf, and by name all six over two cables."""
+    net = compute(interleaved().replace(routes=None), route)
+    found = look_at_jobs(net, [], following=12, samples=20).next
+    assert found is not None
+    assert ring_share(net, found.best.order) > 1.5 * ring_share(net, found.first.order)
+    assert found.best.by_pattern[0] == pytest.approx(ring_share(net, found.best.order), rel=0.2)
+    assert found.best.beside > found.first.beside
 
 
 def test_jobs_on_rails_send_rings_and_all_to_alls_alike_often() -> None:

@@ -8,6 +8,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/routes/ways.hpp"
+#include "ideal_rates.hpp"
 #include "round_drawer.hpp"
 
 namespace contend {
@@ -172,6 +173,92 @@ class Watcher {
   std::vector<std::uint64_t> targets_;
 };
 
+/// Where messages split as is best for all of their round: one thread's share of the work.
+class IdealWatcher {
+ public:
+  IdealWatcher(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+               const Samples& samples, std::span<const std::uint32_t> channels,
+               std::span<const double> rate)
+      : pattern_(pattern),
+        channels_(channels),
+        between_(resolver.switch_channels()),
+        places_(resolver.places()),
+        rates_(resolver, rate),
+        drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
+        sources_(channels.size() * places_, 0),
+        targets_(sources_.size(), 0) {}
+
+  void run(std::uint64_t sample, std::uint32_t round) {
+    drawer_.begin(sample, round);
+    std::vector<std::uint64_t> sent;
+    for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
+      check_interruption();
+      const Messages& messages = drawer_.draw(piece);
+      for (std::size_t m = 0; m < messages.size(); ++m) {
+        sent.push_back(key_of_pair(messages.source[m], messages.target[m]));
+      }
+    }
+    const PairsOfPlaces pairs = distinct_pairs(sent);
+    rates_.solve(pairs);
+    for (std::size_t row = 0; row < channels_.size(); ++row) add(row, pairs);
+  }
+
+  void add_to(ChannelUsers& users) const {
+    for (std::size_t i = 0; i < sources_.size(); ++i) users.sources[i] += sources_[i];
+    for (std::size_t i = 0; i < targets_.size(); ++i) users.targets[i] += targets_[i];
+  }
+
+ private:
+  void add(std::size_t row, const PairsOfPlaces& pairs) {
+    const ChannelId channel = channels_[row];
+    const bool crosses = channel < between_;
+    const std::vector<double> parts =
+        crosses ? rates_.parts_across(channel) : std::vector<double>();
+    for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+      const Place source = pairs.source[pair], target = pairs.target[pair];
+      const bool at_port = channel == between_ + source || channel == between_ + places_ + target;
+      const double part = crosses ? parts[pair] : at_port ? 1.0 : 0.0;
+      const auto amount =
+          static_cast<std::uint64_t>(std::llround(part * Parts::kUnit)) * pairs.messages[pair];
+      sources_[row * places_ + source] += amount;
+      targets_[row * places_ + target] += amount;
+    }
+  }
+
+  const Pattern& pattern_;
+  std::span<const std::uint32_t> channels_;
+  std::size_t between_;
+  std::size_t places_;
+  IdealRates rates_;
+  RoundDrawer drawer_;
+  std::vector<std::uint64_t> sources_;
+  std::vector<std::uint64_t> targets_;
+};
+
+ChannelUsers run_ideal(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                       const Samples& samples, std::span<const std::uint32_t> channels,
+                       std::span<const double> rate, int threads) {
+  const Rows checked(resolver, channels);
+  ChannelUsers users;
+  users.unit = Parts::kUnit;
+  users.sources.resize(channels.size() * resolver.places(), 0);
+  users.targets.resize(users.sources.size(), 0);
+  std::deque<IdealWatcher> watchers;
+  for (int thread = 0; thread < threads; ++thread) {
+    watchers.emplace_back(resolver, pattern, seating, samples, channels, rate);
+  }
+  const std::uint32_t rounds = pattern.rounds();
+  const std::size_t cells = std::size_t{samples.count} * rounds;
+  in_parallel(threads, cells, run_length(cells, threads), [&](const Pieces& mine) {
+    for (const std::size_t cell : mine) {
+      watchers[mine.thread()].run(samples.first + cell / rounds,
+                                  static_cast<std::uint32_t>(cell % rounds));
+    }
+  });
+  for (const IdealWatcher& watcher : watchers) watcher.add_to(users);
+  return users;
+}
+
 template <class Id>
 ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                  const Samples& samples, std::span<const std::uint32_t> channels, int threads) {
@@ -214,9 +301,12 @@ ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating
 
 ChannelUsers channel_users(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                            const Samples& samples, std::span<const std::uint32_t> channels,
-                           int threads) {
+                           std::span<const double> rate, int threads) {
   check_samples(resolver, pattern, seating, samples);
   threads = thread_count(threads);
+  if (resolver.ideal_ways() != nullptr) {
+    return run_ideal(resolver, pattern, seating, samples, channels, rate, threads);
+  }
   return resolver.narrow()
              ? run<std::uint16_t>(resolver, pattern, seating, samples, channels, threads)
              : run<std::uint32_t>(resolver, pattern, seating, samples, channels, threads);

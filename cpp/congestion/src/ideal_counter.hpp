@@ -26,7 +26,8 @@ class IdealCounter {
     rate_.assign(rates.all().begin(), rates.all().end());
   }
   void count(std::span<const Place> source, std::span<const Place> target) {
-    for (std::size_t m = 0; m < source.size(); ++m) sent_.push_back(key(source[m], target[m]));
+    for (std::size_t m = 0; m < source.size(); ++m)
+      sent_.push_back(key_of_pair(source[m], target[m]));
   }
   void absorb(const IdealCounter& other) {
     sent_.insert(sent_.end(), other.sent_.begin(), other.sent_.end());
@@ -68,27 +69,16 @@ class IdealCounter {
   double seconds(Place source, Place target) const { return seconds_[find(source, target)]; }
 
  private:
-  static std::uint64_t key(Place source, Place target) {
-    return std::uint64_t{source} << 32 | target;
-  }
   std::size_t find(Place source, Place target) const {
-    const auto found = std::lower_bound(key_.begin(), key_.end(), key(source, target));
+    const auto found = std::lower_bound(key_.begin(), key_.end(), key_of_pair(source, target));
     return static_cast<std::size_t>(found - key_.begin());
   }
   /// The order in which they were counted does not matter: rates do not depend on it.
   void list_pairs() {
-    std::sort(sent_.begin(), sent_.end());
+    pairs_ = distinct_pairs(sent_);
     key_.clear();
-    pairs_ = {};
-    for (const std::uint64_t each : sent_) {
-      if (!key_.empty() && key_.back() == each) {
-        ++pairs_.messages.back();
-        continue;
-      }
-      key_.push_back(each);
-      pairs_.source.push_back(static_cast<Place>(each >> 32));
-      pairs_.target.push_back(static_cast<Place>(each & 0xFFFF'FFFF));
-      pairs_.messages.push_back(1);
+    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+      key_.push_back(key_of_pair(pairs_.source[pair], pairs_.target[pair]));
     }
   }
 

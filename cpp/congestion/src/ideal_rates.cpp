@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "channel_rates.hpp"
 
 namespace contend {
+
+PairsOfPlaces distinct_pairs(std::vector<std::uint64_t>& sent) {
+  std::ranges::sort(sent);
+  PairsOfPlaces pairs;
+  for (std::size_t m = 0; m < sent.size(); ++m) {
+    if (m > 0 && sent[m] == sent[m - 1]) {
+      ++pairs.messages.back();
+      continue;
+    }
+    pairs.source.push_back(static_cast<Place>(sent[m] >> 32));
+    pairs.target.push_back(static_cast<Place>(sent[m] & 0xFFFF'FFFF));
+    pairs.messages.push_back(1);
+  }
+  return pairs;
+}
 
 IdealRates::IdealRates(const Resolver& resolver, std::span<const double> rate)
     : ways_(*resolver.ideal_ways()),
@@ -43,9 +59,59 @@ double IdealRates::slowdown(const PairsOfPlaces& pairs, std::size_t pair) const 
   return std::max(1.0, alone / rate_[pair]);
 }
 
+std::vector<PartOnChannel> IdealRates::parts_of(std::size_t pair) const {
+  std::vector<PartOnChannel> parts;
+  const std::size_t first = node_[pair];
+  if (first == kNone) return parts;
+  // Nodes come before those that their arcs lead to.
+  std::vector<double> in(end_[pair] - first, 0.0);
+  std::map<std::uint32_t, double> on_trunk;
+  in[0] = 1;
+  for (std::size_t node = first; node < end_[pair]; ++node) {
+    if (in[node - first] <= 0) continue;
+    std::size_t k = graph_.first_arc(node);
+    for (const IdealGraph::Arc& arc : graph_.arcs_of(node)) {
+      const double on = in[node - first] * splits_.split(k++);
+      if (on <= 0) continue;
+      on_trunk[arc.trunk] += on;
+      in[arc.to - first] += on;
+    }
+  }
+  for (const auto& [trunk, part] : on_trunk) {
+    const double each = part / trunks_.capacity()[trunk];
+    for (const ChannelId channel : trunks_.channels_of(trunk)) {
+      parts.push_back({channel, each * rate_of_[channel]});
+    }
+  }
+  return parts;
+}
+
+std::vector<double> IdealRates::parts_across(ChannelId channel) const {
+  std::size_t trunk = 0;
+  const auto is_here = [&](ChannelId each) { return each == channel; };
+  while (trunk < trunks_.size() && std::ranges::none_of(trunks_.channels_of(trunk), is_here)) {
+    ++trunk;
+  }
+  std::vector<double> across(node_.size(), 0.0);
+  if (trunk == trunks_.size()) return across;
+  std::vector<double> from(graph_.nodes(), 0.0);
+  for (std::size_t node = from.size(); node-- > 0;) {
+    std::size_t k = graph_.first_arc(node);
+    for (const IdealGraph::Arc& arc : graph_.arcs_of(node)) {
+      from[node] += splits_.split(k++) * ((arc.trunk == trunk ? 1.0 : 0.0) + from[arc.to]);
+    }
+  }
+  const double own = rate_of_[channel] / trunks_.capacity()[trunk];
+  for (std::size_t pair = 0; pair < across.size(); ++pair) {
+    if (node_[pair] != kNone) across[pair] = own * from[node_[pair]];
+  }
+  return across;
+}
+
 void IdealRates::build_graph(const PairsOfPlaces& pairs) {
   graph_.clear();
   node_.assign(pairs.size(), kNone);
+  end_.assign(pairs.size(), kNone);
   std::vector<std::vector<std::uint32_t>> to_class(ways_.leaf_of_class.size());
   for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
     const std::uint32_t row = ways_.next.row_of[pairs.target[pair]];
@@ -63,7 +129,10 @@ void IdealRates::build_graph(const PairsOfPlaces& pairs) {
     }
     node.resize(leaf.size());
     graph_.add(row, leaf, node);
-    for (std::size_t k = 0; k < node.size(); ++k) node_[to_class[row][k]] = node[k];
+    for (std::size_t k = 0; k < node.size(); ++k) {
+      node_[to_class[row][k]] = node[k];
+      end_[to_class[row][k]] = static_cast<std::uint32_t>(graph_.nodes());
+    }
   }
 }
 

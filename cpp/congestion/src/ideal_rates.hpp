@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "contend/routes/ways.hpp"
 #include "ideal_graph.hpp"
 #include "ideal_splits.hpp"
 
@@ -18,6 +19,14 @@ struct PairsOfPlaces {
 
   std::size_t size() const { return source.size(); }
 };
+
+/// A message as one number, the source before the target.
+inline std::uint64_t key_of_pair(Place source, Place target) {
+  return std::uint64_t{source} << 32 | target;
+}
+
+/// Every pair among messages once, in the order of their numbers, which `sent` then has sorted.
+PairsOfPlaces distinct_pairs(std::vector<std::uint64_t>& sent);
 
 /// What messages get that ideal adaptive switches carry: rates that are max-min fair, where each
 /// message may split over its ways as is best for all.
@@ -45,6 +54,13 @@ class IdealRates {
   double slowdown(const PairsOfPlaces& pairs, std::size_t pair) const;
   /// Messages on every channel between switches; those that stay on a leaf cross none.
   std::span<const double> load() const { return load_; }
+
+  /// The channels between switches that messages of a pair cross, with the part of each there.
+  /// Cost: the ways to its class.
+  std::vector<PartOnChannel> parts_of(std::size_t pair) const;
+  /// The part of messages of every pair that crosses a channel between switches.
+  /// Cost: one pass over the ways of all messages.
+  std::vector<double> parts_across(ChannelId channel) const;
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
@@ -85,6 +101,7 @@ class IdealRates {
   IdealGraph graph_;
   IdealSplits splits_;
   std::vector<std::uint32_t> node_;  ///< by pair, of the source's leaf; none on the same leaf
+  std::vector<std::uint32_t> end_;   ///< by pair, behind the last node of its class
   std::vector<Port> port_;
   std::vector<std::uint32_t> free_;  ///< pairs that are raised
   IdealDemand demand_;

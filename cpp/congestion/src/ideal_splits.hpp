@@ -42,6 +42,10 @@ class IdealSplits {
   /// no more can be had. Messages that cost nothing can still be raised.
   std::span<const double> distance() const { return distance_; }
 
+  /// The part of what comes in at a node that goes on over one of the graph's arcs, by the splits
+  /// found last.
+  double split(std::size_t arc) const { return found_[arc]; }
+
   /// What flows over every trunk where so much comes in at each node, by the splits found last.
   std::vector<double> carry(std::span<const double> inflow) const;
 

@@ -38,7 +38,7 @@ TEST_CASE("who uses a channel of a ring walked clockwise, in an all-to-all") {
   const auto pattern = make_all_shifts(4);
   const std::vector<std::uint32_t> channels{0, 9, 14};
   const ChannelUsers users =
-      channel_users(*resolver, *pattern, one_each(4), {1, 0, 1, false}, channels, 2);
+      channel_users(*resolver, *pattern, one_each(4), {1, 0, 1, false}, channels, {}, 2);
   CHECK(users.sources == std::vector<std::uint64_t>{3, 0, 1, 2, 0, 3, 0, 0, 1, 1, 0, 1});
   CHECK(users.targets == std::vector<std::uint64_t>{0, 3, 2, 1, 1, 0, 1, 1, 0, 0, 3, 0});
 }
@@ -55,7 +55,7 @@ TEST_CASE("users of channels sum up to what a simulation of the same samples cou
   std::iota(channels.begin(), channels.end(), 0U);
   for (const int threads : {1, 3}) {
     const ChannelUsers users =
-        channel_users(*resolver, *pattern, seating, samples, channels, threads);
+        channel_users(*resolver, *pattern, seating, samples, channels, {}, threads);
     for (const std::uint32_t c : channels) {
       for (const auto* by_place : {&users.sources, &users.targets}) {
         const auto row = by_place->begin() + static_cast<std::ptrdiff_t>(c * resolver->places());
@@ -72,11 +72,11 @@ TEST_CASE("channels that do not exist or are named twice are refused") {
       make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), every_host(ring.fabric));
   const auto pattern = make_all_shifts(3);
   const auto users = [&](const std::vector<std::uint32_t>& channels) {
-    return channel_users(*resolver, *pattern, one_each(3), {1, 0, 1, false}, channels, 1);
+    return channel_users(*resolver, *pattern, one_each(3), {1, 0, 1, false}, channels, {}, 1);
   };
   CHECK_THROWS_AS(users({12}), Error);
   CHECK_THROWS_AS(users({2, 2}), Error);
   CHECK_THROWS_AS(channel_users(*resolver, *make_all_shifts(4), one_each(3), {1, 0, 1, false},
-                                std::vector<std::uint32_t>{0}, 1),
+                                std::vector<std::uint32_t>{0}, {}, 1),
                   Error);
 }

@@ -186,7 +186,7 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
     return simulate(*ideal, *bisect, seating, {1, 0, 20, false}, 1, rate);
   }));
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
-    return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);
+    return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, {}, 1);
   }));
   loops.push_back(loop(
       "messages", 1, [&] { return message_congestion(*on.resolver, on.hosts, on.target, {}, 0); }));

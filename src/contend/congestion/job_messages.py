@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -88,8 +88,16 @@ class JobMessages:
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
         self._jobs = [self._ranks(hosts) for hosts in jobs]
-        self._resolver = make_resolver(fabric, self.hosts, draws=True, several=True)
+        self._resolver = make_resolver(fabric, self.hosts, draws=True, several=True, solved=True)
         self.rates: LinkRates = link_rates(fabric, self.hosts)
+        routes = fabric.routes
+        self.together = routes is not None and routes.together
+        """Whether how a message splits depends on all others: then `solve` says what it gets."""
+        alone = self._resolver
+        if routes is not None and self.together:
+            lone = fabric.replace(routes=routes.each_alone)
+            alone = make_resolver(lone, self.hosts, several=True)
+        self._crossed = alone.crossed
 
     @property
     def channels(self) -> int:
@@ -126,6 +134,46 @@ class JobMessages:
     def sent_by_next(self, hosts: Hosts, samples: range) -> SampledMessages:
         """The messages of a further job, on hosts that may be any of those known."""
         return self._sent([(len(self._jobs), self._ranks(hosts))], samples)
+
+    @cached_property
+    def _rounds_solved(self) -> _core.IdealRounds:
+        return _core.IdealRounds(self._resolver, self.rate[:-1])
+
+    def solve(
+        self, sent: SampledMessages, key: NDArray[np.int64], *, parts: bool = False
+    ) -> tuple[Shares, SampledMessages]:
+        """What messages get where those of a key split together as is best for all of these.
+
+        Args:
+            sent: the messages.
+            key: of every message, shape [messages].
+            parts: whether to tell the channels that they cross.
+
+        Returns:
+            Shares of the slower of their ports, and the messages with these channels.
+        """
+        share = np.ones(len(key))
+        order = np.argsort(key, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(key) else []
+        between, places = self._resolver.switch_channels, len(self.hosts)
+        ends = (sent.crossed[:, -2:] - np.array([between, between + places])).astype(np.uint32)
+        found = []
+        for rows in groups:
+            source, target = (np.ascontiguousarray(end) for end in ends[rows].T)
+            share[rows], channel, split = self._rounds_solved.solve(
+                source, target, self.channels, parts
+            )
+            found.append((channel, split))
+        if not parts:
+            return share, sent
+        width = max((channel.shape[1] for channel, _ in found), default=0)
+        crossed = np.full((len(key), width + 2), self.channels, dtype=np.int64)
+        part = np.zeros(crossed.shape)
+        crossed[:, width:], part[:, width:] = sent.crossed, 1.0
+        for rows, (channel, split) in zip(groups, found, strict=True):
+            crossed[rows, : channel.shape[1]] = channel
+            part[rows, : channel.shape[1]] = split
+        return share, replace(sent, crossed=crossed, part=part)
 
     def drawn(self, *further: Hosts) -> bool:
         """Whether samples differ, those of further jobs on such hosts included."""
@@ -172,7 +220,7 @@ class JobMessages:
                     pattern.core.messages_expected / pattern.rounds
                     for pattern in self._patterns_of(len(ranks))
                 )
-        crossed = self._resolver.crossed + 2
+        crossed = self._crossed + 2
         most = min(_MOST_MESSAGES, _MOST_CROSSINGS // crossed)
         if messages > most:
             raise UsageError(
@@ -261,8 +309,11 @@ class JobMessages:
     ) -> tuple[NDArray[np.uint32], Shares | None]:
         """Channels between switches of every message; drawn anew for each sample where they are.
 
-        With them the part of the message on each, None where that is all of it.
+        With them the part of the message on each, None where that is all of it. None are told
+        where messages split together.
         """
+        if self.together:
+            return np.zeros((len(source), 0), dtype=np.uint32), None
         if self._resolver.splits:
             return self._resolver.parts(source, target)
         if not self._fabric.draws_routes:

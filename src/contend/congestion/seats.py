@@ -17,6 +17,8 @@ from contend.routes import make_resolver
 # so many in all, which takes some seconds.
 _EFFORT_PER_MESSAGE = 6_000
 _MOST_EFFORT = 150_000_000
+# Every way of each is held at once.
+_MOST_SPLIT = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ class SeatFigures:
     Attributes:
         busy: sum over phases of the time that the most loaded channel takes, host channels
             included; bytes on a channel where the fabric's rates are not known.
-        mean_congestion: mean over bytes of a message's pi within its phase.
+        mean_congestion: mean over bytes of a message's pi within its phase; 1 / share where all
+            messages of a phase split together.
         hop_bytes: sum over messages of bytes times channels crossed, host channels included.
     """
 
@@ -75,6 +78,8 @@ def judge_seats(
 ) -> SeatFigures:
     """What traffic meets with its ranks on these hosts.
 
+    Where messages split as is best beside the others, those of a phase do.
+
     Args:
         fabric: with routes.
         traffic: between ranks.
@@ -86,6 +91,8 @@ def judge_seats(
     """
     every = np.asarray(hosts, dtype=np.uint32)
     places, seats = np.unique(every, return_inverse=True)
+    if fabric.routes is not None and fabric.routes.solved:
+        return _judge_solved(fabric, traffic, places, seats.reshape(-1), rate)
     resolver = _resolver(fabric, places, messages=len(traffic.source))
     found = _core.judge_seats(
         resolver,
@@ -108,6 +115,9 @@ def seat_ranks(
     together: int = 1,
 ) -> NDArray[np.uint32]:
     """Seats ranks so that `SeatFigures` become small; the same seed gives the same seats.
+
+    A search has no time to solve how all messages split together: it takes near routes where each
+    splits by itself, see `Routes.each_alone`.
 
     Args:
         fabric: with routes.
@@ -132,7 +142,8 @@ def seat_ranks(
     begun = np.stack([place_of[np.asarray(start, dtype=np.int64)] for start in starts])
     if begun.shape[1] != traffic.ranks:
         raise UsageError(f"expected hosts of {traffic.ranks} ranks, got {begun.shape[1]}")
-    resolver = _resolver(fabric, places)
+    near = fabric if fabric.routes is None else fabric.replace(routes=fabric.routes.each_alone)
+    resolver = _resolver(near, places)
     channels = 2 * (resolver.crossed + 2)
     found = _core.seat_ranks(
         resolver,
@@ -145,6 +156,51 @@ def seat_ranks(
         together,
     )
     return places[found]
+
+
+def _judge_solved(
+    fabric: Fabric,
+    traffic: PhasedTraffic,
+    places: NDArray[np.uint32],
+    seats: NDArray[np.int64],
+    rate: float | None,
+) -> SeatFigures:
+    """The same, phase by phase, where all messages of a phase split together."""
+    resolver = make_resolver(fabric, places, solved=True)
+    seconds = _seconds_per_byte(fabric, places, rate)
+    rounds = _core.IdealRounds(resolver, 1 / seconds)
+    between, padding = resolver.switch_channels, len(seconds)
+    busy = weighted = sent = hops = 0.0
+    for phase in range(traffic.phases):
+        own = np.flatnonzero(traffic.phase == phase)
+        source, target = (
+            seats[end[own]].astype(np.uint32) for end in (traffic.source, traffic.target)
+        )
+        away = source != target
+        source, target, size = source[away], target[away], traffic.bytes[own][away]
+        if len(size) == 0:
+            continue
+        alike = bool((size == size[0]).all())
+        if not alike and len(size) > _MOST_SPLIT:
+            raise UsageError(
+                f"expected at most {_MOST_SPLIT:,} messages of different sizes at once where all "
+                f"split together, got {len(size):,}: give another ",
+                ROUTE,
+                ", such as spray",
+            )
+        share, channel, part = rounds.solve(source, target, padding, not alike)
+        load = np.zeros(len(seconds) + 1)
+        if alike:
+            load[:between] = size[0] * rounds.load()
+        else:
+            np.add.at(load, channel, part * size[:, np.newaxis])
+        hops += float(load[:between].sum()) + 2 * float(size.sum())
+        np.add.at(load, between + source.astype(np.int64), size)
+        np.add.at(load, between + len(places) + target.astype(np.int64), size)
+        busy += float((load[:-1] * seconds).max())
+        weighted += float((size / share).sum())
+        sent += float(size.sum())
+    return SeatFigures(busy, weighted / sent if sent > 0 else 1.0, hops)
 
 
 def _resolver(

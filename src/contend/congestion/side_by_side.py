@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
 from contend.congestion.simulation.simulation import normal_half_width
+from contend.congestion.solved_jobs import SolvedShares, steadied
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.units import counted
@@ -102,7 +103,8 @@ def judge_jobs(
     losses = _Losses(len(jobs), messages.channels + 1)
     for batch in messages.batches(samples):
         sent = messages.sent(batch)
-        shared = _Shared(sent, messages, len(jobs), len(batch))
+        judge = SolvedShares if messages.together else _Shared
+        shared = judge(sent, messages, len(jobs), len(batch))
         carries = shared.beside * sent.port
         for means, values in ((alone, shared.alone), (beside, shared.beside), (carried, carries)):
             means[:, batch.start : batch.stop] = sent.means(values, len(jobs), len(batch))
@@ -205,7 +207,7 @@ class _Losses:
         self._pair, self._sum, self._square = self._none, np.zeros(0), np.zeros(0)
         self._place, self._there = self._none, np.zeros(0)
 
-    def add(self, sent: SampledMessages, shared: _Shared, samples: int) -> None:
+    def add(self, sent: SampledMessages, shared: _Shared | SolvedShares, samples: int) -> None:
         """Adds what is lost in some further samples."""
         count = np.bincount(sent.job * samples + sent.sample, minlength=self._jobs * samples)
         rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
@@ -265,7 +267,10 @@ class Newcomer:
         self._width = messages.channels + 1
         self._others = messages.sent(samples)
         self._load = self._others.load(self._at(self._others), self._size)
-        self._share = self._shares(self._others, self._load)
+        if messages.together:
+            self._share, _ = messages.solve(self._others, self._others.sample)
+        else:
+            self._share = self._shares(self._others, self._load)
         count = np.bincount(self._key(self._others), minlength=jobs * len(samples))
         self._part = 1 / count[self._key(self._others)]
         self.before = self._others.means(self._share, jobs, len(samples))
@@ -289,8 +294,9 @@ class Newcomer:
         Returns:
             Shapes [samples], [samples] and [jobs, samples].
         """
-        count = len(self._samples)
         sent = self._messages.sent_by_next(hosts, self._samples)
+        if self._messages.together:
+            return self._solved(sent)
         own = sent.load(self._at(sent), self._size)
         alone, beside = self._shares(sent, own), self._shares(sent, self._load + own)
         # Only those that meet the new messages get less.
@@ -298,8 +304,35 @@ class Newcomer:
         met = np.flatnonzero(own[self._at(self._others)].any(axis=1))
         others = self._others.of(met)
         lost = self._share[met] - self._shares(others, self._load + own)
+        return self._means(sent, alone, beside, met, lost)
+
+    def _solved(self, sent: SampledMessages) -> tuple[Shares, Shares, Shares]:
+        """The same where all messages of a sample split together."""
+        alone, _ = self._messages.solve(sent, sent.sample)
+        both = (self._others, sent)
+        names = ("crossed", "port", "job", "sample")
+        columns = (np.concatenate([getattr(one, name) for one in both]) for name in names)
+        every = SampledMessages(*columns)
+        share, _ = self._messages.solve(every, every.sample)
+        others = np.arange(len(self._share))
+        lost = self._share - steadied(self._share, share[others])
+        beside = steadied(alone, share[len(others) :])
+        return self._means(sent, alone, beside, others, lost)
+
+    def _means(
+        self,
+        sent: SampledMessages,
+        alone: Shares,
+        beside: Shares,
+        met: NDArray[np.int64],
+        lost: Shares,
+    ) -> tuple[Shares, Shares, Shares]:
+        """Of what the new messages get, and of what some of the others lose."""
+        count = len(self._samples)
         losses = np.bincount(
-            self._key(others), weights=lost * self._part[met], minlength=self._jobs * count
+            self._key(self._others.of(met)),
+            weights=lost * self._part[met],
+            minlength=self._jobs * count,
         ).astype(np.float64)
         mine = replace(sent, job=np.zeros_like(sent.job))
         return (

@@ -141,13 +141,20 @@ def choose_next(
     samples = messages.enough(samples, servers.hosts(first))
     tried = range(samples, samples + _SEARCH_SAMPLES) if drawn else range(every)
     rings = rails and messages.patterns == RAIL_PATTERNS
-    search = _Search(servers, messages, jobs, tried, servers.by_leaf if rings else servers.hosts)
+    # A search has no time to solve for each choice: it takes near routes.
+    near = fabric if fabric.routes is None else fabric.replace(routes=fabric.routes.each_alone)
+    quick = messages
+    if messages.together:
+        quick = JobMessages(
+            near, jobs, pattern=pattern, rails=rails, seed=seed, others=servers.hosts(free)
+        )
+    search = _Search(servers, quick, jobs, tried, servers.by_leaf if rings else servers.hosts)
     for choice in (first, *_choices(fabric, servers, free, count)):
         search.consider(choice)
     search.exchange(free, seed)
     order = search.arranged(search.best)
     if rings:
-        order = search.best_of((order, _ring(fabric, order, seed), servers.hosts(search.best)))
+        order = search.best_of((order, *_ring(near, order, seed), servers.hosts(search.best)))
     judge = _Judge(servers, messages, jobs, samples)
     best, worth = judge(order)
     usual, usual_worth = judge(servers.hosts(first))
@@ -165,8 +172,14 @@ def choose_next(
     )
 
 
-def _ring(fabric: Fabric, hosts: NDArray[np.uint32], seed: int) -> NDArray[np.uint32]:
-    """Whole servers in an order in which rings within their rails share the fewest links."""
+def _ring(fabric: Fabric, hosts: NDArray[np.uint32], seed: int) -> list[NDArray[np.uint32]]:
+    """Whole servers in an order in which rings within their rails share the fewest links.
+
+    None where routes are drawn anew every time, or lead everywhere from anywhere.
+    """
+    routes = fabric.routes
+    if routes is None or routes.drawn or routes.everywhere:
+        return []
     placed = by_server(fabric, hosts)
     servers, rails = placed.shape
     source = np.arange(servers * rails, dtype=np.uint32)
@@ -174,9 +187,8 @@ def _ring(fabric: Fabric, hosts: NDArray[np.uint32], seed: int) -> NDArray[np.ui
     alike = np.zeros(len(source), dtype=np.uint32), np.ones(len(source))
     traffic = PhasedTraffic(len(source), 1, alike[0], source, target, alike[1])
     start = placed.ravel()
-    return seat_ranks(
-        fabric, traffic, start, np.ones_like(start), [start], seed=seed, together=rails
-    )
+    seats = np.ones_like(start)
+    return [seat_ranks(fabric, traffic, start, seats, [start], seed=seed, together=rails)]
 
 
 def _choices(

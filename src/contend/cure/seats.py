@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import ProgramProfile
+from contend.routes import Routes
 from contend.shown import Shown
 from contend.units import counted, parse_rate, valued
 
@@ -138,13 +139,23 @@ def place(
         started = time.perf_counter()
         found = _searched(fabric, sent, before, slots, bytes_per_second, seed)
         room, rails, shares = len(set(slots)), 0, ()
+    figures_before, figures = (
+        judge_seats(fabric, sent.traffic, one, rate=bytes_per_second) for one in (before, found)
+    )
+    routes = fabric.routes
+    if routes is not None and routes.together:
+        sent = replace(sent, remarks=(*sent.remarks, _searched_by(routes)))
+        if figures.busy >= figures_before.busy:
+            # What is better by near routes may be none by these.
+            found, figures = before, figures_before
+            shares = tuple(replace(one, after=one.before) for one in shares)
     return BetterSeats(
         fabric=fabric,
         sent=sent,
         before=before,
         placement=Placement("contend", found),
-        figures_before=judge_seats(fabric, sent.traffic, before, rate=bytes_per_second),
-        figures=judge_seats(fabric, sent.traffic, found, rate=bytes_per_second),
+        figures_before=figures_before,
+        figures=figures,
         hosts=room,
         unit="s"
         if bytes_per_second is not None or capacities(fabric).unit == "bytes/s"
@@ -153,6 +164,10 @@ def place(
         rails=rails,
         shares=shares,
     )
+
+
+def _searched_by(routes: Routes) -> str:
+    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}"
 
 
 def _searched(

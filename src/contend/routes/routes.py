@@ -63,6 +63,16 @@ class Routes(ABC):
         return False
 
     @property
+    def solved(self) -> bool:
+        """Whether these splits are found for all messages of a round, and can be told of each."""
+        return False
+
+    @property
+    def each_alone(self) -> Routes:
+        """Near ones that say of each message how it splits, whatever else is sent."""
+        return self
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes that they are spread over."""
         return 1
@@ -129,6 +139,7 @@ def make_resolver(
     draws: bool = False,
     several: bool = False,
     together: bool = False,
+    solved: bool = False,
 ) -> _core.Resolver:
     """Prepares the routes between hosts.
 
@@ -143,6 +154,7 @@ def make_resolver(
             for all others these are refused.
         together: the caller counts whole rounds of messages, so that these may split as is best
             beside the others, see `Routes.together`; for all others these are refused.
+        solved: the caller has whole rounds solved, see `Routes.solved`.
 
     Raises:
         UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
@@ -155,7 +167,7 @@ def make_resolver(
             "routes: give ",
             *_OTHERS,
         )
-    counts = together if routes.together else several
+    counts = together or (solved and routes.solved) if routes.together else several
     if routes.together and not counts:
         raise UsageError(
             f"routes by {routes.engine} split each message as is best beside all the others, and "

@@ -15,6 +15,7 @@ from contend.congestion.rates import hottest
 from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
+from contend.routes import make_resolver
 from contend.units import rounded
 
 if TYPE_CHECKING:
@@ -216,6 +217,11 @@ def routes_across(
     if places < 2:
         nothing = np.zeros((len(placed.channels), placed.fabric.hosts))
         return nothing, nothing
+    routes = placed.fabric.routes
+    if routes is not None and routes.together:
+        # Those between any two hosts are sent together by nobody.
+        lone = placed.fabric.replace(routes=routes.each_alone)
+        resolver = make_resolver(lone, placed.hosts, several=True)
     drawings = _DRAWINGS if placed.fabric.draws_routes else 1
     seating = Seating(placed.hosts, np.arange(places, dtype=np.uint32), 1, random=False)
     unit, sources, targets = _core.channel_users(
@@ -230,6 +236,7 @@ def routes_across(
         False,
         threads,
         placed.numbers,
+        np.zeros(0),
     )
     counted = drawings * unit
     return placed.by_host(sources) / counted, placed.by_host(targets) / counted

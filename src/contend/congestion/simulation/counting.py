@@ -176,6 +176,7 @@ class _Count:
             draws=True,
             several=True,
             together=not asked,
+            solved=True,
         )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()
@@ -244,7 +245,9 @@ class _Count:
         self, placed: PlacedChannels, begin: int, end: int, threads: int
     ) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
         """What a message counts for, and those across channels by source and by target."""
-        return _core.channel_users(*self._drawn(begin, end), threads, placed.numbers)
+        return _core.channel_users(
+            *self._drawn(begin, end), threads, placed.numbers, self._rates.by_place
+        )
 
     def _drawn(self, begin: int, end: int) -> _Drawn:
         """Some samples as the core takes them: the same numbers draw the same messages."""

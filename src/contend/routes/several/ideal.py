@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.fabric import Fabric
 from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.several.sprayed import SprayedRoutes
 from contend.routes.several.without_tables import RoutesWithoutTables
 
 
@@ -28,6 +29,16 @@ class IdealRoutes(RoutesWithoutTables):
     def together(self) -> bool:
         """A message makes room for the others."""
         return True
+
+    @property
+    def solved(self) -> bool:
+        """By the core, see `IdealRounds`."""
+        return True
+
+    @property
+    def each_alone(self) -> SprayedRoutes:
+        """Evenly over the same paths."""
+        return SprayedRoutes()
 
     def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None

@@ -24,9 +24,11 @@ struct ChannelUsers {
 ///
 /// Cost per message: one draw, one route lookup, one load per channel. Memory: two numbers for
 /// every place, channel that was asked for, and thread. Where messages split over all ways, one
-/// load per channel instead of the lookup, and four bytes for every two leaves and channel.
+/// load per channel instead of the lookup, and four bytes for every two leaves and channel. Where
+/// they split as is best for all of a round, at these rates of channels (none: all alike), what the
+/// round costs simulate().
 ChannelUsers channel_users(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                            const Samples& samples, std::span<const std::uint32_t> channels,
-                           int threads);
+                           std::span<const double> rate, int threads);
 
 }  // namespace contend
