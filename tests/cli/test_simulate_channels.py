@@ -22,10 +22,10 @@ def test_who_loads_a_channel(simulate: Simulate, tmp_path: Path) -> None:
     status, out, err = simulate(*shift, "--channel", "leaf 1:5", "--json", told, "--plot", drawn)
     assert (status, err) == (0, "")
     assert out.splitlines()[:2] == [
-        'switch "leaf 1" port 5 -> switch "top 1" port 1 carries 1 message a round, from host "1" '
-        'alone to host "5" alone.',
-        'switch "top 1" port 1 -> switch "leaf 1" port 5 carries 1 message a round, from host "13" '
-        'alone to host "1" alone.',
+        'switch "leaf 1" port 5 -> switch "top 1" port 1 carries 1 message per round, from host '
+        '"1" alone to host "5" alone.',
+        'switch "top 1" port 1 -> switch "leaf 1" port 5 carries 1 message per round, from host '
+        '"13" alone to host "1" alone.',
     ]
     assert "12 of 240 routes between hosts (5.0 %) lead there" in out
     up, _ = json.loads(told.read_text())["channels"]
@@ -129,7 +129,7 @@ def test_a_slow_cable_is_the_hottest_channel(simulate: Simulate, tmp_path: Path)
     status, out, err = simulate(*alltoall, "--channel", "hottest", "--json", told, *drawing)
     assert (status, err) == (0, "")
     assert out.startswith(
-        'switch "leaf 3" port 11 -> switch "top 3" port 3 carries 112 messages a round at 1xSDR, '
+        'switch "leaf 3" port 11 -> switch "top 3" port 3 carries 112 messages per round at 1xSDR, '
         "which take as long as 11,200 at the fastest port, from 8 hosts on leaf "
     )
     assert re.search(r"11,200.00 +112.00 +1xSDR +switch \"leaf 3\" port 11 -> switch", out)
@@ -141,11 +141,12 @@ def test_a_slow_cable_is_the_hottest_channel(simulate: Simulate, tmp_path: Path)
     assert said["heat_unit"] == "4xHDR"
     assert said["channels"][0]["heat"] == 11200
     drawn = page.read_text()
-    assert "hot: 112 messages at 1xSDR, as 11,200 at 4xHDR: leaf 3 port 11" in drawn
+    assert "hot: 112 messages at 1xSDR, as long as 11,200 at 4xHDR: leaf 3 port 11" in drawn
     # Counted alike it is like the others.
     status, out, _ = simulate(*alltoall, "--equal-rates", "--channel", "hottest", "--json", told)
     assert (
-        'switch "leaf 1" port 9 -> switch "top 1" port 1 carries 112 messages a round, from' in out
+        'switch "leaf 1" port 9 -> switch "top 1" port 1 carries 112 messages per round, from'
+        in out
     )
     said = json.loads(told.read_text())
     assert (said["heat_unit"], said["hottest_channels"][0]["heat"]) == ("", 112)

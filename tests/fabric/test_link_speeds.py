@@ -38,7 +38,7 @@ def test_one_slow_cable_among_its_like() -> None:
     found = speeds(fabric)
     assert found.status is Status.WARNING
     assert found.summary == (
-        "1 link is slower than others of the same kind, in lanes or in signalling"
+        "1 link is slower than similar ones, with fewer lanes or a lower speed per lane"
     )
     name = fabric.channel_name(6)
     assert found.details == (
@@ -60,7 +60,7 @@ def test_an_older_switch_is_told_once() -> None:
     found = speeds(tree(dict.fromkeys(leaf, 4)))
     assert found.status is Status.OK
     assert found.summary == (
-        "no link is slower than others of its kind; 4 links of switch "
+        "no link is slower than similar ones; 4 links of switch "
         '"switch 1" to level 2: 4xDDR, where those of other switches run at 4xQDR'
     )
 
@@ -92,7 +92,7 @@ def test_most_are_more_than_half(slower: int, slowest: int, who: str) -> None:
 
 def test_unknown_rates_are_compared_with_nothing() -> None:
     found = speeds(tree({0: 0, 5: 0}, {2: 0}))
-    assert (found.summary, found.details) == ("the rate of 3 links is not known", ())
+    assert (found.summary, found.details) == ("the rate of 3 links is unknown", ())
 
 
 def test_a_cable_from_a_switch_to_itself_is_found_and_counts_for_nothing() -> None:

@@ -224,6 +224,6 @@ def test_some_rates_that_are_not_known_are_warned_of() -> None:
     some = fabric.replace(cable_rate=_changed(fabric.cable_rate, 0, 0))
     found = _named(some, "link speeds")
     assert found.status == Status.WARNING
-    assert found.summary == "the rate of 1 link is not known"
+    assert found.summary == "the rate of 1 link is unknown"
     none = fabric.replace(rates=("", "4x???"))
     assert _named(none, "link speeds").status == Status.OK

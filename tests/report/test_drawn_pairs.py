@@ -84,8 +84,8 @@ def test_messages_beyond_the_wire_are_counted_in_a_sentence(
 def test_what_lies_further_off_than_draws_is_said(run: Run, agreement: DrawnAgreement) -> None:
     far = replace(agreement, slowest=replace(agreement.slowest, distance=0.4))
     assert pair_tables(run, _pairs(), far)[0].rows[-1][2].startswith("further than 95 %")
-    assert "more than other draws do" in _title(far)
-    assert "15.0 percentage points, no more than other draws do" in _title(agreement)
+    assert "more than simulated draws do" in _title(far)
+    assert "15.0 percentage points, no more than simulated draws do" in _title(agreement)
 
 
 def _title(agreement: DrawnAgreement) -> str:

@@ -188,7 +188,7 @@ def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) 
     (found,) = comparison_tables([alltoall, slower])
     assert found.title == "MPICH 4.0.2 compared with Open MPI 5.0.11"
     # Few launches give less than 95 %, which their ratios say.
-    assert "95 % interval, or the one that is stated" in found.note
+    assert "95 % interval unless another is stated" in found.note
     schedules = column(found, "schedule")
     verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
     assert verdicts == ["slower"] * 10

@@ -45,7 +45,7 @@ def test_fullest_channels_have_a_row_with_both_loads(loaded: LoadedSeats) -> Non
     row = next(row for row, load in enumerate(now) if load == 0)
     assert then[row] == loaded.before.max() / 1e6
     assert any("host" in name or "leaf" in name for name in names)
-    assert "with the new placement 1" in figure.get_suptitle()
+    assert "carries 1 MB in both orders" in figure.get_suptitle()
 
 
 def test_the_network_points_out_what_was_full_before(loaded: LoadedSeats) -> None:

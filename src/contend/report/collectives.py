@@ -46,7 +46,7 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
     if (seconds := at_once.seconds(sizes[-1])) is None:
         line = (
             f"An all-to-all {where} gets at most {percent(at_once.share)} of a link's rate; its "
-            "time is unknown, because the rates of links are (give them with --rate)"
+            "time is unknown, because the rates of links are unknown, too: give them with --rate"
         )
     else:
         line = (
@@ -110,8 +110,8 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
     ]
     known = found.operations[0].rate_Bps is not None
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
-    rounds = "every round waits for its slowest message; bytes are those of a message"
-    unknown = "" if known else "; the rates of links are not known"
+    rounds = "every round waits for its slowest message; sizes are per message"
+    unknown = "" if known else "; the rates of links are unknown"
     return [
         *gpus,
         ResultTable(
@@ -119,7 +119,7 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
             columns=("", *numeric),
             rows=tuple(rows),
             numeric=frozenset(numeric),
-            note=f"{placed}; links alone, without latency; {rounds}{unknown}",
+            note=f"{placed}; links only, no latency; {rounds}{unknown}",
         ),
     ]
 
@@ -144,8 +144,8 @@ def _gpu_table(gpu: GpuCollectives, sizes: Sequence[int]) -> ResultTable:
         rows=tuple(rows),
         numeric=frozenset(numeric),
         note=(
-            f"a GPU beside each of the {gpu.rails} adapters of a server{inside}; bus bandwidth and "
-            "bytes as nccl-tests count them; links alone, without latency"
+            f"one GPU for each of the {gpu.rails} adapters of a server{inside}; bus bandwidth and "
+            "bytes as nccl-tests count them; links only, no latency"
         ),
     )
 

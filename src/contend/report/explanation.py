@@ -206,7 +206,7 @@ def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
         "What helps",
         ("limit", "saves", "remedy", "command"),
         tuple((limit, word, *rest) for word, (limit, *rest) in zip(words, rows, strict=True)),
-        note="Saved: as predicted, of a program's run or of one measured operation.",
+        note="Saved: the predicted gain for a program's run, or for one measured operation.",
     )
 
 

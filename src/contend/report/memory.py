@@ -21,7 +21,7 @@ _MOST_COLUMNS = 6
 _BINARY = "GB, MB and kB are 1024³, 1024² and 1024 bytes here, as in the paper."
 _UNEVEN = "≈ is a mean: p² does not divide n there, so blocks differ in length."
 _NEAR = f"near is {percent(float(NEAR))} or more: the system, the program and MPI need memory too."
-_ERR = "ERR is an error, for the poster one of memory."
+_ERR = "ERR is an error; the poster calls it one of memory."
 
 _Row = tuple[str, ...]
 

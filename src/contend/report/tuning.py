@@ -56,8 +56,8 @@ def tuning_table(lessons: Lessons) -> ResultTable:
         rows=tuple(_row(lesson) for lesson in lessons.lessons),
         numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
         note="Medians or, where some samples stall, means of both kinds; gain is the library's "
-        "over the rule's, with its 95 % interval. The rank test is that of contend report; where "
-        "the library's call stalls, the gain's interval is proof too. No proof, no rule.",
+        "time over the rule's, with its 95 % interval. The rank test is that of contend report; "
+        "where the library's call stalls, the gain's interval is proof too. No proof, no rule.",
     )
 
 

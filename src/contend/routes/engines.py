@@ -199,8 +199,8 @@ _ENGINES = {
         ("by",),
     ),
     "adaptive": _Engine(
-        "every message over its shortest paths as is best for all: what no adaptive switches can "
-        "beat; no tables",
+        "every message over its shortest paths, in the proportions that are best for all: no "
+        "adaptive switch can do better; no tables",
         _adaptive,
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),

@@ -170,8 +170,8 @@ def make_resolver(
     counts = together or (solved and routes.solved) if routes.together else several
     if routes.together and not counts:
         raise UsageError(
-            f"routes by {routes.engine} split each message as is best beside all the others, and "
-            "this looks at each by itself: give ",
+            f"routes by {routes.engine} split each message depending on all the others, and this "
+            "looks at each by itself: give ",
             *_OTHERS,
             ", such as spray",
         )

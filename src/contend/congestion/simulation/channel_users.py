@@ -85,7 +85,7 @@ class ChannelUsers:
         return on_leaf
 
     def __repr__(self) -> str:
-        return f"<ChannelUsers of {self.name}: {rounded(self.load, 4)} messages a round>"
+        return f"<ChannelUsers of {self.name}: {rounded(self.load, 4)} messages per round>"
 
     def to_frame(self) -> polars.DataFrame:
         """One row per host: ``host``, ``leaf``, and the four columns of this class."""

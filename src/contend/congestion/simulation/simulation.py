@@ -91,7 +91,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             where the pattern says how many, in units that keep sums within 64 bits.
         bins_of_message: bins of the histogram for every message more: 1 where each takes one way,
             and bin n has pi n; several where they split, and bin n has pi n / bins_of_message.
-        channel_load: shape [channels]; mean number of messages a round.
+        channel_load: shape [channels]; mean number of messages per round.
         elapsed_s: seconds from start to end.
         drawing_s: core seconds spent on drawing patterns and placements.
         counting_s: core seconds spent on counting.

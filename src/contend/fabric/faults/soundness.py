@@ -197,7 +197,7 @@ def _check_lids(fabric: Fabric) -> Check:
             "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
         )
     if len(without) == fabric.hosts and fabric.routes is None:
-        return Check("LIDs", Status.OK, "none are given")
+        return Check("LIDs", Status.OK, "the file gives none")
     if len(without):
         return Check(
             "LIDs",
@@ -267,8 +267,8 @@ def _check_speeds(fabric: Fabric) -> Check:
     summaries, details, remedies = [], list(found.faults), []
     if count := len(found.faults):
         summaries.append(
-            f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than others of the "
-            "same kind, in lanes or in signalling"
+            f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than similar ones, "
+            "with fewer lanes or a lower speed per lane"
         )
         remedies.append(
             "reseat or replace the cable unless it is meant to be slow: it slows every route over "
@@ -282,11 +282,11 @@ def _check_speeds(fabric: Fabric) -> Check:
         details = [*details[: MOST_DETAILS // 2], *unequal, *details[MOST_DETAILS // 2 :]]
         remedies.append("compare both ports of cables whose ends differ, and dump the fabric again")
     if unknown:
-        summaries.append(f"the rate of {counted(unknown, 'link')} is not known")
-        remedies.append("capacities count cables while a rate is not known")
+        summaries.append(f"the rate of {counted(unknown, 'link')} is unknown")
+        remedies.append("capacities count cables while a rate is unknown")
     others = "; ".join(found.generations[:MOST_DETAILS])
     if not summaries:
-        summary = "no link is slower than others of its kind"
+        summary = "no link is slower than similar ones"
         return Check("link speeds", Status.OK, f"{summary}; {others}" if others else summary)
     return Check(
         "link speeds",
@@ -353,7 +353,9 @@ def _check_rails(fabric: Fabric) -> Check:
     if incomplete:
         lack = "lacks" if len(incomplete) == 1 else "lack"
         found.append(f"{counted(len(incomplete), 'server')} {lack} adapters that others have")
-        remedy.append("look for the missing adapters: collectives of GPUs go at the slowest rail")
+        remedy.append(
+            "look for the missing adapters: collectives of GPUs run at the pace of the slowest rail"
+        )
     details = (*astray, *incomplete)[:MOST_DETAILS]
     return Check("rails", Status.WARNING, "; ".join(found), details, "; ".join(remedy))
 
@@ -365,7 +367,7 @@ def _check_names(fabric: Fabric) -> Check:
         return Check(
             "names",
             Status.OK,
-            "host names tell their servers, and switch names fit their positions",
+            "every host name shows its server, and every switch name fits its position",
         )
     summaries, details, remedies = [], list(switches), []
     if switches:

@@ -40,7 +40,7 @@ def better_seats_verdict(better: BetterSeats) -> str:
             "No placement was found in which the most loaded channels need less time, but with "
             f"this one mean congestion goes from {congestion}."
         )
-    return "No placement was found that is better than the given order."
+    return "No placement better than the given order was found."
 
 
 def _by_shares(better: BetterSeats) -> str:
@@ -102,7 +102,7 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
     used = len(np.unique(seats))
     note = (
         f"{counted(traffic.ranks, 'rank')} on {used:,} of {counted(better.hosts, 'host')}, "
-        f"{better.moved:,} of them moved; {counted(traffic.phases, 'phase')}; "
+        f"{counted(better.moved, 'rank')} moved; {counted(traffic.phases, 'phase')}; "
         f"{better.seconds:.1f} s"
     )
     remarks = better.sent.remarks

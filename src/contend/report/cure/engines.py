@@ -41,9 +41,10 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]
     among = "Of all tables, " if ways else ""
+    who = f"{among}{_named(best)}" if among or best.engine != PRESENT else "The present tables"
     line = (
-        f"{among}{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a "
-        f"link's rate, {_deadlock(best)}"
+        f"{who} {verb(1 + (best.engine == PRESENT), 'serves')} random pairs best: they get "
+        f"{percent(best.bandwidth)} of a link's rate, {_deadlock(best)}"
     )
     if alike:
         line += f"; {_others(alike)} no worse"
@@ -74,7 +75,7 @@ def _several_ways(judged: Sequence[RoutedBy]) -> str:
         pairs = counted(max(hashed), "queue pair")
         numbers = listed(str(number) for number in hashed)
         of = pairs if len(hashed) == 1 else f"{numbers} queue pairs"
-        words.append(f"hashes over {of} a connection give {listed(hashed.values())}")
+        words.append(f"hashing over {of} per connection gives {listed(hashed.values())}")
     line = "; ".join(words)
     return f"{line[:1].upper()}{line[1:]}." if line else ""
 
@@ -99,9 +100,9 @@ def _named(one: RoutedBy) -> str:
 
 def _deadlock(one: RoutedBy) -> str:
     if not one.deadlock_free:
-        return "but on one lane they can lock up"
+        return "but the routes can lock up on one lane"
     lanes = "one lane" if one.lanes == 1 else f"{one.lanes} lanes"
-    return f"free of deadlock on {lanes}"
+    return f"and the routes are free of deadlock on {lanes}"
 
 
 def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTable]:
@@ -131,7 +132,7 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
                 note="shares of a link's rate; bisection bandwidth is what random pairs get on "
                 f"average; {_worst_shift_words(routed)}deadlock is judged by the tables alone: "
-                "dfsssp, lash and nue assign lanes that no table holds",
+                "dfsssp, lash and nue assign lanes that no table records",
             )
         )
     if refusals:

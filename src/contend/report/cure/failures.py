@@ -134,8 +134,8 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
         note += f"; {left:,} more are in the JSON"
     if still:
         note += (
-            "; servers that lose some rails still get: of the rate of all their ports, where "
-            "random pairs of servers send within rails"
+            "; they still get: the share of all their ports' rate that servers which lose some "
+            "rails get, when random pairs of servers send within rails"
         )
     return ResultTable(
         title=f"{name}: {found.fabric.name}",

@@ -68,7 +68,7 @@ def _nothing(found: Improvement) -> str:
             "route: there is nothing to gain"
         )
     line = (
-        f"No cable of {counted(found.tried, 'kind')} that were tried gains anything measurable: "
+        f"None of the {counted(found.tried, 'kind')} of cables tried gains anything measurable: "
         f"{_who(found)} {_share(found.before)} of a link's rate"
     )
     if found.bound is not None:

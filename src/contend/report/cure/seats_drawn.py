@@ -129,7 +129,8 @@ def fullest_channels(loaded: LoadedSeats) -> Figure:
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3)
         most, least = (rounded(heats.max(initial=0.0) / scale) for heats in (before, after))
-        title(figure, f"The fullest channel carries {most} {unit}, with the new placement {least}")
+        differs = f" instead of {most}" if least != most else " in both orders"
+        title(figure, f"The fullest channel carries {least} {unit}{differs}")
     return figure
 
 

@@ -12,7 +12,7 @@ from contend.fabric import Check, FabricSize, Status, size_of
 from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
-from contend.units import counted, verb
+from contend.units import counted
 
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
@@ -40,7 +40,7 @@ def check_document(report: CheckReport) -> Document:
         ),
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
         explorable=lambda: face.explored(report.fabric),
-        shortfall=f"{report.fabric.name}: wrong: {', '.join(wrong)}" if wrong else "",
+        shortfall=f"{report.fabric.name} fails: {', '.join(wrong)}" if wrong else "",
     )
 
 
@@ -51,8 +51,8 @@ def check_verdict(report: CheckReport) -> str:
     rest = counted(warnings, "warning") if warnings else "no warnings"
     if not wrong:
         return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
-    are = f"{counted(len(wrong), 'thing')} {verb(len(wrong), 'is')}"
-    return f"{report.fabric.name}: {are} wrong: {', '.join(wrong)}; {rest}."
+    failed = f"{len(wrong)} of {counted(len(report.checks), 'check')}"
+    return f"{report.fabric.name} fails {failed}: {', '.join(wrong)}; {rest}."
 
 
 def _checks(report: CheckReport) -> ResultTable:

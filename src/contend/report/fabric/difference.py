@@ -103,7 +103,7 @@ def _entries_table(changed: NetworkChanges, entries: NDArray[np.int64]) -> Resul
             if entries[at]
         ),
         numeric=frozenset({"entries", "of hosts"}),
-        note=f"{counted(differing, 'switch')} of {len(entries):,} with other entries for hosts",
+        note=f"{differing:,} of {counted(len(entries), 'switch')} have other entries for hosts",
     )
 
 

@@ -60,7 +60,7 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
         carried = f"{rounded(load.load[channel])} {load.unit}"
         if load.heat[channel] != load.load[channel]:
             rate = fabric.channel_rate(channel) or "an unknown rate"
-            carried += f" at {rate}, as {rounded(load.heat[channel])} at {load.port}"
+            carried += f" at {rate}, as long as {rounded(load.heat[channel])} at {load.port}"
         marks.append(Mark(HOT, "cable", cable, f"{carried}: {way}"))
     return marks
 

@@ -109,7 +109,7 @@ class Painting:
         if bool((drawn.idle & ~np.isnan(scene.place[:, 0])).any()):
             keys.add("idle switch", color=_IDLE, **square)
         if scene.ring_ends:
-            keys.add("loose end: goes on at the opposite edge", color=_PLAIN, linestyle="-")
+            keys.add("loose end: continues at the opposite edge", color=_PLAIN, linestyle="-")
         if scene.host_room and bool(scene.towards.any()):
             keys.add("host", color=HOST, marker="|", markersize=6)
         counts = np.unique(self._cables)

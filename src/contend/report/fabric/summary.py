@@ -161,7 +161,8 @@ def _routes_rows(summary: FabricSummary) -> list[tuple[str, str, str]]:
     least, most = min(share.group_sizes, default=0), max(share.group_sizes, default=0)
     sizes = f"{least} to {most}" if least < most else f"{most}"
     words = (
-        f"of {chosen + share.static:,} for hosts choose a port: {' and '.join(kinds) or 'none'}; "
+        f"of {chosen + share.static:,} for hosts let the switch choose a port: "
+        f"{' and '.join(kinds) or 'none'}; "
         f"{sizes} {'port' if sizes == '1' else 'ports'} to choose from, "
         f"{counted(share.switches, 'switch')}, {counted(share.lids, 'LID')}"
     )

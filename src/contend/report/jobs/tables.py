@@ -188,7 +188,7 @@ def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
         f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
-        "port's rate; fewest: leaves that would do, with its own and the free servers"
+        "port's rate; fewest: the leaves that would do, given its own and the free servers"
     ]
     if found.rails:
         remarks.append(

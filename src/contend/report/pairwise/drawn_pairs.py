@@ -34,10 +34,10 @@ def drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
     """How far the slowest messages are from those of simulated draws."""
     distance = max(agreement.slowest.distance for agreement in agreements)
     usual = all(agreement.slowest.usual for agreement in agreements)
-    verdict = "no more than other draws do" if usual else "more than other draws do"
+    verdict = "no more than simulated draws do" if usual else "more than simulated draws do"
     return (
-        "Over hashed routes the slowest messages of patterns, measured and simulated, differ by "
-        f"{100 * distance:.1f} percentage points, {verdict}"
+        "Over hashed routes the distributions of patterns' slowest messages, measured and "
+        f"simulated, differ by {100 * distance:.1f} percentage points, {verdict}"
     )
 
 

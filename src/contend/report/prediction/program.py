@@ -170,7 +170,7 @@ def _notes(recorded: Recorded) -> list[str]:
             notes.append(f"It agrees if waiting ranks poll every {format_seconds(look)}.")
     if math.isfinite(recorded.program.until):
         share = percent(recorded.kept / recorded.seconds, 0)
-        notes.append(f"Events were kept for {share} of the run; the rest is assumed to be alike.")
+        notes.append(f"Events were kept for {share} of the run; the rest is assumed to be like it.")
     return [*notes, remarks_words(recorded.program.remarks)]
 
 

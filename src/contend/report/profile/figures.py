@@ -177,7 +177,7 @@ def draw_waits(axes: Axes, profile: ProgramProfile) -> str:
     caused = waits.group_by("awaited").agg(pl.col("seconds").sum())
     most = caused.sort("seconds", "awaited", descending=[True, False])["awaited"][0]
     until = " before they stood still" if profile.findings.stuck.stood_still else ""
-    return f"Ranks wait {part} of their time{until}, most for rank {most}"
+    return f"Ranks wait {part} of their time{until}, mostly for rank {most}"
 
 
 def _draw_pairs(

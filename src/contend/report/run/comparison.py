@@ -68,7 +68,7 @@ def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
     numeric = frozenset({"bytes", base, other, "ratio of times"})
     note = (
         f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
-        "95 % interval, or the one that is stated."
+        "95 % interval unless another is stated."
     )
     return ResultTable(f"{other} compared with {base}", heads, rows, numeric, note)
 

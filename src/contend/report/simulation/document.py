@@ -38,7 +38,9 @@ def simulation_document(
     """
     fabric = simulation.fabric
     if fabric is None:
-        raise UsageError("this simulation was kept without its fabric, and tells no channels")
+        raise UsageError(
+            "this simulation was kept without its fabric, so its channels have no names"
+        )
     rated = simulation.bisection()
     lines = [*users_verdict(simulation), simulation_verdict(simulation)]
     if beside is not None:

@@ -94,7 +94,9 @@ def _ways(simulation: Simulation) -> str:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
     if routes.together and not routes.everywhere:
-        said.append("split every message as is best for all: no adaptive switches can give more")
+        said.append(
+            "split every message in the way that is best for all: no adaptive switch can do better"
+        )
     elif routes.several:
         said.append("send every message over several paths at once")
     return f" Routes by {routes.engine} {' and '.join(said)}." if said else ""
@@ -181,8 +183,8 @@ def links_table(simulation: Simulation) -> ResultTable:
         note = "A message gets the least of rate over load. --equal-rates counts all links alike."
     elif unknown_links(simulation):
         note = (
-            "As the rates of some are not known, bandwidths count all links alike: messages over "
-            "slower links get less than that."
+            "Some rates are unknown, so bandwidths count all links alike: messages over slower "
+            "links get less than that."
         )
     else:
         note = "All links count alike here, whatever they carry."

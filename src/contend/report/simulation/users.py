@@ -97,9 +97,9 @@ def ends_words(way: str, leaves: Sequence[_User], hosts: Sequence[_User], most: 
 
 
 def load_words(channel: ChannelUsers) -> str:
-    """Its messages a round, in words."""
+    """Its messages per round, in words."""
     number = f"{rounded(channel.load)}"
-    return f"{number} message{'' if number == '1' else 's'} a round"
+    return f"{number} message{'' if number == '1' else 's'} per round"
 
 
 def heat_words(channel: ChannelUsers) -> str:

@@ -235,7 +235,7 @@ def _note(rows: Sequence[tuple[str, ...]], group: TimeGroup) -> str:
         sentences.append(f"N is the number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
         sentences.append(
-            "The wire's time is what the bytes that leave a host take at its port's rate."
+            "The wire's time is how long the bytes that leave a host take at its port's rate."
         )
     return " ".join(sentences)
 
