@@ -45,13 +45,13 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
                                         const Vector<std::uint32_t>& host_lid,
                                         const Vector<std::uint8_t>& host_lmc,
                                         const Vector<std::uint32_t>& hosts, bool spread,
-                                        bool tabled) {
+                                        std::size_t longest, bool tabled) {
   const TableView tables = view_of(fabric, ports);
   const Places places{as_vector(hosts), spread};
   const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
   const Released released;
-  return tabled ? make_tabled_resolver(fabric, tables, addresses, places)
-                : make_walking_resolver(fabric, tables, addresses, places);
+  return tabled ? make_tabled_resolver(fabric, tables, addresses, places, longest)
+                : make_walking_resolver(fabric, tables, addresses, places, longest);
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
@@ -246,10 +246,11 @@ void bind_resolver(nb::module_& m) {
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
-  // It reads the fabric and the tables for as long as it lives.
+  // With what longest_route() gives for the same. It reads the fabric and the tables for as long as
+  // it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
-        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("tabled"),
-        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("longest"),
+        nb::arg("tabled"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
 }
 
 }  // namespace contend::bind

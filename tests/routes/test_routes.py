@@ -45,8 +45,31 @@ def test_stride_is_the_longest_route() -> None:
 
 def test_few_messages_are_not_worth_a_table() -> None:
     fabric = routed(fat_tree(4, 3, 2))
-    assert make_resolver(fabric, hosts(fabric), messages=12).tabled
     assert not make_resolver(fabric, hosts(fabric), messages=11).tabled
+    assert make_resolver(fabric, hosts(fabric), messages=12).tabled
+
+
+def test_the_last_resolver_is_kept_for_the_same_hosts_of_the_same_fabric() -> None:
+    fabric = routed(fat_tree(4, 3, 2))
+    some = hosts(fabric)
+    kept = make_resolver(fabric, some)
+    assert make_resolver(fabric, hosts(fabric)) is kept
+    # A table is good for few messages, too.
+    assert make_resolver(fabric, hosts(fabric), messages=11) is kept
+    # Other cables, routed alike, or other hosts, also those that the caller changes in place.
+    assert make_resolver(fabric.replace(name="other"), hosts(fabric)) is not kept
+    kept = make_resolver(fabric, some)
+    some[:2] = some[1::-1]
+    assert make_resolver(fabric, some) is not kept
+    assert make_resolver(fabric, some).places == fabric.hosts
+    assert make_resolver(fabric, some[:3]).places == 3
+
+
+def test_a_large_resolver_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = routed(fat_tree(4, 3, 2))
+    monkeypatch.setattr(room, "_LARGEST_KEPT", 191)
+    kept = make_resolver(fabric, hosts(fabric))
+    assert make_resolver(fabric, hosts(fabric)) is not kept
 
 
 def test_table_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ struct Round {
       : sent(places, 0) {
     const auto place_of = [&](Rank rank) { return drawer.place_of(rank); };
     for (const Exchange& ranks : pattern.exchanges(round)) {
-      SeatedExchange& exchange = exchanges.emplace_back(ranks, place_of);
+      SeatedExchange& exchange = exchanges.emplace_back(ranks, trees, place_of);
       const std::size_t size = exchange.places().size();
       for (std::size_t i = 0; i < size; ++i) {
         sent[exchange.places()[i]] += exchange.sent(i);

@@ -5,7 +5,7 @@
 
 namespace contend {
 
-void SeatedExchange::seat(std::vector<Seat> seats) {
+void SeatedExchange::seat(std::vector<Seat> seats, const RouteTrees& trees) {
   ranks_ = seats.size();
   // Blocks numbered without gaps, in their order, which is theirs on a rank's number.
   std::uint32_t number = 0;
@@ -15,8 +15,8 @@ void SeatedExchange::seat(std::vector<Seat> seats) {
     block_ranks_.push_back(next - i);
     ++number;
   }
-  std::ranges::sort(seats, [](const Seat& a, const Seat& b) {
-    return std::tie(a.place, a.block) < std::tie(b.place, b.block);
+  std::ranges::sort(seats, [&](const Seat& a, const Seat& b) {
+    return std::pair(trees.address(a.place), a.block) < std::pair(trees.address(b.place), b.block);
   });
   for (const Seat& seat : seats) {
     if (places_.empty() || places_.back() != seat.place) {

@@ -36,16 +36,16 @@ class SeatedExchange {
 
   /// `place_of(rank)` says where a rank sits.
   template <class PlaceOf>
-  SeatedExchange(const Exchange& exchange, const PlaceOf& place_of) {
+  SeatedExchange(const Exchange& exchange, const RouteTrees& trees, const PlaceOf& place_of) {
     std::vector<Seat> seats;
     seats.reserve(exchange.rank.size());
     for (std::size_t i = 0; i < exchange.rank.size(); ++i) {
       seats.push_back({place_of(exchange.rank[i]), exchange.block[i]});
     }
-    seat(std::move(seats));
+    seat(std::move(seats), trees);
   }
 
-  /// Places with ranks, ascending.
+  /// Places with ranks, in the order of their addresses.
   std::span<const Place> places() const { return places_; }
   /// Messages that the i-th of these places sends over the network, and as many it gets.
   std::uint64_t sent(std::size_t i) const {
@@ -93,7 +93,7 @@ class SeatedExchange {
     std::uint64_t ranks;
   };
 
-  void seat(std::vector<Seat> seats);
+  void seat(std::vector<Seat> seats, const RouteTrees& trees);
   std::span<const InBlock> blocks_of(std::size_t i) const {
     return {in_block_.data() + first_in_block_[i], first_in_block_[i + 1] - first_in_block_[i]};
   }

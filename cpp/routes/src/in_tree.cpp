@@ -36,11 +36,54 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
 }
 
 void ForwardingBlock::look_up(std::span<const Destination> block) {
+  if (block.empty()) return;
+  const TableView tables = near(block);
+  const std::size_t begin = tables.ports == tables_.ports ? 0 : near_begin_;
+  // To list all ports takes as long as to look up a few addresses.
+  constexpr std::size_t kFew = 8;
+  if (first_port_.empty() && block.size() > kFew) list_ports();
   for (SwitchId s = 0; s < fabric_->switches(); ++s) {
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const PortNumber port = tables_.at(s, block[i].address);
-      steps_[i * stride_ + s] = Step::by(*fabric_, s, port, block[i].host);
+    const bool listed = !first_port_.empty();
+    const Step* const by_port = listed ? by_port_.data() + first_port_[s] : nullptr;
+    const std::size_t ports = listed ? first_port_[s + 1] - first_port_[s] : 0;
+    Step* step = steps_.data() + s;
+    for (const Destination& to : block) {
+      const PortNumber port = tables.at(s, static_cast<Address>(to.address - begin));
+      const bool leads_on = port < ports && !by_port[port].onward.ends();
+      *step = leads_on ? by_port[port] : Step::by(*fabric_, s, port, to.host);
+      step += stride_;
     }
+  }
+}
+
+/// Tables that hold the block: a copy of this part of them, once several blocks lie near each
+/// other.
+TableView ForwardingBlock::near(std::span<const Destination> block) {
+  const std::size_t first = block.front().address;
+  const std::size_t last = block.back().address;
+  if (first >= near_begin_ && last < near_end_) return {near_.data(), tables_.switches, kNear};
+  const bool follows = first == follows_ && last - first < kBlock && last < tables_.addresses;
+  follows_ = last + 1;
+  if (!follows) return tables_;
+  near_.resize(tables_.switches * kNear);
+  near_begin_ = first;
+  near_end_ = std::min(first + kNear, tables_.addresses);
+  for (std::size_t s = 0; s < tables_.switches; ++s) {
+    std::copy_n(tables_.ports + s * tables_.addresses + first, near_end_ - first,
+                near_.data() + s * kNear);
+  }
+  return {near_.data(), tables_.switches, kNear};
+}
+
+void ForwardingBlock::list_ports() {
+  first_port_.push_back(0);
+  for (SwitchId s = 0; s < fabric_->switches(); ++s) {
+    for (PortNumber port = 0; port <= fabric_->switch_ports(s); ++port) {
+      const ChannelId channel = fabric_->out(s, port);
+      const bool on = channel != kNoChannel && fabric_->is_switch_channel(channel);
+      by_port_.push_back(on ? Step{channel, fabric_->channel_to(channel)} : Step{});
+    }
+    first_port_.push_back(by_port_.size());
   }
 }
 

@@ -121,11 +121,19 @@ class TabledResolver final : public Resolver {
 
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
                                                const AddressView& addresses, const Places& places) {
-  const std::size_t hops = longest_route(fabric, tables, addresses, places);
+  return make_tabled_resolver(fabric, tables, addresses, places,
+                              longest_route(fabric, tables, addresses, places));
+}
+
+std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
+                                               const AddressView& addresses, const Places& places,
+                                               std::size_t longest) {
   if (fabric.switch_channels() + kPads <= 0x10000) {
-    return std::make_unique<TabledResolver<std::uint16_t>>(fabric, tables, addresses, places, hops);
+    return std::make_unique<TabledResolver<std::uint16_t>>(fabric, tables, addresses, places,
+                                                           longest);
   }
-  return std::make_unique<TabledResolver<std::uint32_t>>(fabric, tables, addresses, places, hops);
+  return std::make_unique<TabledResolver<std::uint32_t>>(fabric, tables, addresses, places,
+                                                         longest);
 }
 
 std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,

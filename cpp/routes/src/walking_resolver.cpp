@@ -126,8 +126,14 @@ class WalkingResolver final : public Resolver {
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
                                                 const AddressView& addresses,
                                                 const Places& places) {
-  const std::size_t hops = longest_route(fabric, tables, addresses, places);
-  return std::make_unique<WalkingResolver>(fabric, tables, addresses, places, hops);
+  return make_walking_resolver(fabric, tables, addresses, places,
+                               longest_route(fabric, tables, addresses, places));
+}
+
+std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
+                                                const AddressView& addresses, const Places& places,
+                                                std::size_t longest) {
+  return std::make_unique<WalkingResolver>(fabric, tables, addresses, places, longest);
 }
 
 }  // namespace contend

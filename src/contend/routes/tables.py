@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,23 @@ NO_PORT = 0xFFFF
 # A route table up to this size is looked up faster than the forwarding tables are walked, even when
 # it has left the caches.
 _LARGEST_TABLE = 256 << 20
+# Bytes of a resolver that may stay in memory, for who asks for the same next.
+_LARGEST_KEPT = 32 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class _KeptResolver:
+    """The last resolver that tables made, and what for."""
+
+    core: _core.Fabric
+    hosts: NDArray[np.uint32]
+    spread: bool
+    resolver: _core.Resolver
+
+    def serves(self, fabric: Fabric, hosts: NDArray[np.uint32], spread: bool) -> bool:
+        """Whether it is for these hosts of this very fabric."""
+        same = self.core is fabric.core and self.spread == spread
+        return same and np.array_equal(self.hosts, hosts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +54,7 @@ class ForwardingTables(Routes):
 
     ports: NDArray[np.uint16]
     lane: NDArray[np.uint8] | None = None
+    _kept: list[_KeptResolver] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
@@ -77,6 +95,11 @@ class ForwardingTables(Routes):
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:
         """Looks routes up in a table of all of them where that is small, else walks."""
+        leaves = len(np.unique(fabric.host_switch[hosts]))
+        pays = leaves * len(hosts) <= 4 * messages
+        for kept in self._kept:
+            if kept.serves(fabric, hosts, spread) and (kept.resolver.tabled or not pays):
+                return kept.resolver
         addresses = (fabric.host_lid, fabric.host_lmc)
         without = hosts[fabric.host_lid[hosts] == 0]
         if len(without):
@@ -87,9 +110,13 @@ class ForwardingTables(Routes):
             )
         hops = _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
         size = _core.tabled_bytes(fabric.core, *addresses, hosts, spread, hops)
-        leaves = len(np.unique(fabric.host_switch[hosts]))
-        tabled = size <= _LARGEST_TABLE and leaves * len(hosts) <= 4 * messages
-        return _core.make_resolver(fabric.core, self.ports, *addresses, hosts, spread, tabled)
+        tabled = size <= _LARGEST_TABLE and pays
+        resolver = _core.make_resolver(
+            *(fabric.core, self.ports, *addresses, hosts, spread, hops, tabled)
+        )
+        if resolver.bytes <= _LARGEST_KEPT:
+            self._kept[:] = [_KeptResolver(fabric.core, hosts.copy(), spread, resolver)]
+        return resolver
 
 
 @dataclass(frozen=True, eq=False)

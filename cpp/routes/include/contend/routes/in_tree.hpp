@@ -46,10 +46,23 @@ class ForwardingBlock {
   }
 
  private:
+  static constexpr std::size_t kNear = 8 * kBlock;
+
+  TableView near(std::span<const Destination> block);
+  void list_ports();
+
   const Fabric* fabric_;
   TableView tables_;
   std::size_t stride_;  ///< an odd number of cache lines: rows must not share their cache sets
   std::vector<Step> steps_;
+  /// What each port of every switch leads to, and where those of a switch begin; without hosts.
+  std::vector<Step> by_port_;
+  std::vector<std::size_t> first_port_;
+  /// Ports of every switch for the addresses from near_begin_ to near_end_.
+  std::vector<PortNumber> near_;
+  std::size_t near_begin_ = 0;
+  std::size_t near_end_ = 0;
+  std::size_t follows_ = 0;  ///< the address behind the last block
 };
 
 /// The routes to one target. A table has one port per address, so they form a tree that grows from

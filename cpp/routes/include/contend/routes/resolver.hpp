@@ -100,6 +100,10 @@ void resolve_many(const Resolver& resolver, std::span<const Place> source,
 /// Throws Error, naming the pair and the switch, when a place cannot be reached from another.
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
                                                const AddressView& addresses, const Places& places);
+/// The same where longest_route() of these is known.
+std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
+                                               const AddressView& addresses, const Places& places,
+                                               std::size_t longest);
 
 /// Walks the forwarding tables for every message, many messages in step so that their memory
 /// accesses overlap. Needs no memory of its own; for fabrics whose route table would not fit.
@@ -107,6 +111,10 @@ std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const Table
 /// All routes are checked first, as above.
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
                                                 const AddressView& addresses, const Places& places);
+/// The same where longest_route() of these is known.
+std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
+                                                const AddressView& addresses, const Places& places,
+                                                std::size_t longest);
 
 /// Bytes that make_tabled_resolver would need for routes of up to `hops` channels.
 std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,
