@@ -10,7 +10,14 @@ import pytest
 import contend
 from contend.congestion import BesideCounters, simulate
 from contend.errors import UsageError
-from contend.fabric import Carried
+from contend.fabric import (
+    Carried,
+    Fabric,
+    capacities,
+    remove_cables,
+    with_parallel_links,
+    without_numbers,
+)
 from contend.pattern import parse
 from contend.routes import make_resolver, save
 from contend.schedule import phases_by_routes
@@ -41,6 +48,54 @@ def test_sprayed_messages_by_the_definition(spec: str, pattern: str) -> None:
     if samples == 3:
         expected = loads / 3 / drawn.rounds
         assert found.channel_load[: 2 * fabric.cables] == pytest.approx(expected, abs=PART)
+
+
+# Percent of cables that are gone from trees of two to four levels, with unequal numbers of cables
+# side by side, and from tori, dragonflies and others, where messages cross switches with hosts.
+UNEVEN = {
+    "xgft:2;4,6;1,4": 12,
+    "xgft:3;3,3,3;1,2,3": 8,
+    "xgft:3;2,3,4;1,3,2": 4,
+    "xgft:4;2,2,2,2;1,2,2,2": 10,
+    "torus:4x4": 12,
+    "torus:2x2x3;2": 5,
+    "dragonfly:2,4,2": 10,
+    "hyperx:3x3;2": 10,
+    "slimfly:5;1": 4,
+}
+
+
+def _uneven(spec: str, seed: int) -> Fabric:
+    """Every other cable twice, then some of all gone, and every third slower; still of one part."""
+    whole = with_parallel_links(contend.load(spec), 2)
+    half = np.flatnonzero(np.arange(whole.cables) % 4 != 1)
+    made = remove_cables(without_numbers(whole, cables=half[::2]).fabric, UNEVEN[spec], seed)
+    rates = np.where(np.arange(made.cables) % 3 == 0, 1, 2).astype(np.uint16)
+    return made.replace(
+        rates=("", "4xEDR", "4xHDR"),
+        cable_rate=rates,
+        host_rate=np.full(made.hosts, 2, dtype=np.uint16),
+        routes=contend.load(spec, route="spray").routes,
+    )
+
+
+@pytest.mark.parametrize("spec", UNEVEN)
+def test_uneven_fabrics_of_several_speeds_by_the_definition(spec: str) -> None:
+    for seed in range(3):
+        fabric = _uneven(spec, seed)
+        drawn = parse("bisect", fabric.hosts)
+        found = simulate(fabric, drawn, placement="linear", samples=2, seed=seed)
+        rate = np.repeat(capacities(fabric).cable, 2) / capacities(fabric).host[0]
+        loads = np.zeros(2 * fabric.cables)
+        for sample in range(2):
+            pairs = drawn_pairs(drawn, 0, seed=seed, sample=sample)
+            crossed = [sprayed(fabric, *pair) for pair in pairs]
+            load, pi = counted(fabric, pairs, sprayed)
+            loads += load
+            shares = [min([1, *(rate[c] / load[c] for c in each)]) for each in crossed]
+            assert found.bandwidth[sample] == pytest.approx(np.mean(shares), rel=1e-12)
+            assert found.mean_congestion[sample] == pytest.approx(pi.mean(), abs=PART)
+        assert found.channel_load[: 2 * fabric.cables] == pytest.approx(loads / 2, abs=PART)
 
 
 def test_two_flows_meet_on_half_a_leaf_s_cables() -> None:

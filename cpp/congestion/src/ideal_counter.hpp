@@ -13,26 +13,30 @@
 #include "contend/routes/resolver.hpp"
 #include "ideal_rates.hpp"
 #include "pi_values.hpp"
+#include "round_load.hpp"
+#include "split_counter.hpp"
 
 namespace contend {
 
 /// Collects the messages of one round that split as is best for all, and finds what each gets. Its
 /// pi is how often it would fit what its ports carry, see IdealRates::slowdown.
-class IdealCounter {
+class IdealCounter final : public SplitCounter {
  public:
   explicit IdealCounter(const Resolver& resolver) : resolver_(&resolver) {}
 
-  void set_rates(const ChannelRates& rates) {
+  void set_rates(const ChannelRates& rates) override {
     rate_.assign(rates.all().begin(), rates.all().end());
   }
-  void count(std::span<const Place> source, std::span<const Place> target) {
-    for (std::size_t m = 0; m < source.size(); ++m)
+  void count(std::span<const Place> source, std::span<const Place> target) override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
       sent_.push_back(key_of_pair(source[m], target[m]));
+    }
   }
-  void absorb(const IdealCounter& other) {
-    sent_.insert(sent_.end(), other.sent_.begin(), other.sent_.end());
+  void absorb(const SplitCounter& other) override {
+    const std::vector<std::uint64_t>& more = static_cast<const IdealCounter&>(other).sent_;
+    sent_.insert(sent_.end(), more.begin(), more.end());
   }
-  void clear() { sent_.clear(); }
+  void clear() override { sent_.clear(); }
 
   /// Closes the counting. Messages on every channel between switches.
   std::span<const double> solve() {
@@ -48,24 +52,35 @@ class IdealCounter {
     }
     return rates_->load();
   }
-  /// Lists the values of pi, and numbers those of the messages.
-  void number(PiValues& values) {
-    values.list(parts_, resolver_->unit());
+  double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
+    const std::span<const double> load = solve();
+    return round_load(load.data(), unit, parts.data(), load.size());
+  }
+  /// What messages meet are values of their own.
+  void find_worst(std::span<const std::uint32_t>, std::uint32_t, std::uint32_t unit,
+                  PiValues& values) override {
+    values.list(parts_, unit);
     number_.clear();
     for (const std::uint32_t parts : parts_) number_.push_back(values.number_of(parts));
   }
-  /// Takes over what another has found.
-  void adopt(const IdealCounter& other) {
-    key_ = other.key_;
-    number_ = other.number_;
-    seconds_ = other.seconds_;
+  void adopt(const SplitCounter& other) override {
+    const auto& found = static_cast<const IdealCounter&>(other);
+    key_ = found.key_;
+    number_ = found.number_;
+    seconds_ = found.seconds_;
   }
 
-  /// The number of the value of pi of a message that was counted.
-  std::uint32_t number_of(Place source, Place target) const {
-    return number_[find(source, target)];
+  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t,
+              std::span<std::uint32_t> pi) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) pi[m] = number_[find(source[m], target[m])];
   }
-  /// Seconds that its byte takes.
+  void time(std::span<const Place> source, std::span<const Place> target,
+            std::span<double> seconds_of) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) seconds_of[m] = seconds(source[m], target[m]);
+  }
+  bool knows_ports() const override { return true; }
+
+  /// Seconds that the byte of a message takes that was counted.
   double seconds(Place source, Place target) const { return seconds_[find(source, target)]; }
 
  private:

@@ -53,7 +53,7 @@ class PiValues {
     return static_cast<std::uint32_t>(found - values_.begin());
   }
   /// By channel: the number of the value that it has, which is mostly the value itself.
-  const std::uint32_t* of_channels(const std::vector<std::uint32_t>& usage) const {
+  const std::uint32_t* of_channels(std::span<const std::uint32_t> usage) const {
     return number_.empty() ? usage.data() : number_.data();
   }
   /// The number of the value of a whole message.

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,11 +12,10 @@
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
 #include "fold_usage.hpp"
-#include "ideal_counter.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
+#include "split_counter.hpp"
 #include "value_counters.hpp"
-#include "ways_counter.hpp"
 
 namespace contend {
 
@@ -44,15 +42,13 @@ class RoundCounter {
   RoundCounter(const Resolver& resolver, bool with_hosts,
                std::uint32_t most_messages = kMostMessages)
       : resolver_(resolver),
+        split_(make_split_counter(resolver)),
         unit_(resolver.unit()),
         most_messages_(most_messages),
         places_(with_hosts ? resolver.places() : 0),
         sent_(resolver.switch_channels() + kPads),
         usage_(sent_ + 2 * places_, 0),
-        total_(usage_.size(), 0) {
-    if (resolver.ways() != nullptr) ways_.emplace(*resolver.ways(), resolver.switch_channels());
-    if (resolver.ideal_ways() != nullptr) ideal_.emplace(resolver);
-  }
+        total_(usage_.size(), 0) {}
 
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
   void draw_routes(std::uint64_t draw) { draw_ = draw; }
@@ -60,7 +56,7 @@ class RoundCounter {
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
-    if (!splits()) look_up(source, target);
+    if (!split_) look_up(source, target);
     // No channel is sure to hold more at once.
     const std::size_t at_once = std::max<std::size_t>(1, most_messages_ / unit_);
     for (std::size_t first = 0; first < source.size(); first += at_once) {
@@ -78,25 +74,22 @@ class RoundCounter {
       refuse_more(std::uint64_t{usage_[c]} + other.usage_[c]);
       usage_[c] += other.usage_[c];
     }
-    if (ways_) ways_->absorb(*other.ways_);
-    if (ideal_) ideal_->absorb(*other.ideal_);
+    if (split_) split_->absorb(*other.split_);
     other.clear();
   }
 
   /// Closes the counting.
   void fold() {
     forget_padding();
-    if (ways_) take_load(ways_->spread());
-    if (ideal_) take_load(ideal_->solve());
+    if (split_) {
+      const std::span<std::uint32_t> between = {usage_.data(), resolver_.switch_channels()};
+      refuse_more(static_cast<std::uint64_t>(split_->spread(unit_, between) + 0.5));
+    }
     const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
-    if (ideal_) {
-      ideal_->number(pi_values_);
+    if (split_) {
+      split_->find_worst(usage_, largest, unit_, pi_values_);
     } else {
       pi_values_.number(usage_, largest, unit_);
-    }
-    if (ways_) {
-      ways_->find_worst(pi_values_.of_channels(usage_));
-      if (!seconds_.empty()) ways_->find_slowest(seconds_);
     }
     counters_.begin(values().size());
   }
@@ -105,8 +98,7 @@ class RoundCounter {
   void adopt(const RoundCounter& folded) {
     usage_ = folded.usage_;
     pi_values_ = folded.pi_values_;
-    ways_ = folded.ways_;
-    if (ideal_) ideal_->adopt(*folded.ideal_);
+    if (split_) split_->adopt(*folded.split_);
     counters_.begin(values().size());
   }
 
@@ -119,10 +111,9 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
-    if (ideal_) {
-      find_ideal_pi(source, target);
-    } else if (ways_) {
-      find_worst_pi(source, target);
+    if (split_) {
+      pi_.resize(std::max(pi_.size(), source.size()));
+      split_->number(source, target, pi_values_.of_message(unit_), pi_);
     } else {
       find_route_pi(source, target, look_up_again);
     }
@@ -145,7 +136,7 @@ class RoundCounter {
 
   /// Prepares weigh(): copies what it needs of the rates.
   void set_rates(const ChannelRates& rates) {
-    if (ideal_) ideal_->set_rates(rates);
+    if (split_) split_->set_rates(rates);
     seconds_ = rates.seconds_between(kPads);
     injection_.resize(resolver_.places());
     ejection_.resize(resolver_.places());
@@ -159,15 +150,12 @@ class RoundCounter {
   /// What the messages of the piece get: the least, over a message's channels, of rate over load.
   /// Right after judge(), whose routes it uses.
   RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
-                    std::span<const std::uint64_t> weight) const {
-    if (ways_) {
+                    std::span<const std::uint64_t> weight) {
+    if (split_) {
+      split_seconds_.resize(source.size());
+      split_->time(source, target, split_seconds_);
       return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
-        return std::max(alone, unit_ * ways_->slowest(source[m], target[m]));
-      });
-    }
-    if (ideal_) {
-      return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
-        return std::max(alone, ideal_->seconds(source[m], target[m]));
+        return std::max(alone, split_seconds_[m]);
       });
     }
     const std::size_t stride = resolver_.stride();
@@ -180,8 +168,7 @@ class RoundCounter {
 
   void clear() {
     std::fill(usage_.begin(), usage_.end(), 0U);
-    if (ways_) ways_->clear();
-    if (ideal_) ideal_->clear();
+    if (split_) split_->clear();
     unchecked_ = 0;
   }
 
@@ -214,10 +201,8 @@ class RoundCounter {
 
   /// Counts messages of a piece, from its `first` on, whose routes have been looked up.
   void count_some(std::span<const Place> source, std::span<const Place> target, std::size_t first) {
-    if (ways_) {
-      ways_->count(source, target);
-    } else if (ideal_) {
-      ideal_->count(source, target);
+    if (split_) {
+      split_->count(source, target);
     } else {
       count_routes(source.size(), routes_.data() + first * resolver_.stride());
     }
@@ -235,18 +220,8 @@ class RoundCounter {
     std::fill_n(pads, kPads, 0U);
   }
 
-  /// Whether nothing looks routes up, since messages split.
-  bool splits() const { return ways_ || ideal_; }
-  /// Whether ports that several messages share limit these by themselves; ideal rates know them.
-  bool ports_limit() const { return places_ > 0 && !ideal_; }
-
-  void take_load(std::span<const double> load) {
-    for (std::size_t c = 0; c < load.size(); ++c) {
-      const double parts = std::round(load[c] * unit_);
-      refuse_more(static_cast<std::uint64_t>(parts));
-      usage_[c] = static_cast<std::uint32_t>(parts);
-    }
-  }
+  /// Whether ports that several messages share limit these by themselves.
+  bool ports_limit() const { return places_ > 0 && !(split_ && split_->knows_ports()); }
 
   /// `beside` says how long a byte of message m takes between switches, beside the others, where it
   /// would take so long alone.
@@ -340,20 +315,6 @@ class RoundCounter {
     }
   }
 
-  void find_worst_pi(std::span<const Place> source, std::span<const Place> target) {
-    pi_.resize(std::max(pi_.size(), source.size()));
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      pi_[m] = std::max(pi_values_.of_message(unit_), ways_->worst(source[m], target[m]));
-    }
-  }
-
-  void find_ideal_pi(std::span<const Place> source, std::span<const Place> target) {
-    pi_.resize(std::max(pi_.size(), source.size()));
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      pi_[m] = ideal_->number_of(source[m], target[m]);
-    }
-  }
-
   template <std::size_t Stride>
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
@@ -371,8 +332,7 @@ class RoundCounter {
   }
 
   const Resolver& resolver_;
-  std::optional<WaysCounter> ways_;    ///< none where resolver_ tells the ways
-  std::optional<IdealCounter> ideal_;  ///< where each splits as is best beside all others
+  std::unique_ptr<SplitCounter> split_;  ///< none where resolver_ tells the ways
   std::uint32_t unit_;
   std::uint32_t most_messages_;
   std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
@@ -387,6 +347,7 @@ class RoundCounter {
   std::vector<std::uint32_t> pi_;
   ValueCounters counters_;
   std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
+  std::vector<double> split_seconds_;  ///< of the messages of a piece
   std::vector<double> injection_;
   std::vector<double> ejection_;
 };

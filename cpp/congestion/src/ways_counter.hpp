@@ -7,56 +7,73 @@
 #include <vector>
 
 #include "contend/routes/ways.hpp"
+#include "round_load.hpp"
+#include "split_counter.hpp"
 
 namespace contend {
 
 /// Counts the messages of one round that split over several ways, by leaf of the source and class
 /// of the target, and finds what is worst on the ways of each such pair.
-class WaysCounter {
+class WaysCounter final : public SplitCounter {
  public:
   WaysCounter(const Ways& ways, std::size_t channels)
       : ways_(&ways),
         between_(ways.classes() * ways.leaves(), 0),
         worst_(between_.size()),
-        slowest_(between_.size()),
         load_(channels),
         value_(channels) {}
 
-  void count(std::span<const Place> source, std::span<const Place> target) {
+  void set_rates(const ChannelRates& rates) override {
+    seconds_ = rates.seconds_between(0);
+    slowest_.resize(between_.size());
+  }
+  void count(std::span<const Place> source, std::span<const Place> target) override {
     for (std::size_t m = 0; m < source.size(); ++m) ++between_[pair_of(source[m], target[m])];
   }
-  void absorb(const WaysCounter& other) {
-    for (std::size_t pair = 0; pair < between_.size(); ++pair) {
-      between_[pair] += other.between_[pair];
-    }
+  void absorb(const SplitCounter& other) override {
+    const std::vector<std::uint32_t>& more = static_cast<const WaysCounter&>(other).between_;
+    for (std::size_t pair = 0; pair < between_.size(); ++pair) between_[pair] += more[pair];
   }
-  void clear() { std::fill(between_.begin(), between_.end(), 0U); }
+  void clear() override { std::fill(between_.begin(), between_.end(), 0U); }
 
-  /// Messages on every channel between switches; those that stay on a leaf cross none.
-  std::span<const double> spread() {
+  /// Messages that stay on a leaf cross no channel.
+  double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
     for (std::size_t number = 0; number < ways_->classes(); ++number) {
       between_[number * ways_->leaves() + ways_->leaf_of_class(number)] = 0;
     }
     std::fill(load_.begin(), load_.end(), 0.0);
     ways_->spread(between_, load_, crossed_);
-    return load_;
+    return round_load(load_.data(), unit, parts.data(), load_.size());
   }
 
-  /// After spread(): finds the largest number, of those by channel, for every pair.
-  void find_worst(const std::uint32_t* number) {
-    std::copy_n(number, value_.size(), value_.begin());
+  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
+                  PiValues& values) override {
+    values.number(usage, largest, unit);
+    std::copy_n(values.of_channels(usage), value_.size(), value_.begin());
     find_largest(worst_);
-  }
-  /// Likewise the longest time of a byte; `seconds` that it takes alone on each channel.
-  void find_slowest(std::span<const double> seconds) {
-    for (std::size_t c = 0; c < load_.size(); ++c) value_[c] = load_[c] * seconds[c];
+    if (seconds_.empty()) return;
+    for (std::size_t c = 0; c < load_.size(); ++c) value_[c] = load_[c] * seconds_[c];
     find_largest(slowest_);
   }
-
-  std::uint32_t worst(Place source, Place target) const {
-    return static_cast<std::uint32_t>(worst_[pair_of(source, target)]);
+  void adopt(const SplitCounter& other) override {
+    const auto& found = static_cast<const WaysCounter&>(other);
+    worst_ = found.worst_;
+    slowest_ = found.slowest_;
   }
-  double slowest(Place source, Place target) const { return slowest_[pair_of(source, target)]; }
+
+  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
+              std::span<std::uint32_t> pi) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      const double worst = worst_[pair_of(source[m], target[m])];
+      pi[m] = std::max(itself, static_cast<std::uint32_t>(worst));
+    }
+  }
+  void time(std::span<const Place> source, std::span<const Place> target,
+            std::span<double> seconds) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      seconds[m] = slowest_[pair_of(source[m], target[m])];
+    }
+  }
 
  private:
   /// The number of the pair, target's class first.
@@ -75,6 +92,7 @@ class WaysCounter {
   std::vector<double> slowest_;
   std::vector<double> load_;
   std::vector<double> value_;
+  std::vector<double> seconds_;  ///< a byte takes alone on each channel
 };
 
 }  // namespace contend

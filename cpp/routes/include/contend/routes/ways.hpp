@@ -8,6 +8,7 @@
 
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/next_hops.hpp"
+#include "contend/routes/part_lists.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {
@@ -47,6 +48,10 @@ class Ways {
   virtual std::uint32_t class_of(Place place) const = 0;
   /// Number of the leaf of a class.
   virtual std::uint32_t leaf_of_class(std::size_t number) const = 0;
+
+  /// What all messages put on channels, in lists that they share; null where that takes too many,
+  /// or messages split only beside others. Made when first asked for; several threads may ask.
+  virtual const PartLists* part_lists() const { return nullptr; }
 
   /// Adds to the load of every channel between switches what the messages put on it.
   virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load,

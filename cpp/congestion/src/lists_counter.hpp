@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contend/routes/ways.hpp"
+#include "round_load.hpp"
+#include "split_counter.hpp"
+
+namespace contend {
+
+/// Counts messages by their lists of parts. Cost of a round: three counters a message, and twice
+/// every entry of the lists that any message has.
+class ListsCounter final : public SplitCounter {
+ public:
+  ListsCounter(const Ways& ways, std::size_t places)
+      : lists_(*ways.part_lists()),
+        count_(lists_.lists(), 0),
+        worst_(count_.size(), 0),
+        load_(lists_.cells()),
+        parts_(load_.size()),
+        number_(load_.size()),
+        channel_(load_.size(), 0) {
+    for (Place place = 0; place < places; ++place) {
+      leaf_.push_back(ways.leaf_of(place));
+      row_.push_back(ways.class_of(place) * ways.leaves());
+    }
+    const std::vector<std::uint32_t>& cell = lists_.cell_of_channel();
+    for (std::size_t c = cell.size(); c-- > 0;) channel_[cell[c]] = c;
+  }
+
+  void set_rates(const ChannelRates& rates) override {
+    const std::vector<std::uint32_t>& cell = lists_.cell_of_channel();
+    seconds_.assign(load_.size(), 0);
+    for (std::size_t c = 0; c < cell.size(); ++c) {
+      seconds_[cell[c]] = std::max(seconds_[cell[c]], 1 / rates[c]);
+    }
+    time_.resize(load_.size());
+    slowest_.assign(count_.size(), 0);
+  }
+
+  void count(std::span<const Place> source, std::span<const Place> target) override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      for (const std::uint32_t list : lists_of(source[m], target[m])) ++count_[list];
+    }
+  }
+  void absorb(const SplitCounter& other) override {
+    const std::vector<std::uint32_t>& more = static_cast<const ListsCounter&>(other).count_;
+    for (std::size_t list = 0; list < count_.size(); ++list) count_[list] += more[list];
+  }
+  void clear() override { std::fill(count_.begin(), count_.end(), 0U); }
+
+  double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
+    std::fill(load_.begin(), load_.end(), 0.0);
+    for_each_list([&](std::size_t list) {
+      const std::span<const std::uint32_t> cells = lists_.cells_of(list);
+      const double* const part = lists_.parts_of(list).data();
+      const double messages = count_[list];
+      for (std::size_t k = 0; k < cells.size(); ++k) load_[cells[k]] += messages * part[k];
+    });
+    const double most = round_load(load_.data(), unit, parts_.data(), load_.size());
+    const std::uint32_t* const cell = lists_.cell_of_channel().data();
+    for (std::size_t c = 0; c < parts.size(); ++c) parts[c] = parts_[cell[c]];
+    return most;
+  }
+
+  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
+                  PiValues& values) override {
+    values.number(usage, largest, unit);
+    const std::uint32_t* const number = values.of_channels(usage);
+    for (std::size_t cell = 1; cell < number_.size(); ++cell) {
+      number_[cell] = number[channel_[cell]];
+    }
+    find_largest(number_, worst_);
+    if (seconds_.empty()) return;
+    for (std::size_t cell = 0; cell < load_.size(); ++cell) {
+      time_[cell] = load_[cell] * seconds_[cell];
+    }
+    find_largest(time_, slowest_);
+  }
+  void adopt(const SplitCounter& other) override {
+    const auto& found = static_cast<const ListsCounter&>(other);
+    worst_ = found.worst_;
+    slowest_ = found.slowest_;
+  }
+
+  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
+              std::span<std::uint32_t> pi) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      pi[m] = itself;
+      for (const std::uint32_t list : lists_of(source[m], target[m])) {
+        pi[m] = std::max(pi[m], worst_[list]);
+      }
+    }
+  }
+  void time(std::span<const Place> source, std::span<const Place> target,
+            std::span<double> seconds) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      seconds[m] = 0;
+      for (const std::uint32_t list : lists_of(source[m], target[m])) {
+        seconds[m] = std::max(seconds[m], slowest_[list]);
+      }
+    }
+  }
+
+ private:
+  const PartLists::OfMessage& lists_of(Place source, Place target) const {
+    return lists_.of_pair(row_[target] + leaf_[source]);
+  }
+  /// Those that messages have; list 0 is empty, and stays at nothing.
+  template <class Visit>
+  void for_each_list(const Visit& visit) const {
+    for (std::size_t list = 1; list < count_.size(); ++list) {
+      if (count_[list] > 0) visit(list);
+    }
+  }
+  template <class Value>
+  void find_largest(const std::vector<Value>& of_cells, std::vector<Value>& of_lists) const {
+    for_each_list([&](std::size_t list) {
+      Value most = 0;
+      for (const std::uint32_t cell : lists_.cells_of(list)) most = std::max(most, of_cells[cell]);
+      of_lists[list] = most;
+    });
+  }
+
+  const PartLists& lists_;
+  std::vector<std::uint32_t> leaf_;  ///< of every place
+  std::vector<std::size_t> row_;     ///< of every place as a target: where its pairs begin
+  std::vector<std::uint32_t> count_;
+  std::vector<std::uint32_t> worst_;
+  std::vector<double> slowest_;
+  std::vector<double> load_;  ///< by cell, as those that follow
+  std::vector<std::uint32_t> parts_;
+  std::vector<std::uint32_t> number_;
+  std::vector<std::size_t> channel_;  ///< one of each cell
+  std::vector<double> seconds_;
+  std::vector<double> time_;
+};
+
+}  // namespace contend

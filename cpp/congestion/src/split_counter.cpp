@@ -1,0 +1,20 @@
+#include "split_counter.hpp"
+
+#include "contend/routes/ways.hpp"
+#include "ideal_counter.hpp"
+#include "lists_counter.hpp"
+#include "ways_counter.hpp"
+
+namespace contend {
+
+std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver) {
+  if (resolver.ideal_ways() != nullptr) return std::make_unique<IdealCounter>(resolver);
+  const Ways* const ways = resolver.ways();
+  if (ways == nullptr) return nullptr;
+  if (ways->part_lists() != nullptr) {
+    return std::make_unique<ListsCounter>(*ways, resolver.places());
+  }
+  return std::make_unique<WaysCounter>(*ways, resolver.switch_channels());
+}
+
+}  // namespace contend

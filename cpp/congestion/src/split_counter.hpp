@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "channel_rates.hpp"
+#include "contend/routes/resolver.hpp"
+#include "pi_values.hpp"
+
+namespace contend {
+
+/// Counts the messages of one round where they split over ways that no resolver tells one by one,
+/// and finds what each of them meets. Its calls come in the order of RoundCounter's.
+class SplitCounter {
+ public:
+  SplitCounter() = default;
+  virtual ~SplitCounter() = default;
+  SplitCounter(const SplitCounter&) = delete;
+  SplitCounter& operator=(const SplitCounter&) = delete;
+
+  virtual void set_rates(const ChannelRates& rates) = 0;
+  virtual void count(std::span<const Place> source, std::span<const Place> target) = 0;
+  /// Takes over what another has counted; the other is for the same resolver.
+  virtual void absorb(const SplitCounter& other) = 0;
+  virtual void clear() = 0;
+
+  /// Closes the counting: parts of messages, of which `unit` are one, on every channel between
+  /// switches. Returns the most that any has; what does not fit `parts` is cut off there.
+  virtual double spread(std::uint32_t unit, std::span<std::uint32_t> parts) = 0;
+  /// After spread(): lists the values of pi, and finds what messages meet. `usage` is what loads
+  /// all channels, those between switches first, and `largest` the most of it.
+  virtual void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest,
+                          std::uint32_t unit, PiValues& values) = 0;
+  /// Takes over what another has found, likewise for the same resolver.
+  virtual void adopt(const SplitCounter& other) = 0;
+
+  /// The number of every message's pi between switches, at least that of a message by itself.
+  virtual void number(std::span<const Place> source, std::span<const Place> target,
+                      std::uint32_t itself, std::span<std::uint32_t> pi) const = 0;
+  /// Seconds that a byte of every message takes there.
+  virtual void time(std::span<const Place> source, std::span<const Place> target,
+                    std::span<double> seconds) const = 0;
+  /// Whether what messages meet includes the ports of hosts that several share.
+  virtual bool knows_ports() const { return false; }
+};
+
+/// Null where the resolver tells the ways of all messages.
+std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver);
+
+}  // namespace contend
