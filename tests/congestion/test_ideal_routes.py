@@ -258,11 +258,11 @@ def test_seats_are_judged_by_solved_rounds(alike: bool, tmp_path: Path) -> None:
 
 def test_who_looks_at_each_message_by_itself_refuses() -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route="adaptive")
-    with pytest.raises(UsageError, match="as is best beside all the others"):
+    with pytest.raises(UsageError, match="depending on all the others"):
         contend.message_congestion(fabric, [0], [5])
     with pytest.raises(UsageError, match="no further LIDs"):
         simulate(fabric, "bisect", spread=True)
     # By load: which part goes round is not told of each message.
     by_load = contend.load("xgft:2;4,4;1,2", route="ugal")
-    with pytest.raises(UsageError, match=r"beside all the others.*such as spray"):
+    with pytest.raises(UsageError, match=r"depending on all the others.*such as spray"):
         simulate(by_load, "bisect", channels=["hottest"])

@@ -157,7 +157,7 @@ def test_failures_are_judged_on_what_is_left() -> None:
 
 def test_what_looks_at_messages_by_themselves_says_so(tmp_path: Path) -> None:
     fabric = contend.load("torus:3x4", route="ugal")
-    with pytest.raises(UsageError, match="ugal split each message as is best beside all the"):
+    with pytest.raises(UsageError, match="ugal split each message depending on all the"):
         simulate(fabric, "shift:3", placement="linear", channels=[0])
     with pytest.raises(UsageError, match="ugal go over the whole fabric wherever ranks are"):
         contend.place("ring", fabric)
