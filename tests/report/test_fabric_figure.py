@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from contend.fabric import Fabric, make, switch_levels
+from contend.fabric import Fabric, make, switch_levels, tell_rails
 from contend.fabric.fabric import build
 from contend.report import Mark, fabric_figure, save_figure
 from contend.report.fabric.drawn import ChannelLoad, without_idle
@@ -111,6 +112,8 @@ def test_selene_is_read_by_groups(shared_data: Path, tmp_path: Path) -> None:
     assert {"LG01", "LG28", "CSPINE1", "CSPINE4", "CCORE1", "CCORE2", "MSPINE3-01"} <= words
     # Between the two groups of core switches and the four of spines: 4,449 cables of 4,480.
     assert {"555", "557", "560"} <= words
+    # 25 leaves of each of eight rails; 29 faults stand over some.
+    assert Counter(_rails_written(figure)) == {str(rail): 25 for rail in range(1, 9)}
 
 
 def test_names_from_files_stay_text(tmp_path: Path) -> None:
@@ -293,3 +296,32 @@ def test_missing_cables_are_marked_where_no_loads_are() -> None:
     assert "1 fault marked" in figure.get_suptitle()
     loaded = fabric_figure(short, np.ones(2 * short.cables))
     assert not any("fault" in text.get_text() for text in loaded.axes[0].texts)
+
+
+def _rails_written(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts if text.get_color() == "white"]
+
+
+def test_leaves_say_their_rail(tmp_path: Path) -> None:
+    """In units of four rails; by a file that tells another order, in that."""
+    fabric = make("rails:2,4,4,2")
+    figure = fabric_figure(fabric)
+    assert _rails_written(figure) == ["1", "2", "3", "4"] * 2
+    assert "number in a switch: its rail" in {text.get_text() for text in _key(figure)}
+    path = tmp_path / "rails.svg"
+    save_figure(figure, path)
+    titles = [title.text or "" for title in ET.parse(path).getroot().iter(f"{_SVG}title")]
+    assert any("unit 2 leaf 3\n" in t and "level 1, rail 3, 4 hosts" in t for t in titles)
+    file = tmp_path / "rails"
+    file.write_text('* "rail 4" "rail 3" "rail 2" "rail 1"\n')
+    assert _rails_written(fabric_figure(tell_rails(fabric, str(file)))) == ["4", "3", "2", "1"] * 2
+
+
+@pytest.mark.parametrize("name", ["xgft:2;4,4;1,4", "rails:1,2,2,2", "rails:40,4,8,2"])
+def test_only_what_knows_rails_says_them(name: str) -> None:
+    """Hosts of their own; two hosts a leaf, which tell nothing; 320 leaves in groups, which do."""
+    figure = fabric_figure(make(name))
+    said = "number in a switch: its rail" in {text.get_text() for text in _key(figure)}
+    assert said is bool(_rails_written(figure))
+    assert said is (name == "rails:40,4,8,2")
+    assert _covered(figure) == []

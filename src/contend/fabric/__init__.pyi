@@ -73,6 +73,7 @@ from .rails import Rail as Rail
 from .rails import Rails as Rails
 from .rails import count_rails as count_rails
 from .rails import find_rails as find_rails
+from .rails import leaf_rails as leaf_rails
 from .rails import rails_of as rails_of
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of

@@ -245,6 +245,25 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
     return sentences
 
 
+def leaf_rails(fabric: Fabric) -> NDArray[np.int64]:
+    """The rail of every switch, from 0, shape [switches]: that of most of its hosts; -1 for none.
+
+    Only leaves of rail-optimised networks have one, see `hosts_on_other_rails`.
+    """
+    server = servers_of(fabric)
+    rail = np.full(fabric.switches, -1, dtype=np.int64)
+    if len(np.unique(server)) == fabric.hosts:
+        return rail
+    own = _rail_of_leaf(fabric, find_rails(fabric, server))
+    times: dict[int, Counter[int]] = defaultdict(Counter)
+    known = own >= 0
+    for leaf, here in zip(fabric.host_switch[known].tolist(), own[known].tolist(), strict=True):
+        times[leaf][here] += 1
+    for leaf, counts in times.items():
+        rail[leaf] = counts.most_common(1)[0][0]
+    return rail
+
+
 def _rail_of_leaf(fabric: Fabric, found: Rails) -> NDArray[np.int64]:
     """Of every host the rail that most hosts of its kind on its leaf have, -1 where none is."""
     several = (np.bincount(found.server)[found.server] > 1) & (found.rail >= 0)

@@ -29,6 +29,7 @@ from contend.units import counted
 _GAP = 1.25  # inches between two rows of frames
 # Inches that a switch takes; smaller ones where more would stand upon each other.
 _PITCHES, _SMALL_PITCHES, _DEEP = (0.13, 0.115, 0.1), (0.08, 0.065, 0.05), 12
+_SQUARE = 0.72  # of what a switch takes
 _LINE = 0.115  # inches, a line of small letters
 _SWEEPS = 4
 _FEW = 12  # bundles that are labelled though they are alike
@@ -63,10 +64,9 @@ def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
     place = np.full((fabric.switches, 2), np.nan)
     boxes: dict[int, Box] = {}
     labels: list[Label] = []
-    side, y = _PITCHES[0], 0.1
+    sides, y = np.full(fabric.switches, _SQUARE * _PITCHES[0]), 0.1
     for row in rows:
         words = _RowWords(row, groups, sizes, hosts, right)
-        side = min(side, words.pitch)
         height = words.height
         x = LEFT + words.gap / 2
         for group in row.tolist():
@@ -74,6 +74,7 @@ def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
             boxes[group] = box
             members = np.flatnonzero(number == group)
             place[members] = words.places(box, members, fabric)
+            sides[members] = _SQUARE * words.pitch
             labels += words.labels(box)
             x += box.width + words.gap
         count = int(sizes[row].sum())
@@ -91,7 +92,8 @@ def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
     return Scene(
         height=y - _GAP + 0.1,
         place=place,
-        side=0.72 * side,
+        side=float(sides.min()),
+        sides=sides,
         towards=np.zeros((fabric.switches, 2)),
         host_room=0.0,
         lines=paths,

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric
+from contend.fabric import Fabric, leaf_rails
 from contend.report.fabric.drawn import Drawn
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.marks import HOT, Mark, Marked
@@ -26,6 +26,7 @@ from contend.units import counted
 # Beyond, lines become a picture: a vector format would hold megabytes of them.
 _MOST_VECTOR_LINES = 20_000
 _MARK = 0.062  # inches, the radius of a mark
+_LEAST_RAIL = 4.5  # points of a switch's square that has room for a number
 _SWITCH = "#222222"
 _PLAIN = "#8C9BA8"
 _IDLE = "#D5D5D5"
@@ -77,7 +78,8 @@ class Painting:
     def __init__(self, drawn: Drawn, scene: Scene, marked: Marked, keys: Keys) -> None:
         self._drawn, self._scene, self._marked, self._keys = drawn, scene, marked, keys
         fabric, load = drawn.fabric, drawn.load
-        self._tips = Tooltips(fabric, drawn.level, drawn.idle, load, marked.words)
+        self._rail = leaf_rails(fabric)
+        self._tips = Tooltips(fabric, drawn.level, drawn.idle, load, marked.words, self._rail)
         self._by_line = _by_line(scene.line_of, len(scene.lines))
         self._cables = np.array([len(cables) for cables in self._by_line])
         most = int(self._cables.max(initial=1))
@@ -104,6 +106,8 @@ class Painting:
         hosts_at = np.bincount(drawn.fabric.host_switch, minlength=drawn.fabric.switches)
         if bool((hosts_at > 0).any()):
             keys.add("switch with hosts", color=HOST, **square)
+        if self._writes_rails:
+            keys.add("number in a switch: its rail")
         if bool((hosts_at == 0).any()):
             keys.add("switch", color=_SWITCH, **square)
         if bool((drawn.idle & ~np.isnan(scene.place[:, 0])).any()):
@@ -138,6 +142,7 @@ class Painting:
             self._paint_scale(figure, right, "heat" if load.port else load.unit)
         self._paint_boxes(axes)
         self._paint_switches(axes)
+        self._paint_rails(axes)
         self._paint_hosts(axes)
         taken = self._paint_marks(axes)
         _write_labels(axes, self._scene.labels, taken)
@@ -216,11 +221,11 @@ class Painting:
         shown = np.flatnonzero(~np.isnan(scene.place[:, 0]))
         hosts_at = np.bincount(drawn.fabric.host_switch, minlength=drawn.fabric.switches)
         colour = np.where(hosts_at > 0, HOST, np.where(drawn.idle, _IDLE, _SWITCH))
-        half = scene.side / 2
-        corners = np.array([[-half, -half], [half, -half], [half, half], [-half, half]])
+        corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+        squares = corners * scene.side_of[shown][:, None, None]
         axes.add_collection(
             PolyCollection(
-                list(scene.place[shown][:, None] + corners),
+                list(scene.place[shown][:, None] + squares),
                 facecolors=colour[shown].tolist(),
                 edgecolors="none",
                 zorder=3,
@@ -228,6 +233,32 @@ class Painting:
             ),
             autolim=False,
         )
+
+    @property
+    def _writes_rails(self) -> bool:
+        """Whether leaves have rails, and room for their numbers."""
+        leaves = (self._rail >= 0) & ~np.isnan(self._scene.place[:, 0])
+        side = self._scene.side_of[leaves].min(initial=np.inf)
+        return bool(leaves.any()) and 72 * side >= _LEAST_RAIL
+
+    def _paint_rails(self, axes: Axes) -> None:
+        """The number of its rail in every leaf that has one."""
+        if not self._writes_rails:
+            return
+        shown = (self._rail >= 0) & ~np.isnan(self._scene.place[:, 0])
+        side = self._scene.side_of
+        for leaf in np.flatnonzero(shown).tolist():
+            x, y = self._scene.place[leaf].tolist()
+            axes.text(
+                x,
+                y,
+                str(self._rail[leaf] + 1),
+                ha="center",
+                va="center_baseline",
+                fontsize=min(TINY, 0.85 * 72 * side[leaf]),
+                color="white",
+                zorder=3.5,
+            )
 
     def _paint_hosts(self, axes: Axes) -> None:
         """A tick for every host, or bars of their number where ticks would run together."""

@@ -85,7 +85,7 @@ class Scene:
     Attributes:
         height: of the drawing, without its title and key.
         place: of every switch, shape [switches, 2]; nan where it is not drawn.
-        side: of a switch's square.
+        side: of a switch's square; the least where `sides` tells them apart.
         towards: the direction in which a switch has its hosts, shape [switches, 2].
         host_room: the width that a switch has for them; 0 where they are written in labels.
         lines: each stands for all cables between two switches, or two groups.
@@ -93,6 +93,7 @@ class Scene:
         boxes: frames of groups.
         box_of: the group of every switch, shape [switches]; -1 without groups.
         labels: the more important first.
+        sides: of every switch's square, shape [switches]; None where all are alike.
         ring_ends: whether lines leave at one edge and come back at the opposite one.
     """
 
@@ -106,7 +107,13 @@ class Scene:
     boxes: Sequence[Box]
     box_of: NDArray[np.int64]
     labels: Sequence[Label]
+    sides: Points | None = None
     ring_ends: bool = False
+
+    @property
+    def side_of(self) -> Points:
+        """Of every switch the side of its square, shape [switches]."""
+        return np.full(len(self.place), self.side) if self.sides is None else self.sides
 
 
 @cache

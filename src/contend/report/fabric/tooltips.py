@@ -30,9 +30,10 @@ class Tooltips:
         idle: NDArray[np.bool_],
         load: ChannelLoad | None,
         marked: dict[tuple[str, int], list[str]],
+        rail: NDArray[np.int64],
     ) -> None:
         self._fabric, self._level, self._idle = fabric, level, idle
-        self._load, self._marked = load, marked
+        self._load, self._marked, self._rail = load, marked, rail
         self._names = spoken_names(fabric)
         size = fabric.switches
         self._hosts = np.bincount(fabric.host_switch, minlength=size).tolist()
@@ -49,6 +50,8 @@ class Tooltips:
         if guid := int(fabric.switch_guid[switch]):
             lines.append(f"GUID 0x{guid:016x}")
         where = f"level {self._level[switch]}" if self._level[switch] else "reaches no host"
+        if self._rail[switch] >= 0:
+            where += f", rail {self._rail[switch] + 1}"
         cables = counted(self._cables[switch], "cable")
         lines.append(f"{where}, {counted(self._hosts[switch], 'host')}, {cables} to switches")
         if self._idle[switch]:
