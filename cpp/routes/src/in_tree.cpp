@@ -35,36 +35,47 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
   return all;
 }
 
+void ForwardingBlock::begin_at(std::span<const SwitchId> sources) {
+  for (const SwitchId s : sources_) is_source_[s] = 0;
+  sources_.assign(sources.begin(), sources.end());
+  for (const SwitchId s : sources_) is_source_[s] = 1;
+}
+
 void ForwardingBlock::look_up(std::span<const Destination> block) {
+  block_ = block;
   if (block.empty()) return;
-  const TableView tables = near(block);
-  const std::size_t begin = tables.ports == tables_.ports ? 0 : near_begin_;
+  choose_tables();
   // To list all ports takes as long as to look up a few addresses.
   constexpr std::size_t kFew = 8;
   if (first_port_.empty() && block.size() > kFew) list_ports();
-  for (SwitchId s = 0; s < fabric_->switches(); ++s) {
-    const bool listed = !first_port_.empty();
-    const Step* const by_port = listed ? by_port_.data() + first_port_[s] : nullptr;
-    const std::size_t ports = listed ? first_port_[s + 1] - first_port_[s] : 0;
+  for (const SwitchId s : sources_) {
     Step* step = steps_.data() + s;
     for (const Destination& to : block) {
-      const PortNumber port = tables.at(s, static_cast<Address>(to.address - begin));
-      const bool leads_on = port < ports && !by_port[port].onward.ends();
-      *step = leads_on ? by_port[port] : Step::by(*fabric_, s, port, to.host);
+      *step = by_tables(s, to);
       step += stride_;
     }
   }
 }
 
-/// Tables that hold the block: a copy of this part of them, once several blocks lie near each
-/// other.
-TableView ForwardingBlock::near(std::span<const Destination> block) {
-  const std::size_t first = block.front().address;
-  const std::size_t last = block.back().address;
-  if (first >= near_begin_ && last < near_end_) return {near_.data(), tables_.switches, kNear};
-  const bool follows = first == follows_ && last - first < kBlock && last < tables_.addresses;
-  follows_ = last + 1;
-  if (!follows) return tables_;
+/// Reads from a copy of a part of the tables, once several blocks lie near each other.
+void ForwardingBlock::choose_tables() {
+  const std::size_t first = block_.front().address;
+  const std::size_t last = block_.back().address;
+  if (first < near_begin_ || last >= near_end_) {
+    const bool follows = first == follows_ && last - first < kBlock && last < tables_.addresses;
+    follows_ = last + 1;
+    if (!follows) {
+      now_ = tables_;
+      now_begin_ = 0;
+      return;
+    }
+    copy_near(first);
+  }
+  now_ = {near_.data(), tables_.switches, kNear};
+  now_begin_ = near_begin_;
+}
+
+void ForwardingBlock::copy_near(std::size_t first) {
   near_.resize(tables_.switches * kNear);
   near_begin_ = first;
   near_end_ = std::min(first + kNear, tables_.addresses);
@@ -72,7 +83,6 @@ TableView ForwardingBlock::near(std::span<const Destination> block) {
     std::copy_n(tables_.ports + s * tables_.addresses + first, near_end_ - first,
                 near_.data() + s * kNear);
   }
-  return {near_.data(), tables_.switches, kNear};
 }
 
 void ForwardingBlock::list_ports() {

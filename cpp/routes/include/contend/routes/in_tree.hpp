@@ -23,11 +23,12 @@ struct Destination {
 /// Throws Error when the columns do not belong to the fabric or an LMC exceeds 7.
 std::vector<Destination> destinations(const Fabric& fabric, const AddressView& addresses);
 
-/// Where every switch forwards a block of addresses; one row per address.
+/// Where switches forward a block of addresses; one row per address.
 ///
 /// Tables and ports lie switch by switch, so reading one address alone would fetch several cache
 /// lines per switch. A block of 32 addresses uses whole lines, and what a walk then reads of one
-/// address lies together. Cost: one table entry per address and switch.
+/// address lies together. Cost: one table entry per address and switch where routes begin, or that
+/// is asked for.
 class ForwardingBlock {
  public:
   static constexpr std::size_t kBlock = 32;
@@ -36,11 +37,20 @@ class ForwardingBlock {
       : fabric_(&fabric),
         tables_(tables),
         stride_(8 * ((fabric.switches() / 8 + 1) | 1U)),
-        steps_(kBlock * stride_) {}
+        steps_(kBlock * stride_),
+        is_source_(fabric.switches(), 0) {}
 
-  /// Looks up at most kBlock addresses.
+  /// The switches at which routes begin: all of them are looked up for every block.
+  void begin_at(std::span<const SwitchId> sources);
+  /// Looks up at most kBlock addresses, ascending. They stay where they are until the next ones.
   void look_up(std::span<const Destination> block);
-  /// The step from every switch towards the block's address i.
+  /// Where a switch leads on towards the block's address i.
+  Onward next(std::size_t i, SwitchId s) {
+    Step& step = steps_[i * stride_ + s];
+    if (is_source_[s] == 0) step = by_tables(s, block_[i]);
+    return step.onward;
+  }
+  /// The step towards the block's address i from every switch of which next() was asked.
   std::span<const Step> steps(std::size_t i) const {
     return {steps_.data() + i * stride_, fabric_->switches()};
   }
@@ -48,13 +58,25 @@ class ForwardingBlock {
  private:
   static constexpr std::size_t kNear = 8 * kBlock;
 
-  TableView near(std::span<const Destination> block);
+  Step by_tables(SwitchId s, const Destination& to) const {
+    const PortNumber port = now_.at(s, static_cast<Address>(to.address - now_begin_));
+    if (!first_port_.empty() && port < first_port_[s + 1] - first_port_[s]) {
+      const Step& step = by_port_[first_port_[s] + port];
+      if (!step.onward.ends()) return step;
+    }
+    return Step::by(*fabric_, s, port, to.host);
+  }
+  void choose_tables();
+  void copy_near(std::size_t first);
   void list_ports();
 
   const Fabric* fabric_;
   TableView tables_;
   std::size_t stride_;  ///< an odd number of cache lines: rows must not share their cache sets
   std::vector<Step> steps_;
+  std::vector<SwitchId> sources_;
+  std::vector<std::uint8_t> is_source_;  ///< by switch
+  std::span<const Destination> block_;
   /// What each port of every switch leads to, and where those of a switch begin; without hosts.
   std::vector<Step> by_port_;
   std::vector<std::size_t> first_port_;
@@ -63,6 +85,8 @@ class ForwardingBlock {
   std::size_t near_begin_ = 0;
   std::size_t near_end_ = 0;
   std::size_t follows_ = 0;  ///< the address behind the last block
+  TableView now_{};          ///< that are read
+  std::size_t now_begin_ = 0;
 };
 
 /// The routes to one target. A table has one port per address, so they form a tree that grows from
@@ -147,9 +171,9 @@ class InTree {
 };
 
 /// Grows the tree of every destination and calls visit(worker, destination, tree, steps), the last
-/// being the step from every switch. Each worker takes one contiguous run of the destinations, in
-/// order, so that what workers gather can be joined in worker order to the same whole whatever
-/// their number.
+/// being the step from every switch of the tree. Each worker takes one contiguous run of the
+/// destinations, in order, so that what workers gather can be joined in worker order to the same
+/// whole whatever their number.
 template <class Visit>
 void for_each_in_tree(const Fabric& fabric, const TableView& tables,
                       std::span<const Destination> all, std::span<const SwitchId> sources,
@@ -157,6 +181,7 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
   in_parallel(static_cast<int>(workers), workers, 1, [&](const Pieces& pieces) {
     InTree tree(fabric.switches());
     ForwardingBlock next(fabric, tables);
+    next.begin_at(sources);
     for (const std::size_t worker : pieces) {
       const std::size_t stop = all.size() * (worker + 1) / workers;
       for (std::size_t at = all.size() * worker / workers; at < stop;) {
@@ -164,12 +189,11 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
         next.look_up(block);
         for (std::size_t i = 0; i < block.size(); ++i) {
           check_interruption();
-          const std::span<const Step> steps = next.steps(i);
           tree.clear();
           for (const SwitchId s : sources) {
-            tree.reach(s, [&](SwitchId from) { return steps[from].onward; });
+            tree.reach(s, [&](SwitchId from) { return next.next(i, from); });
           }
-          visit(worker, block[i], tree, steps);
+          visit(worker, block[i], tree, next.steps(i));
         }
         at += block.size();
       }

@@ -38,21 +38,21 @@ class RouteTrees {
     static constexpr std::size_t kMost = ForwardingBlock::kBlock;
 
     /// Calls visit(target, tree, steps) with the tree from some leaves to each target in turn, and
-    /// the step from every switch. Cost: one table entry per switch and target; least where the
-    /// targets' addresses are neighbours.
+    /// the step from every switch of it. Targets come by ascending address. Cost: one table entry
+    /// per target and switch of its tree; least where the targets' addresses are neighbours.
     template <class Visit>
     void grow(std::span<const Place> targets, std::span<const SwitchId> leaves,
               const Visit& visit) {
       block_.clear();
       for (const Place target : targets) block_.push_back(trees_->targets_[target]);
+      next_.begin_at(leaves);
       next_.look_up(block_);
       for (std::size_t i = 0; i < targets.size(); ++i) {
-        const std::span<const Step> steps = next_.steps(i);
         tree_.clear();
         for (const SwitchId leaf : leaves) {
-          tree_.reach(leaf, [&](SwitchId from) { return steps[from].onward; });
+          tree_.reach(leaf, [&](SwitchId from) { return next_.next(i, from); });
         }
-        visit(targets[i], tree_, steps);
+        visit(targets[i], tree_, next_.steps(i));
       }
     }
 
