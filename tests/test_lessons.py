@@ -17,7 +17,7 @@ PAGES = (
     *sorted((CHECKOUT / "docs" / "howto").glob("*.md")),
 )
 # What runs MPI programs, or reads what such a run has left.
-_MEASURES = re.compile(r"contend (emulate|explain|measure|mpi|profile|run|tune)\b")
+_MEASURES = re.compile(r"contend (doctor|emulate|explain|measure|mpi|profile|run|tune)\b")
 
 Example = tuple[str, list[str]]
 

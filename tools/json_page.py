@@ -33,6 +33,7 @@ from contend.report.fabric.host_list import HostListJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
 from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.jobs.json import JobsJson
+from contend.report.machine import DiagnosisJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.page.document import PageJson
@@ -70,6 +71,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric page": (PageJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),
+    "contend doctor": (DiagnosisJson,),
 }
 INTRODUCTION = """\
 # JSON

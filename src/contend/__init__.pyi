@@ -43,6 +43,8 @@ from .interactive import Profile as Profile
 from .interactive import profile as profile
 from .loading import LoadedFabric as LoadedFabric
 from .loading import load as load
+from .machine import Diagnosis as Diagnosis
+from .machine import doctor as doctor
 from .measurement import measure as measure
 from .pattern import Pattern as Pattern
 from .placement import Placement as Placement

@@ -132,6 +132,11 @@ VERBS = (
         "Measure what messages cost, for contend predict.",
     ),
     Verb(
+        "doctor",
+        "contend.cli.doctor:doctor",
+        "Show what contend can do on this machine, and what to install for the rest.",
+    ),
+    Verb(
         "emulate",
         "contend.cli.emulate:emulate",
         "Run a command inside a switched fabric of network namespaces on this machine.",

@@ -17,6 +17,8 @@ from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
 from .mending import mendable as mendable
 from .mending import mended as mended
+from .opensm import find_program as find_program
+from .opensm import opensm_programs as opensm_programs
 from .routes import Routes as Routes
 from .routes import make_resolver as make_resolver
 from .routes import tables_of as tables_of

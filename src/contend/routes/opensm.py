@@ -213,8 +213,7 @@ def run(
         MissingError: when a program is not installed.
         ShortfallError: when one of them ends early or the limit, in seconds, is over.
     """
-    simulator, manager = _program("ibsim"), _program("opensm")
-    library = _simulated_device()
+    simulator, manager, library = opensm_programs()
     deadline = time.monotonic() + limit
     # A remote simulator that the user's environment names must not take the place of ours.
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("IBSIM_")}
@@ -236,7 +235,21 @@ def run(
             _await_end(management, simulation, engine, deadline, limit)
 
 
-def _program(name: str) -> str:
+def opensm_programs() -> tuple[str, str, str]:
+    """The simulator of networks, OpenSM, and the library that joins them.
+
+    Raises:
+        MissingError: when one of them is not installed.
+    """
+    return find_program("ibsim"), find_program("opensm"), _simulated_device()
+
+
+def find_program(name: str) -> str:
+    """A program of the InfiniBand tools: from PATH, or where daemons are kept.
+
+    Raises:
+        MissingError: when it is not installed.
+    """
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_MORE_FOLDERS])
     program = shutil.which(name, path=path)
     if program is None:
