@@ -14,7 +14,7 @@ c_sources := src/contend/emulation src/contend/preloaded src/contend/schedules s
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format docs clean
+.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format docs man wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -84,6 +84,12 @@ $(VENV)/.docs: $(VENV)/.installed
 docs: $(VENV)/.docs ## build the user guide in build/docs
 	$(bin)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
 	@echo "open build/docs/index.html"
+
+man: $(VENV)/.docs ## build pages of man in build/man
+	$(bin)/sphinx-build --quiet --fail-on-warning --keep-going -b man -d build/man-read docs build/man
+
+wheel: man ## build wheels that need no compiler, of PYTHONS="python3.11 python3.12", in dist
+	@PYTHONS="$(or $(PYTHONS),$(PYTHON))" JOBS=$(JOBS) tools/wheel.sh
 
 clean: ## remove what was built, .venv included
 	rm -rf build dist .pytest_cache $(VENV) src/contend/_core.pyi

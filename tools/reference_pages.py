@@ -36,8 +36,9 @@ _OPTIONS = """\
 
 An option means the same in every command that has it. `N,...` is a list with commas between.
 [How numbers, sizes, rates and times are written](words.md#numbers-sizes-rates-and-times) is the
-same everywhere, too. Every command also has `--help`, and `contend` itself has `--version` and
-`--debug`, which prints the traceback if contend itself fails.
+same everywhere, too. Every command also has `--help`, and `contend` itself has `--version`,
+`--debug`, which prints the traceback if contend itself fails, and `--install-completion`, which has
+the shell complete commands and options (bash, zsh, fish).
 """
 _LISTS = """\
 # Lists

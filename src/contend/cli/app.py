@@ -224,7 +224,6 @@ VERBS = (
 app = typer.Typer(
     name="contend",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="How much of a network's rated bandwidth will a communication get, and what stands in "
@@ -333,6 +332,8 @@ def _invoke(arguments: list[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     whole = command()
+    # Where a shell asks for completions this ends with them.
+    whole._main_shell_completion({}, "contend")
     try:
         with whole.make_context("contend", arguments) as context:
             result = whole.invoke(context)

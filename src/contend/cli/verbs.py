@@ -50,7 +50,9 @@ class Verb(TyperCommand):
     ) -> Any:
         """The context of the verb itself."""
         context = self.command.make_context(info_name, args, parent, **extra)
-        _refuse_to_overwrite_input(context.params)
+        # Of a line that is still being typed nothing is refused.
+        if not context.resilient_parsing:
+            _refuse_to_overwrite_input(context.params)
         return context
 
 
@@ -156,7 +158,8 @@ class Group(TyperGroup):
         """The verb that is meant: the one that is named, or the usual one for what exists."""
         word = args[0]
         if self.usual and word not in self.commands:
-            if Path(word).exists():
+            # While a line is typed the path in it may not be there yet.
+            if Path(word).exists() or ctx.resilient_parsing:
                 return self.usual, self.commands[self.usual], args
             if not word.startswith("-") and not get_close_matches(word, self.commands):
                 verbs = ", ".join(self.commands)
