@@ -141,3 +141,18 @@ def test_rails_with_their_leaves() -> None:
 )
 def test_generated_networks_are_in_order(spec: str) -> None:
     assert {check.status for check in check_soundness(make(spec))} == {Status.OK}
+
+
+def test_a_rail_that_has_lost_spines_of_its_own() -> None:
+    """Two spines a rail: without one of them its leaves have one cable, others two."""
+    fabric = make("rails:4,4,4,8;1;4")
+    assert named(fabric, "rails").status is Status.OK
+    found = named(without(fabric, ["rail 3 spine 1"]).fabric, "rails")
+    assert (found.status, found.summary) == (Status.WARNING, "1 rail has fewer cables than most")
+    assert found.details == (
+        "leaves of rail 3 have 1 of the 2 cables to other switches that leaves of most rails have, "
+        "on average",
+    )
+    # A single cable is no rail's.
+    cut = without(make("rails:4,4,4,16;1;4"), ["unit 1 leaf 1:5"]).fabric
+    assert named(cut, "rails").status is Status.OK

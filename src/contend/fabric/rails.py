@@ -16,6 +16,8 @@ from contend.fabric.told.told_rails import NONE
 # So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
 # adapters of its kind to be of that kind.
 _MOST = 0.75
+# Of the cables that leaves of most rails have.
+_ALIKE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +264,27 @@ def leaf_rails(fabric: Fabric) -> NDArray[np.int64]:
     for leaf, counts in times.items():
         rail[leaf] = counts.most_common(1)[0][0]
     return rail
+
+
+def narrower_rails(fabric: Fabric) -> list[str]:
+    """A sentence for every rail whose leaves have fewer cables to other switches than most rails'.
+
+    By more than a tenth on average: single cables that are missing are another matter.
+    """
+    rail = leaf_rails(fabric)
+    if not (rail >= 0).any():
+        return []
+    across = fabric.cable_from != fabric.cable_to
+    ends = np.concatenate([fabric.cable_from[across], fabric.cable_to[across]])
+    cables = np.bincount(ends, minlength=fabric.switches)
+    each = {number: float(cables[rail == number].mean()) for number in np.unique(rail[rail >= 0])}
+    usual = float(np.median(list(each.values())))
+    return [
+        f"leaves of rail {number + 1} have {mean:.3g} of the {usual:.3g} cables to other switches "
+        "that leaves of most rails have, on average"
+        for number, mean in each.items()
+        if mean < _ALIKE * usual
+    ]
 
 
 def _rail_of_leaf(fabric: Fabric, found: Rails) -> NDArray[np.int64]:

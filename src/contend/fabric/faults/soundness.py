@@ -14,7 +14,7 @@ from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.incomplete import MissingCables, misnamed_switches, missing_cables
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
-from contend.fabric.rails import hosts_on_other_rails, incomplete_servers
+from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted
 
@@ -341,7 +341,8 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str
 
 def _check_rails(fabric: Fabric) -> Check:
     astray, incomplete = hosts_on_other_rails(fabric), incomplete_servers(fabric)
-    if not astray and not incomplete:
+    narrower = narrower_rails(fabric)
+    if not astray and not incomplete and not narrower:
         return Check(
             "rails", Status.OK, "no adapter is missing or cabled to a leaf of another rail"
         )
@@ -356,7 +357,11 @@ def _check_rails(fabric: Fabric) -> Check:
         remedy.append(
             "look for the missing adapters: collectives of GPUs run at the pace of the slowest rail"
         )
-    details = (*astray, *incomplete)[:MOST_DETAILS]
+    if narrower:
+        have = "has" if len(narrower) == 1 else "have"
+        found.append(f"{counted(len(narrower), 'rail')} {have} fewer cables than most")
+        remedy.append("look for spines or cables of that rail that are down")
+    details = (*narrower, *astray, *incomplete)[:MOST_DETAILS]
     return Check("rails", Status.WARNING, "; ".join(found), details, "; ".join(remedy))
 
 
