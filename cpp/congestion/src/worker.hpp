@@ -131,7 +131,9 @@ class Worker {
     const std::span<const std::uint32_t> values = counter_.values();
     const std::size_t size = bin(values.back()) + 1;
     if (histogram_.size() < size) histogram_.resize(size, 0);
-    for (std::size_t n = 1; n < values.size(); ++n) histogram_[bin(values[n])] += by_value_[n];
+    for (std::size_t n = 1; n < values.size(); ++n) {
+      if (by_value_[n] > 0) histogram_[bin(values[n])] += by_value_[n];
+    }
     histogram_[0] += drawer_.stayed() + std::exchange(stayed_elsewhere_, 0);
   }
 

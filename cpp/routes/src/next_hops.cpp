@@ -34,14 +34,17 @@ class SetNumbers {
  public:
   explicit SetNumbers(NextHops& next) : next_(next) {}
 
-  std::uint32_t number(const std::vector<ChannelId>& channels) {
+  /// `guess` is the number of a set that it may well be.
+  std::uint32_t number(const std::vector<ChannelId>& channels, std::uint32_t guess = 0) {
+    const auto same = [&](std::uint32_t set) {
+      const std::span<const ChannelId> there = next_.of_set(set);
+      return std::equal(channels.begin(), channels.end(), there.begin(), there.end());
+    };
+    if (same(guess)) return guess;
     if (channels.empty()) return 0;
     std::uint64_t key = channels.size();
     for (const ChannelId channel : channels) key = mixed(key ^ channel) + 1;
-    const std::uint32_t known = find_known(known_, key, [&](std::uint32_t set) {
-      const std::span<const ChannelId> there = next_.of_set(set);
-      return std::equal(channels.begin(), channels.end(), there.begin(), there.end());
-    });
+    const std::uint32_t known = find_known(known_, key, same);
     if (known != kFar) return known;
     const auto set = static_cast<std::uint32_t>(next_.first.size() - 1);
     next_.members.insert(next_.members.end(), channels.begin(), channels.end());
@@ -71,10 +74,12 @@ class Search {
         measure_(measure),
         // No way crosses so many cables within groups.
         between_groups_(static_cast<std::uint32_t>(fabric.switches())),
-        distance_(fabric.switches()) {
+        distance_(fabric.switches()),
+        last_set_(fabric.switches(), 0) {
     if (!measure.group.empty() && measure.group.size() != fabric.switches()) {
       throw Error("a group for every switch");
     }
+    list_channels();
   }
 
   void start(std::span<const SwitchId> to) {
@@ -102,19 +107,34 @@ class Search {
       for_each_channel(s, [&](ChannelId channel, SwitchId peer) {
         if (distance_[peer] + length(s, peer) == distance_[s]) towards_.push_back(channel);
       });
-      set_of[s] = sets.number(towards_);
+      // Often that of the search before, whose end was near this one's.
+      set_of[s] = last_set_[s] = sets.number(towards_, last_set_[s]);
     }
   }
 
  private:
+  /// A channel between switches that is there, and where it leads.
+  struct Hop {
+    ChannelId channel;
+    SwitchId to;
+  };
+
+  void list_channels() {
+    first_.push_back(0);
+    for (SwitchId s = 0; s < fabric_.switches(); ++s) {
+      for (PortNumber port = 1; port <= fabric_.switch_ports(s); ++port) {
+        const ChannelId channel = fabric_.out(s, port);
+        if (channel == kNoChannel || !fabric_.is_switch_channel(channel)) continue;
+        if (!measure_.died.empty() && measure_.died[channel] != 0) continue;
+        hops_.push_back({channel, fabric_.channel_to(channel)});
+      }
+      first_.push_back(hops_.size());
+    }
+  }
+
   template <class Visit>
   void for_each_channel(SwitchId s, const Visit& visit) const {
-    for (PortNumber port = 1; port <= fabric_.switch_ports(s); ++port) {
-      const ChannelId channel = fabric_.out(s, port);
-      if (channel == kNoChannel || !fabric_.is_switch_channel(channel)) continue;
-      if (!measure_.died.empty() && measure_.died[channel] != 0) continue;
-      visit(channel, fabric_.channel_to(channel));
-    }
+    for (std::size_t k = first_[s]; k < first_[s + 1]; ++k) visit(hops_[k].channel, hops_[k].to);
   }
 
   std::uint32_t length(SwitchId one, SwitchId other) const {
@@ -159,9 +179,12 @@ class Search {
   const Fabric& fabric_;
   Measure measure_;
   std::uint32_t between_groups_;
+  std::vector<std::size_t> first_;  ///< of every switch, where its hops begin
+  std::vector<Hop> hops_;
   std::vector<std::uint32_t> distance_;
   std::vector<SwitchId> order_;
   std::vector<ChannelId> towards_;
+  std::vector<std::uint32_t> last_set_;  ///< of every switch, in the search before
 };
 
 }  // namespace
@@ -218,16 +241,18 @@ NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* re
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     check_interruption();
     search.start({&leaves[leaf], 1});
-    for (const HostId host : hosts) {
-      const std::uint32_t away = search.hops(fabric.host_switch(host));
-      if (away == kFar) {
-        const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId other) {
-          return fabric.host_switch(other) == leaves[leaf];
-        });
-        const SwitchId from = fabric.host_switch(host);
-        throw UnreachableError(*there, 0, from, from, "has no way there");
-      }
-      next.hops = std::max<std::size_t>(next.hops, away);
+    const auto is_far = [&](SwitchId s) { return search.hops(s) == kFar; };
+    if (std::any_of(leaves.begin(), leaves.end(), is_far)) {
+      const auto from = std::find_if(hosts.begin(), hosts.end(),
+                                     [&](HostId host) { return is_far(fabric.host_switch(host)); });
+      const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId host) {
+        return fabric.host_switch(host) == leaves[leaf];
+      });
+      const SwitchId s = fabric.host_switch(*from);
+      throw UnreachableError(*there, 0, s, s, "has no way there");
+    }
+    for (const SwitchId source : leaves) {
+      next.hops = std::max<std::size_t>(next.hops, search.hops(source));
     }
     search.find_sets(sets,
                      std::span(next.set_of).subspan(leaf * fabric.switches(), fabric.switches()));
