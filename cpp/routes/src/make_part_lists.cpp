@@ -195,7 +195,7 @@ class PartListsMaker {
       const bool shared = !std::binary_search(ends.begin(), ends.end(), end);
       const Between& between = ways_between(bundle, shared ? group.front() : row);
       lists = {list_of_set_[set], between.list, 0};
-      if (arrivals_[between.arrivals].empty()) continue;
+      if (arrivals_of(between.arrivals).empty()) continue;
       const auto [last, is_new] = last_hop_.try_emplace(between.arrivals, 0);
       if (is_new) last->second = add({Of::last_hop, row, between.arrivals});
       lists[2] = last->second;
@@ -207,15 +207,23 @@ class PartListsMaker {
     if (between.row == row) return between;
     walk_.start(row);
     bool any = false;
-    std::vector<PartOnSwitch> arrivals;
+    met_.clear();
     walk_.from(
         bundle, [&](ChannelId, double) { any = true; },
-        [&](SwitchId s, double part) { arrivals.emplace_back(s, part); });
-    const auto [known, is_new] =
-        arrivals_of_group_.try_emplace(arrivals, static_cast<std::uint32_t>(arrivals_.size()));
-    if (is_new) arrivals_.push_back(std::move(arrivals));
+        [&](SwitchId s, double part) { met_.emplace_back(s, part); });
+    const auto next = static_cast<std::uint32_t>(arrivals_end_.size());
+    const auto [known, is_new] = arrivals_of_group_.try_emplace(met_, next);
+    if (is_new) {
+      arrivals_.insert(arrivals_.end(), met_.begin(), met_.end());
+      arrivals_end_.push_back(arrivals_.size());
+    }
     between = {row, any ? add({Of::between, row, bundle}) : 0, known->second};
     return between;
+  }
+
+  std::span<const PartOnSwitch> arrivals_of(std::uint32_t number) const {
+    const std::size_t begin = number > 0 ? arrivals_end_[number - 1] : 0;
+    return {arrivals_.data() + begin, arrivals_end_[number] - begin};
   }
 
   /// The number of a new list, which leaves a trail on its channels.
@@ -240,7 +248,7 @@ class PartListsMaker {
     if (recipe.of == Of::first_hop) {
       evenly(ways_.next().of_set(recipe.number), 1);
     } else if (recipe.of == Of::last_hop) {
-      for (const auto& [s, part] : arrivals_[recipe.number]) {
+      for (const auto& [s, part] : arrivals_of(recipe.number)) {
         evenly(ways_.channels_at(recipe.row, s), part);
       }
     } else {
@@ -297,7 +305,9 @@ class PartListsMaker {
   std::vector<Recipe> recipes_;  ///< of list 1 and those that follow
   std::vector<std::uint32_t> list_of_set_;
   std::vector<Between> between_;  ///< by bundle
-  std::vector<std::vector<PartOnSwitch>> arrivals_;
+  std::vector<PartOnSwitch> met_;
+  std::vector<PartOnSwitch> arrivals_;  ///< of every number, one after the other
+  std::vector<std::size_t> arrivals_end_;
   std::map<std::vector<PartOnSwitch>, std::uint32_t> arrivals_of_group_;
   std::map<std::uint32_t, std::uint32_t> last_hop_;  ///< of a class: by arrivals the list
   std::vector<std::uint64_t> trail_;                 ///< of every channel, by its lists and parts

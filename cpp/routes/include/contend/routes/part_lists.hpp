@@ -33,10 +33,6 @@ class PartLists {
   const std::vector<std::uint32_t>& cell_of_channel() const { return cell_of_channel_; }
   /// Cells, that without messages among them.
   std::size_t cells() const { return cells_; }
-  std::size_t bytes() const {
-    return of_pair_.size() * sizeof(OfMessage) + part_.size() * sizeof(double) +
-           (first_.size() + cell_.size() + cell_of_channel_.size()) * sizeof(std::uint32_t);
-  }
 
  private:
   friend class PartListsMaker;
