@@ -3,11 +3,11 @@
 #include <numeric>
 #include <utility>
 
+#include "../search/routed_traffic.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/routes/balance.hpp"
-#include "routed_traffic.hpp"
 
 namespace contend {
 
