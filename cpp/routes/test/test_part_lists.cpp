@@ -75,11 +75,11 @@ std::size_t entries(const PartLists& lists) {
 }
 
 /// Holds the lists of all messages to the ways that they take, followed one by one.
-void check_lists(const Ways& ways, const PartLists& lists) {
+void check_lists(const Ways& ways, const PartLists& lists, std::uint32_t first_class = 0) {
   std::vector<std::vector<ChannelId>> in_cell(lists.cells());
   const std::vector<std::uint32_t>& cell = lists.cell_of_channel();
   for (ChannelId c = 0; c < cell.size(); ++c) in_cell[cell[c]].push_back(c);
-  for (std::uint32_t to = 0; to < ways.classes(); ++to) {
+  for (std::uint32_t to = first_class; to < ways.classes(); ++to) {
     for (std::uint32_t from = 0; from < ways.leaves(); ++from) {
       std::map<ChannelId, double> expected, found;
       if (from != ways.leaf_of_class(to)) {
@@ -159,6 +159,28 @@ TEST_CASE("cables that are missing or more than elsewhere count as they are") {
     const auto resolver = sprayed(fabric, all_hosts(fabric));
     checked(*resolver);
   }
+}
+
+TEST_CASE("ways that end or go round in circles are not taken for others") {
+  const Pods pods{3, 2, 2, 2};
+  const auto one = [](SwitchId, SwitchId) { return 1U; };
+  const Fabric fabric = pods.build(one, one);
+  const Places places = all_hosts(fabric);
+  contend::NextHops next = next_hops(fabric, places);
+  const std::size_t switches = fabric.switches();
+  // To the first leaf the first top leads nowhere, and the second back to where messages come from.
+  const SwitchId first_top = static_cast<SwitchId>(switches - 4);
+  next.set_of[first_top] = 0;
+  next.set_of[first_top + 1] = static_cast<std::uint32_t>(next.first.size() - 1);
+  for (ChannelId c = 0; c < fabric.switch_channels(); ++c) {
+    if (fabric.channel_from(c) == first_top + 1) next.members.push_back(c);
+  }
+  next.first.push_back(static_cast<std::uint32_t>(next.members.size()));
+  const auto resolver = make_sprayed_resolver(fabric, places, std::move(next));
+  const Ways& ways = *resolver->ways();
+  const PartLists* const lists = ways.part_lists();
+  REQUIRE(lists != nullptr);
+  check_lists(ways, *lists, 1);
 }
 
 TEST_CASE("where messages have little in common they are followed") {

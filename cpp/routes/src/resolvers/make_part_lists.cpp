@@ -46,18 +46,20 @@ class Walk {
   static bool is_last(const SprayedWays& ways, std::size_t row, SwitchId s) {
     const std::span<const SwitchId> ends = ways.ends_of(ways.bundle_of(ways.set_at(row, s)));
     const SwitchId end = ways.next().ends[row];
-    return ends.front() == end && ends.back() == end;
+    return !ends.empty() && ends.front() == end && ends.back() == end;
   }
 
   /// Calls visit(channel, part) once for each channel between, and arrive(switch, part).
   template <class Visit, class Arrive>
   void from(std::uint32_t bundle, const Visit& visit, const Arrive& arrive) {
+    next_ = 0;
     const std::span<const SwitchId> ends = ways_.ends_of(bundle);
     for (const SwitchId s : ends) put(s, 1 / static_cast<double>(ends.size()));
     for (std::size_t word = 0; word < waiting_.size(); ++word) {
       while (waiting_[word] != 0) {
         const auto bit = static_cast<std::size_t>(std::countr_zero(waiting_[word]));
         waiting_[word] &= waiting_[word] - 1;
+        next_ = 64 * word + bit + 1;
         const SwitchId s = order_[64 * word + bit];
         const double part = std::exchange(here_[s], 0);
         if (is_last(ways_, row_, s)) {
@@ -75,8 +77,9 @@ class Walk {
   }
 
  private:
+  /// What goes back moves in a circle, and never arrives: nobody sends it.
   void put(SwitchId s, double part) {
-    if (s == end_) return;
+    if (s == end_ || place_[s] < next_) return;
     here_[s] += part;
     waiting_[place_[s] / 64] |= std::uint64_t{1} << place_[s] % 64;
   }
@@ -84,6 +87,7 @@ class Walk {
   const SprayedWays& ways_;
   std::size_t row_ = kNone;
   SwitchId end_ = 0;
+  std::size_t next_ = 0;  ///< place in the order
   std::vector<SwitchId> order_;
   std::vector<std::uint32_t> place_;    ///< of every switch in the order
   std::vector<double> here_;            ///< of a message, by switch
@@ -95,7 +99,7 @@ class Walk {
 std::vector<std::vector<std::uint32_t>> groups_of_classes(const SprayedWays& ways) {
   std::vector<std::uint32_t> seen(ways.switches(), kNone);
   std::uint32_t look = 0;
-  /// Switches that messages reach, with their sets: the last hop is 0.
+  /// Switches that messages reach, with their sets; kNone where these are the last hop.
   using Reached = std::vector<std::pair<SwitchId, std::uint32_t>>;
   const auto reach = [&](std::size_t row, Reached& reached) {
     reached.clear();
@@ -104,7 +108,7 @@ std::vector<std::vector<std::uint32_t>> groups_of_classes(const SprayedWays& way
       if (item < ways.switches()) continue;
       for (const SwitchId s : ways.ends_of(item)) {
         if (std::exchange(seen[s], look) == look) continue;
-        reached.emplace_back(s, Walk::is_last(ways, row, s) ? 0 : ways.set_at(row, s));
+        reached.emplace_back(s, Walk::is_last(ways, row, s) ? kNone : ways.set_at(row, s));
       }
     }
     ++look;

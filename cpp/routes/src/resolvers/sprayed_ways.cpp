@@ -50,6 +50,7 @@ void SprayedWays::put_in_order(const Fabric& fabric) {
     met.erase(std::unique(met.begin(), met.end()), met.end());
     for (const std::uint32_t bundle : met) {
       const std::span<const SwitchId> ends = ends_of(bundle);
+      if (ends.empty()) continue;  // No way leads on.
       before[*std::min_element(ends.begin(), ends.end(), sooner)].push_back(bundle);
       work_ += ends.size();
     }
