@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "contend/base/interruption.hpp"
 #include "contend/routes/ways.hpp"
 #include "round_load.hpp"
 #include "split_counter.hpp"
@@ -107,6 +108,8 @@ class ListsCounter final : public SplitCounter {
   }
 
  private:
+  static constexpr std::size_t kListsAtOnce = 1024;
+
   const PartLists::OfMessage& lists_of(Place source, Place target) const {
     return lists_.of_pair(row_[target] + leaf_[source]);
   }
@@ -114,6 +117,7 @@ class ListsCounter final : public SplitCounter {
   template <class Visit>
   void for_each_list(const Visit& visit) const {
     for (std::size_t list = 1; list < count_.size(); ++list) {
+      if (list % kListsAtOnce == 1) check_interruption();
       if (count_[list] > 0) visit(list);
     }
   }
