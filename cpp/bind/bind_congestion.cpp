@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,19 @@ std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
                                             const Vector<std::uint32_t>& slots,
                                             std::uint32_t ranks_per_slot, bool random_seating) {
   return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
+}
+
+/// Of ranks on places of their own numbers.
+Numpy<std::uint64_t> count_messages(const Pattern& pattern, std::uint64_t seed, std::uint64_t first,
+                                    std::uint32_t count, bool enumerate) {
+  std::vector<Place> slots(pattern.ranks());
+  std::iota(slots.begin(), slots.end(), 0U);
+  std::vector<std::uint64_t> found;
+  {
+    const Released released;
+    found = message_counts(pattern, {slots, 1, false}, {seed, first, count, enumerate});
+  }
+  return to_numpy(std::move(found));
 }
 
 Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
@@ -299,6 +313,8 @@ void bind_congestion(nb::module_& m) {
         nb::arg("enumerate"), nb::arg("rate"), nb::keep_alive<0, 1>());
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
+  m.def("message_counts", &count_messages, nb::arg("pattern"), nb::arg("seed"), nb::arg("first"),
+        nb::arg("count"), nb::arg("enumerate"));
   m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
   m.def("routes_draw", &routes_draw, nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),

@@ -74,7 +74,9 @@ void bind_fabric(nb::module_& m) {
       .def("out", &Fabric::out, nb::arg("switch"), nb::arg("port"));
   nb::class_<Remains>(m, "Remains")
       .def_prop_ro("hosts_left", [](const Remains& rest) { return rest.hosts_left; })
-      .def("host_gone", [](const Remains& rest) { return to_numpy(std::vector(rest.host_gone)); });
+      .def("host_gone", [](const Remains& rest) { return to_numpy(std::vector(rest.host_gone)); })
+      .def("channel_died",
+           [](const Remains& rest) { return to_numpy(std::vector(rest.channel_died)); });
   m.def("remains", &remain, nb::arg("fabric"), nb::arg("switches"), nb::arg("cables"));
   m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),

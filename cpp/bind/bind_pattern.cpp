@@ -121,6 +121,14 @@ void bind_pattern(nb::module_& m) {
         return make_rest(std::move(pattern), as_vector(gone));
       },
       nb::arg("pattern"), nb::arg("gone"));
+  add(
+      "make_without_pairs",
+      [](Shared pattern, const Vector<std::uint32_t>& row, const Vector<std::uint32_t>& column,
+         const Matrix<std::uint8_t>& cut) -> Shared {
+        return make_without_pairs(std::move(pattern), as_vector(row), as_vector(column),
+                                  {cut.data(), cut.data() + cut.size()}, cut.shape(1));
+      },
+      nb::arg("pattern"), nb::arg("row"), nb::arg("column"), nb::arg("cut"));
 }
 
 }  // namespace contend::bind

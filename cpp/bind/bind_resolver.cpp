@@ -116,6 +116,42 @@ std::unique_ptr<Resolver> grouped_resolver(const Fabric& fabric, const Matrix<st
                 : make_sprayed_resolver(fabric, places, std::move(next));
 }
 
+/// The same where ports have died, with the row of every place, its leaf, and by row and leaf
+/// whether some way does not arrive. Nothing may be sent there.
+using GroupedRest =
+    nb::typed<nb::tuple, Resolver, Numpy<std::uint32_t>, Numpy<std::uint32_t>, Numpy<std::uint8_t>>;
+
+GroupedRest grouped_rest(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                         const Matrix<std::uint16_t>& group_of_entry,
+                         const Vector<std::uint32_t>& group_first,
+                         const Vector<std::uint16_t>& group_ports,
+                         const Vector<std::uint32_t>& host_lid,
+                         const Vector<std::uint8_t>& host_lmc, const Vector<std::uint32_t>& hosts,
+                         bool hashed) {
+  const TableView tables = view_of(fabric, ports);
+  const GroupView groups = groups_of(ports, group_of_entry, group_first, group_ports);
+  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
+  const Places places{as_vector(hosts), false};
+  std::unique_ptr<Resolver> resolver;
+  std::vector<std::uint8_t> cut;
+  std::vector<std::uint32_t> row, leaf;
+  std::size_t leaves = 0;
+  {
+    const Released released;
+    NextHops next = next_hops(fabric, tables, groups, addresses, places, &cut);
+    const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
+    for (const HostId host : places.hosts) leaf.push_back(number[fabric.host_switch(host)]);
+    row = next.row_of;
+    leaves = next.sources.size();
+    resolver = hashed ? make_hashed_resolver(fabric, places, std::move(next))
+                      : make_sprayed_resolver(fabric, places, std::move(next));
+  }
+  const std::size_t rows = cut.size() / leaves;
+  return GroupedRest(nb::make_tuple(nb::cast(std::move(resolver)), to_numpy(std::move(row)),
+                                    to_numpy(std::move(leaf)),
+                                    to_numpy(std::move(cut), {rows, leaves})));
+}
+
 /// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
 using SetsOfChannels = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>,
                                  Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
@@ -243,6 +279,9 @@ void bind_resolver(nb::module_& m) {
   m.def("make_ideal_resolver", &ideal_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("rest").none());
   m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
+        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
+  m.def("make_grouped_rest", &grouped_rest, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
   m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));

@@ -19,7 +19,7 @@ from contend import fabric as fabrics
 from contend import routes as routing
 from contend.errors import ROUTE, ROUTES, Argument, IncompleteInput, InputError, UsageError
 from contend.fabric import Fabric
-from contend.units import counted, nearest
+from contend.units import counted, nearest, verb
 
 PART, WITHOUT = "part", "without"
 """Kinds of findings that say which part of a fabric is meant, and what of it has died."""
@@ -168,10 +168,18 @@ def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:
     """The fabric without what has died, which is a finding, and its tables mended."""
     rest = fabrics.without(fabric, names)
     left, words = rest.fabric, rest.words
-    if fabric.routes is not None:
+    if fabric.routes is not None and fabric.routes.grouped is not None:
+        left, switches, lost = routing.left_in_groups(fabric, fabric.routes.grouped, rest)
+        words += "; tables are as they were: "
+        words += (
+            f"{counted(switches, 'switch')} {verb(switches, 'leaves')} dead ports out of groups"
+        )
+        if lost:
+            words += f", and {lost:,} routes between hosts do not arrive"
+    elif fabric.routes is not None:
         left, changed, dropped = routing.mended(fabric, rest)
-        switches = counted(int(np.count_nonzero(changed)), "switch")
-        words += f"; {int(changed.sum()):,} table entries changed at {switches}"
+        at = counted(int(np.count_nonzero(changed)), "switch")
+        words += f"; {int(changed.sum()):,} table entries changed at {at}"
         if dropped:
             words += f"; {_dropped(dropped)}"
     finding = fabrics.Finding(WITHOUT, f"without {words}", wrong=False)

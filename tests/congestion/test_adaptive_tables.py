@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import contend
-from contend.congestion import simulate
+from contend.congestion import FailureJudge, simulate
+from contend.cure import failures
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
+from contend.placement import parse as parse_placement
 from contend.routes import AdaptiveTables, adopt, check, load_tables, make_resolver, save
 from several_ways import PART, counted, drawn_pairs
 
@@ -256,3 +258,111 @@ def test_who_uses_a_channel_is_told_by_the_parts_that_cross_it(tmp_path: Path) -
         expected[source] = ways(fabric, source, target).get(users.channel, 0)
     assert users.sources == pytest.approx(expected, abs=1e-5)
     assert users.sources.sum() == pytest.approx(found.channel_load[users.channel], abs=PART)
+
+
+def left(fabric: Fabric, cable: int, source: int, target: int) -> dict[int, float] | None:
+    """What a message puts on channels after a cable died; None where some way ends.
+
+    Switches leave the dead port out of a group; an empty one is followed by the entry's own port.
+    """
+    tables, lid = tables_of(fabric), int(fabric.host_lid[target])
+    load: dict[int, float] = defaultdict(float)
+
+    def split(switch: int, share: float) -> bool:
+        if switch == fabric.host_switch[target]:
+            return True
+        alive = [
+            fabric.core.out(switch, port)
+            for port in tables.ports_used(switch, lid)
+            if fabric.core.out(switch, port) // 2 != cable
+        ]
+        if not alive and int(tables.groups.of_entry[switch, lid]):
+            own = fabric.core.out(switch, int(tables.ports[switch, lid]))
+            alive = [own] if own // 2 != cable else []
+        for channel in alive:
+            load[channel] += share / len(alive)
+            end = (fabric.cable_from if channel % 2 else fabric.cable_to)[channel // 2]
+            if not split(int(end), share / len(alive)):
+                return False
+        return bool(alive)
+
+    return load if split(int(fabric.host_switch[source]), 1.0) else None
+
+
+@pytest.mark.parametrize("spec", [_SPEC, "xgft:3;2,2,3;1,2,2", "torus:3x4"])
+def test_failures_by_tables_as_they_were(spec: str, tmp_path: Path) -> None:
+    """Every cable that dies, held to the definition: messages of which a way ends get nothing."""
+    fabric = some_static(adaptive(spec, tmp_path))
+    whole = simulate(fabric, "bisect", samples=4, seed=5)
+    judge = FailureJudge(fabric, whole)
+    drawn, hosts = parse("bisect", fabric.hosts), parse_placement("linear", fabric).hosts.tolist()
+    cut_any = False
+    for cable in range(fabric.cables):
+        cost = judge.judge([], [cable])
+        cut = sent = 0
+        for sample in range(4):
+            pairs = [(hosts[a], hosts[b]) for a, b in drawn_pairs(drawn, 0, seed=5, sample=sample)]
+            arrive = [pair for pair in pairs if left(fabric, cable, *pair) is not None]
+            cut, sent = cut + len(pairs) - len(arrive), sent + len(pairs)
+
+            def by_definition(net: Fabric, a: int, b: int, cable: int = cable) -> dict[int, float]:
+                return left(net, cable, a, b) or {}
+
+            shares = 1 / counted(fabric, arrive, by_definition)[1] if arrive else np.zeros(0)
+            expected = float(np.sum(shares)) / len(pairs)
+            assert cost.after[sample] == pytest.approx(expected, abs=2 * PART)
+        assert cost.cut == pytest.approx(cut / sent)
+        assert cost.hosts_left == fabric.hosts
+        cut_any |= cut > 0
+    assert cut_any
+
+
+def test_a_dead_spine_leaves_all_groups(plain: str, tmp_path: Path) -> None:
+    (tmp_path / "it.far").write_text(plain)
+    found = [
+        contend.load(_SPEC, without=["top 1"], **options)
+        for options in ({"routes": tmp_path / "it.far"}, {"route": "spray"})
+    ]
+    one, other = (simulate(each, "bisect", samples=20, seed=2) for each in found)
+    assert one.bandwidth == pytest.approx(other.bandwidth, abs=PART)
+    assert one.engine == "adaptive routing"
+    assert (
+        found[0]
+        .findings[-1]
+        .message.endswith("tables are as they were: 2 switches leave dead ports out of groups")
+    )
+
+
+def test_an_empty_group_falls_back_to_the_own_port_of_an_entry(plain: str, tmp_path: Path) -> None:
+    """Groups of both leaves have ports 5 and 6; both die at one leaf, whose entries' own are 5 to 8
+    in turn: half of them still lead on."""
+    (tmp_path / "it.far").write_text(plain.replace("5,6,7,8,", "5,6,"))
+    names = contend.load(_SPEC).switch_label
+    dead = [f"{names[0]}:5", f"{names[0]}:6"]
+    fabric = contend.load(_SPEC, routes=tmp_path / "it.far", without=dead)
+    tables = tables_of(fabric)
+    near, far = (np.flatnonzero(np.array(fabric.host_switch) == leaf).tolist() for leaf in (0, 1))
+    own = [int(tables.ports[0, fabric.host_lid[host]]) for host in far]
+    used = [tables.ports_used(0, int(fabric.host_lid[host])) for host in far]
+    assert used == [[port] if port in (7, 8) else [] for port in own]
+    assert sorted(map(len, used)) == [0, 0, 1, 1]
+    # The other leaf still sends to both spines, from which nothing leads to the first one.
+    assert [tables.ports_used(1, int(fabric.host_lid[host])) for host in near] == [[5, 6]] * 4
+    message = fabric.findings[-1].message
+    # 4 x 2 from the first leaf to hosts of a dead own port, all 4 x 4 back.
+    assert "and 24 routes between hosts do not arrive" in message
+    with pytest.raises(UsageError, match="cannot be reached from switch"):
+        simulate(fabric, "bisect")
+
+
+def test_what_failures_of_hashed_groups_cut_off(tmp_path: Path) -> None:
+    """A dead cable down from one of four spines: any message to that leaf may be hashed there."""
+    fabric = adaptive(_SPEC, tmp_path, "ecmp")
+    found = failures(fabric, samples=50)
+    assert found.kept
+    cables = [one for one in found.alone if one.parts[0][0] == "cable"]
+    assert len(cables) == fabric.cables
+    # 16 of the 56 routes lead to the other hosts of a leaf from the other one.
+    assert np.mean([one.cut for one in cables]) == pytest.approx(16 / 56, abs=0.05)
+    spines = [one for one in found.alone if one.name.startswith("top")]
+    assert {one.cut for one in spines} == {0.0}

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -47,6 +48,22 @@ std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& sea
 void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample) {
   RandomChoices choices({seed, sample, kPlacementDraws});
   shuffle(slots, choices);
+}
+
+std::vector<std::uint64_t> message_counts(const Pattern& pattern, const Seating& seating,
+                                          const Samples& samples) {
+  RoundDrawer drawer(pattern, seating, samples, pattern.shares_ends() || shares_places(seating));
+  std::vector<std::uint64_t> counts(samples.count, 0);
+  for (std::uint32_t sample = 0; sample < samples.count; ++sample) {
+    check_interruption();
+    for (std::uint32_t round = 0; round < pattern.rounds(); ++round) {
+      drawer.begin(samples.first + sample, round);
+      for (std::uint32_t piece = 0; piece < pattern.pieces(round); ++piece) {
+        counts[sample] += drawer.draw(piece).size();
+      }
+    }
+  }
+  return counts;
 }
 
 }  // namespace contend

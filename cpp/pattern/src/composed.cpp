@@ -239,6 +239,40 @@ class Rest final : public Altered {
   std::vector<std::uint8_t> gone_;
 };
 
+class WithoutPairs final : public Altered {
+ public:
+  WithoutPairs(std::shared_ptr<const Pattern> pattern, std::vector<std::uint32_t> row,
+               std::vector<std::uint32_t> column, std::vector<std::uint8_t> cut,
+               std::size_t columns)
+      : Altered(pattern->ranks(), pattern),
+        row_(std::move(row)),
+        column_(std::move(column)),
+        cut_(std::move(cut)),
+        columns_(columns) {}
+
+  /// None is left whole.
+  std::vector<Exchange> exchanges(std::uint32_t) const override { return {}; }
+
+ private:
+  void alter(Messages& out) const override {
+    std::size_t kept = 0;
+    for (std::size_t m = 0; m < out.size(); ++m) {
+      if (cut_[row_[out.target[m]] * columns_ + column_[out.source[m]]] != 0) continue;
+      out.source[kept] = out.source[m];
+      out.target[kept] = out.target[m];
+      if (!out.weight.empty()) out.weight[kept] = out.weight[m];
+      ++kept;
+    }
+    out.resize(kept);
+    if (!out.weight.empty()) out.weight.resize(kept);
+  }
+
+  std::vector<std::uint32_t> row_;
+  std::vector<std::uint32_t> column_;
+  std::vector<std::uint8_t> cut_;
+  std::size_t columns_;
+};
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> round_begin,
@@ -275,6 +309,21 @@ std::unique_ptr<Pattern> make_rest(std::shared_ptr<const Pattern> pattern,
                                    std::vector<std::uint8_t> gone) {
   if (gone.size() != pattern->ranks()) throw Error("for every rank whether it is gone");
   return std::make_unique<Rest>(std::move(pattern), std::move(gone));
+}
+
+std::unique_ptr<Pattern> make_without_pairs(std::shared_ptr<const Pattern> pattern,
+                                            std::vector<std::uint32_t> row,
+                                            std::vector<std::uint32_t> column,
+                                            std::vector<std::uint8_t> cut, std::size_t columns) {
+  const auto fits = [&](const std::vector<std::uint32_t>& of_rank, std::size_t most) {
+    return of_rank.size() == pattern->ranks() &&
+           std::ranges::all_of(of_rank, [&](std::uint32_t n) { return n < most; });
+  };
+  if (columns == 0 || !fits(column, columns) || !fits(row, cut.size() / columns)) {
+    throw Error("a row and a column of the table for every rank");
+  }
+  return std::make_unique<WithoutPairs>(std::move(pattern), std::move(row), std::move(column),
+                                        std::move(cut), columns);
 }
 
 }  // namespace contend

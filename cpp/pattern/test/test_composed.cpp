@@ -142,6 +142,22 @@ TEST_CASE("the rest of a pattern is what it draws between ranks that are left") 
   CHECK_THROWS_AS(contend::make_rest(whole, {0, 1}), contend::Error);
 }
 
+TEST_CASE("pairs that a table cuts are left out of what is drawn") {
+  const Shared whole = contend::make_bisect(6, false);
+  // Ranks 0 to 2 are a column and row, the others the second: nothing is sent from the first to it.
+  const std::vector<std::uint32_t> half{0, 0, 0, 1, 1, 1};
+  const auto rest = contend::make_without_pairs(whole, half, half, {0, 0, 1, 0}, 2);
+  CHECK(rest->outcomes() == whole->outcomes());
+  for (std::uint64_t sample = 0; sample < 20; ++sample) {
+    Pairs expected = round_of(*whole, 0, sample);
+    std::erase_if(expected, [](const auto& pair) { return pair.first < 3 && pair.second >= 3; });
+    CHECK(round_of(*rest, 0, sample) == expected);
+  }
+  CHECK_THROWS_AS(contend::make_without_pairs(whole, half, half, {0, 0}, 2), contend::Error);
+  CHECK_THROWS_AS(contend::make_without_pairs(whole, half, {0, 1}, {0, 0, 1, 0}, 2),
+                  contend::Error);
+}
+
 TEST_CASE("two random parts draw apart from each other") {
   const Shared bisect = contend::make_bisect(12, false);
   const auto both = make_parts(bisect, bisect);

@@ -20,7 +20,7 @@ from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.routes import Routes, make_resolver, mendable
 
-_Cost = tuple[int, int, NDArray[np.float64], NDArray[np.float64]]
+_Cost = tuple[int, int, NDArray[np.float64], NDArray[np.float64], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,14 @@ class FailureCost:
         before: what pairs get on the whole fabric of which both hosts are left, shape [samples];
             1 for a sample without any. No samples where fewer than two hosts are left.
         after: what the same pairs get from what is left of it, shape [samples].
+        cut: share of these pairs whose messages do not arrive, as some way ends; they get nothing.
     """
 
     hosts_left: int
     changed: int
     before: NDArray[np.float64]
     after: NDArray[np.float64]
+    cut: float = 0.0
 
 
 class FailureJudge:
@@ -46,9 +48,11 @@ class FailureJudge:
 
     Tables are mended as `contend.routes.mended` mends them, and only what a failure changes is
     looked at anew. Where there are none, switches find the shortest ways that are left, and all
-    pairs are counted on these. Failures that must cost the same, as switches or cables stand alike
-    and every message takes all ways, are then counted once. Pairs of hosts that are gone are left
-    out before and after, so that the difference is the network's. Several threads may ask at once.
+    pairs are counted on these. Tables of adaptive routing stay as they were: switches leave dead
+    ports out of their groups, and messages of which some way ends get nothing. Failures that must
+    cost the same, as switches or cables stand alike and every message takes all ways, are then
+    counted once. Pairs of hosts that are gone are left out before and after, so that the difference
+    is the network's. Several threads may ask at once.
 
     Memory, with tables: about 6 bytes for each address and switch, and for each sample 4 a channel
     and 40 a pair; as much again as the pairs take while a failure is judged.
@@ -145,6 +149,8 @@ class _OnWaysFoundAnew:
         # Draws differ from switch to switch, also where cables do not, and what is sought together
         # is found nearly, not exactly.
         evenly = routes.several and not routes.drawn and not routes.together
+        # Tables may tell apart what stands alike.
+        evenly &= routes.grouped is None
         self._alike = _Alike(fabric) if evenly else None
         self._known: dict[tuple[int, ...], Future[_Cost]] = {}
         self._lock = Lock()
@@ -168,17 +174,26 @@ class _OnWaysFoundAnew:
 
     def _count(self, rest: _core.Remains) -> _Cost:
         if rest.hosts_left < 2:
-            return rest.hosts_left, 0, np.zeros(0), np.zeros(0)
-        after = self._routes.found_anew(self._fabric, self._hosts, rest)
-        if after is None:
-            raise UsageError(
-                "contend does not know how groups of adaptive routing change after a failure: give "
-                "route=spray for all shortest paths, or other routes"
-            )
+            return rest.hosts_left, 0, np.zeros(0), np.zeros(0), 0.0
         gone = rest.host_gone()[self._hosts]
         left = _core.make_rest(self._pattern.core, gone)
         before = self._bandwidth(self._before, left) if gone.any() else self._whole.bandwidth
-        return rest.hosts_left, 0, before, self._bandwidth(after, left)
+        anew = self._routes.found_anew(self._fabric, self._hosts, rest)
+        if anew is not None:
+            return rest.hosts_left, 0, before, self._bandwidth(anew, left), 0.0
+        kept = self._routes.as_they_were(self._fabric, self._hosts, rest)
+        if kept is None:
+            raise UsageError(f"routes by {self._routes.engine} cannot be followed after a failure")
+        arriving = _core.make_without_pairs(left, kept.row, kept.column, kept.cut)
+        sent, arrived = (self._counts(each) for each in (left, arriving))
+        share = np.where(sent > 0, arrived / np.maximum(sent, 1), 1.0)
+        after = self._bandwidth(kept.resolver, arriving) * share
+        return rest.hosts_left, 0, before, after, float(1 - share.mean())
+
+    def _counts(self, pattern: _core.Pattern) -> NDArray[np.uint64]:
+        """Messages of every sample."""
+        whole = self._whole
+        return _core.message_counts(pattern, whole.seed, 0, whole.samples, whole.exhaustive)
 
     def _bandwidth(self, resolver: _core.Resolver, pattern: _core.Pattern) -> NDArray[np.float64]:
         """What pairs get in every sample, on one thread: failures are judged side by side."""

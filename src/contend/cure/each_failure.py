@@ -41,6 +41,7 @@ class FabricFailure:
         rerouted_margin: half of the 95 % interval of `rerouted_change`.
         servers: of several adapters that lose some of them.
         still: what these get; None where they lose all or none, or it was not tried.
+        cut: share of the pairs left whose messages do not arrive, where tables stay as they were.
     """
 
     parts: tuple[_Part, ...]
@@ -55,6 +56,7 @@ class FabricFailure:
     rerouted_margin: float = 0.0
     servers: tuple[ServersHit, ...] = ()
     still: StillGets | None = None
+    cut: float = 0.0
 
     def ties(self, other: FabricFailure) -> bool:
         """Whether the patterns do not tell which of two is worse."""
@@ -89,6 +91,11 @@ class Failures(Shown, told="failures_document"):
         """Whether failures were judged by mended tables; else switches found other ways."""
         return _mends(self.fabric)
 
+    @property
+    def kept(self) -> bool:
+        """Whether tables stay as they were, and switches leave dead ports out of groups."""
+        return self.fabric.routes is not None and self.fabric.routes.grouped is not None
+
 
 def failures(
     fabric: Fabric,
@@ -106,7 +113,8 @@ def failures(
     Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
     are counted: what the pairs that are left get, before and after. Only what a failure changes is
     looked at anew, so it takes milliseconds. Routes without tables are found anew on what is left,
-    and all pairs counted again. Those that cost most without cutting hosts off are
+    and all pairs counted again. Tables of adaptive routing stay as they were: switches leave dead
+    ports out of their groups. Those that cost most without cutting hosts off are
     then routed anew, and joined in pairs. Of those that cut most hosts off it is told what servers
     get that lose some of their adapters. So is the whole fabric: what a failure costs by new
     tables is held against new tables without it. Memory: as `contend.congestion.FailureJudge`.
@@ -224,6 +232,7 @@ class _Judge:
             bandwidth=float(cost.after.mean()),
             change=float(differences.mean()),
             margin=half_width(differences),
+            cut=cost.cut,
             servers=self._hit(parts) if cost.hosts_left < len(self._hosts) else (),
         )
 

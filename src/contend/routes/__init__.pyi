@@ -15,11 +15,13 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
+from .mending import left_in_groups as left_in_groups
 from .mending import mendable as mendable
 from .mending import mended as mended
 from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
 from .routes import Routes as Routes
+from .routes import RoutesLeft as RoutesLeft
 from .routes import make_resolver as make_resolver
 from .routes import tables_of as tables_of
 from .saving import HOLD_ROUTES as HOLD_ROUTES

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,9 @@ from contend.fabric import NO_SWITCH, Fabric, Rest
 from contend.routes.addresses import addresses_of, others_of, table_size, targets_of
 from contend.routes.routes import tables_of
 from contend.routes.tables import NO_PORT, by_cable
+
+if TYPE_CHECKING:
+    from contend.routes.several.adaptive import AdaptiveTables
 
 
 def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64], int]:
@@ -44,6 +49,51 @@ def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64], int]:
     lane = None if tables.lane is None else tables.lane[: ports.shape[1]]
     routed = rest.fabric.replace(routes=replace(tables, ports=new, lane=lane))
     return routed, changed, len(lost[0])
+
+
+def left_in_groups(whole: Fabric, grouped: AdaptiveTables, rest: Rest) -> tuple[Fabric, int, int]:
+    """What is left of a fabric whose tables name groups of ports, and are as they were.
+
+    Args:
+        whole: the fabric before.
+        grouped: its tables.
+        rest: what is left of it.
+
+    Returns:
+        The rest with tables that have lost the ports of what died, as switches notice it by
+        themselves; at how many switches, and how many routes between its hosts do not arrive.
+    """
+    before, after = (_plugged(each, number) for each, number in _both(whole, rest))
+    alive = frozenset(rest.switches.tolist())
+    dead = sorted(pair for pair in before - after if pair[0] in alive)
+    left = grouped.without_ports(whole, dead)
+    groups = left.groups.of_switches(rest.switches)
+    fabric = rest.fabric.replace(
+        routes=replace(left, ports=left.ports[rest.switches], groups=groups)
+    )
+    routes = fabric.routes
+    assert routes is not None
+    assert routes.grouped is not None
+    seen = routes.grouped.follow(fabric, 0)[0].routes
+    return fabric, len({switch for switch, _ in dead}), int(seen[1:].sum())
+
+
+def _both(whole: Fabric, rest: Rest) -> Iterator[tuple[Fabric, NDArray[np.int64]]]:
+    yield whole, np.arange(whole.switches)
+    yield rest.fabric, rest.switches
+
+
+def _plugged(fabric: Fabric, number: NDArray[np.int64]) -> set[tuple[int, int]]:
+    """Switch, by its number in the whole fabric, and port of all that is plugged in."""
+    return {
+        pair
+        for ends, ports in (
+            (fabric.cable_from, fabric.cable_from_port),
+            (fabric.cable_to, fabric.cable_to_port),
+            (fabric.host_switch, fabric.host_port),
+        )
+        for pair in zip(number[ends].tolist(), ports.tolist(), strict=True)
+    }
 
 
 def _all_addresses(fabric: Fabric) -> NDArray[np.int64]:

@@ -97,6 +97,21 @@ class Routes(ABC):
         """
         return None
 
+    def as_they_were(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> RoutesLeft | None:
+        """What these lead to where parts have died and nobody has changed tables yet.
+
+        Args:
+            fabric: whole.
+            hosts: that take part.
+            rest: what is left of it.
+
+        Returns:
+            None where switches find new routes by themselves, or tables are mended.
+        """
+        return None
+
     def in_groups(self, fabric: Fabric) -> AdaptiveTables | None:
         """Tables with groups of ports that say the same; None where there are none.
 
@@ -128,6 +143,23 @@ class Routes(ABC):
             UnreachableError: a host cannot be reached.
             UsageError: hosts cannot be told apart, or have no further addresses to spread over.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class RoutesLeft:
+    """Routes of which some do not arrive.
+
+    Attributes:
+        resolver: of those that do; it must be asked for no others.
+        row: of every host as a target, in `cut`, shape [hosts].
+        column: of every host as a source, shape [hosts].
+        cut: 1 where some way does not arrive, shape [rows, columns].
+    """
+
+    resolver: _core.Resolver
+    row: NDArray[np.uint32]
+    column: NDArray[np.uint32]
+    cut: NDArray[np.uint8]
 
 
 def make_resolver(

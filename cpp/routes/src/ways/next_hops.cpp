@@ -390,12 +390,14 @@ NextHops TableHops::rows(std::span<const Destination> all) const {
 }
 
 NextHops next_hops(const Fabric& fabric, const TableView& tables, const GroupView& groups,
-                   const AddressView& addresses, const Places& places) {
+                   const AddressView& addresses, const Places& places,
+                   std::vector<std::uint8_t>* cut) {
   std::vector<Destination> all;
   for (const HostId host : places.hosts) all.push_back({addresses.first[host], host});
   const TableHops hops(fabric, tables, groups);
   NextHops next = hops.rows(all);
   next.sources = leaves_of(fabric, places.hosts);
+  if (cut != nullptr) cut->assign(next.ends.size() * next.sources.size(), 0);
   if (places.hosts.size() < 2) {
     next.ends = next.sources;  // A place by itself has nobody to reach.
     return next;
@@ -407,9 +409,14 @@ NextHops next_hops(const Fabric& fabric, const TableView& tables, const GroupVie
     if (std::exchange(seen[row], 1) != 0) continue;
     check_interruption();
     ways.follow(next, row, next.sources);
-    for (const SwitchId source : next.sources) {
+    for (std::size_t k = 0; k < next.sources.size(); ++k) {
+      const SwitchId source = next.sources[k];
       if (ways.arrive(source)) {
         next.hops = std::max<std::size_t>(next.hops, ways.hops(source));
+        continue;
+      }
+      if (cut != nullptr) {
+        (*cut)[row * next.sources.size() + k] = 1;
         continue;
       }
       const SwitchId last = ways.last(source);
@@ -417,6 +424,8 @@ NextHops next_hops(const Fabric& fabric, const TableView& tables, const GroupVie
           all[d].host, all[d].address, source, last,
           ways.circle(source) ? meaning(TraceEnd::loop) : meaning(hops.fault(last, all[d])));
     }
+    // Nobody is told of a way there, but a row has an end.
+    if (next.ends[row] == kNoSwitch) next.ends[row] = fabric.host_switch(all[d].host);
   }
   return next;
 }

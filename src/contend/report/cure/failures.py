@@ -74,6 +74,15 @@ def failures_verdict(found: Failures) -> str:
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
     parts.append(f"{harmless:,} of {len(found.alone):,} cost no measurable bandwidth")
+    if found.kept:
+        ending = sum(failure.cut > 0 for failure in found.alone)
+        parts.append(
+            "Tables are as they were: switches leave dead ports out of their groups, and messages "
+            "of which some path ends at a dead port get nothing until the subnet manager reroutes, "
+            f"after {ending:,} of {len(found.alone):,} failures"
+            if ending
+            else "Tables are as they were: switches leave dead ports out of their groups"
+        )
     return f"{'. '.join(parts)}."
 
 
@@ -106,6 +115,8 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
     numeric = ["hosts cut off", "random pairs get", "change"]
     if found.mended:
         numeric.append("entries changed")
+    if found.kept:
+        numeric.append("pairs cut off")
     tried = any(failure.rerouted is not None for failure in failures)
     if tried:
         numeric += ["rerouted", "change then"]
@@ -123,6 +134,7 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
                 percent(failure.bandwidth),
                 _change(failure.change, failure.margin),
                 *((f"{failure.changed:,}",) if found.mended else ()),
+                *((percent(failure.cut),) if found.kept else ()),
                 *(_rerouted(failure) if tried else ()),
                 *((_hit_words(failure.servers) or UNKNOWN,) if hit else ()),
                 *(_still(failure) if still else ()),
@@ -164,6 +176,8 @@ def _still(failure: FabricFailure) -> tuple[str, str]:
 
 def _how(found: Failures) -> str:
     """How messages get past what died."""
+    if found.kept:
+        return "with the tables as they were, without dead ports"
     return "with mended tables" if found.mended else "over the shortest paths that are left"
 
 
@@ -311,6 +325,11 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     kinds: Annotated[list[str], '"switch" or "cable", for each.']
     hosts: Annotated[int, "that are gone with it or cut off."]
     changed: Annotated[int, "table entries that had to change; 0 where there are no tables."]
+    cut: Annotated[
+        float,
+        "share of pairs of the hosts left whose messages do not arrive; only where tables of "
+        "adaptive routing stay as they were.",
+    ]
     bandwidth: Annotated[
         float,
         "what random pairs of hosts get on average, with mended tables or, without tables, over "

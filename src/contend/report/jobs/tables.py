@@ -285,10 +285,17 @@ def _next_table(found: Jobs) -> ResultTable:
         columns=("servers", *numeric, "of them most"),
         rows=tuple(rows),
         numeric=frozenset(numeric),
-        note=f"{counted(found.free, 'server')} free, {counted(found.next.tried, 'choice')} tried; "
-        f"the fewest leaves: {found.next.fewest_leaves:,}; the hosts of all jobs get {gain} points "
-        "more by the best",
+        note=f"{_searched(found)}{counted(found.free, 'server')} free, "
+        f"{counted(found.next.tried, 'choice')} tried; the fewest leaves: "
+        f"{found.next.fewest_leaves:,}; the hosts of all jobs get {gain} points more by the best",
     )
+
+
+def _searched(found: Jobs) -> str:
+    routes = found.fabric.routes
+    if routes is None or not routes.together:
+        return ""
+    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}; "
 
 
 def _order_table(seats: Seats) -> ResultTable:

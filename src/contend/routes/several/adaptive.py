@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,9 +13,10 @@ from contend import _core
 from contend.errors import Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
-from contend.routes.routes import Routes, unreachable
+from contend.routes.routes import Routes, RoutesLeft, unreachable
 
 _MOST_GROUPS = 0xFFFF
+_NO_PORT = 0xFFFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,70 @@ class AdaptiveTables(Routes):
             fabric.core, *self._arrays, *addresses, hosts, not self._splits
         )
 
+    def as_they_were(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains
+    ) -> RoutesLeft:
+        """Switches take dead ports out of their groups."""
+        died = np.flatnonzero(rest.channel_died()[::2])
+        dead = [
+            *zip(
+                fabric.cable_from[died].tolist(), fabric.cable_from_port[died].tolist(), strict=True
+            ),
+            *zip(fabric.cable_to[died].tolist(), fabric.cable_to_port[died].tolist(), strict=True),
+        ]
+        left = self.without_ports(fabric, dead)
+        found = _core.make_grouped_rest(
+            fabric.core,
+            *left._arrays,
+            *(fabric.host_lid, fabric.host_lmc),
+            hosts,
+            not self._splits,
+        )
+        return RoutesLeft(*found)
+
+    def without_ports(self, fabric: Fabric, dead: Iterable[tuple[int, int]]) -> AdaptiveTables:
+        """The same where ports have died, of which their switches learn by themselves.
+
+        A group loses them. Where nothing is left of it that leads anywhere, an entry's own port
+        counts, if that is alive.
+
+        Args:
+            fabric: with what these ports lead to, dead or alive.
+            dead: switch and port of each.
+        """
+        of_switch: dict[int, set[int]] = {}
+        for switch, port in dead:
+            of_switch.setdefault(switch, set()).add(port)
+        plugged = _ports_plugged(fabric, of_switch)
+        ports, of_entry = self.ports.copy(), self.groups.of_entry.copy()
+        members = [self.groups.members(group) for group in range(len(self.groups.hashed))]
+        hashed = self.groups.hashed.tolist()
+        known: dict[tuple[int, tuple[int, ...]], int] = {}
+        for switch, gone in of_switch.items():
+            ports[switch, np.isin(ports[switch], list(gone))] = _NO_PORT
+            row = self.groups.of_entry[switch]
+            for group in np.unique(row[row > 0]).tolist():
+                if gone.isdisjoint(members[group]):
+                    continue
+                left = [port for port in members[group] if port not in gone]
+                number = 0
+                if not plugged[switch].isdisjoint(left):
+                    key = (hashed[group], tuple(left))
+                    number = known.setdefault(key, len(members))
+                    if number == len(members):
+                        members.append(left)
+                        hashed.append(hashed[group])
+                of_entry[switch, row == group] = number
+        if len(members) > _MOST_GROUPS + 1:
+            raise UsageError(f"more than {_MOST_GROUPS:,} different groups of ports are left")
+        groups = PortGroups(
+            of_entry=of_entry,
+            first=np.cumsum([0, *map(len, members)]).astype(np.uint32),
+            ports=np.array([port for each in members for port in each], dtype=np.uint16),
+            hashed=np.array(hashed, dtype=np.uint8),
+        )
+        return replace(self, ports=ports, groups=groups)
+
     def follow(
         self, fabric: Fabric, examples: int
     ) -> tuple[_core.RouteCheck, int, list[int], NDArray[np.uint32]]:
@@ -144,7 +210,7 @@ class AdaptiveTables(Routes):
         group, port = int(self.groups.of_entry[switch, address]), int(self.ports[switch, address])
         if group:
             return self.groups.members(group)
-        return [] if port == 0xFFFF else [port]
+        return [] if port == _NO_PORT else [port]
 
     @property
     def _arrays(
@@ -152,6 +218,19 @@ class AdaptiveTables(Routes):
     ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint16]]:
         groups = self.groups
         return self.ports, groups.of_entry, groups.first, groups.ports
+
+
+def _ports_plugged(fabric: Fabric, switches: Iterable[int]) -> dict[int, set[int]]:
+    """Ports of some switches that something is plugged into."""
+    plugged: dict[int, set[int]] = {switch: set() for switch in switches}
+    for ends, ports in (
+        (fabric.cable_from, fabric.cable_from_port),
+        (fabric.cable_to, fabric.cable_to_port),
+        (fabric.host_switch, fabric.host_port),
+    ):
+        for switch in plugged:
+            plugged[switch].update(ports[ends == switch].tolist())
+    return plugged
 
 
 def shortest_in_groups(fabric: Fabric, *, hashed: bool) -> AdaptiveTables:

@@ -92,4 +92,9 @@ void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sam
 /// Number of equally likely outcomes of pattern and placement together, when it is below 2^63.
 std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& seating);
 
+/// How many messages each sample has that do not stay on their host, over all rounds.
+/// Throws Error as simulate() does. Cost: drawing them.
+std::vector<std::uint64_t> message_counts(const Pattern& pattern, const Seating& seating,
+                                          const Samples& samples);
+
 }  // namespace contend

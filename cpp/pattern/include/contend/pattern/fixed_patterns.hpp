@@ -81,4 +81,12 @@ std::unique_ptr<Pattern> make_copies(Rank copies, std::shared_ptr<const Pattern>
 std::unique_ptr<Pattern> make_rest(std::shared_ptr<const Pattern> pattern,
                                    std::vector<std::uint8_t> gone);
 
+/// A pattern without the messages that a table cuts: `cut` has `columns` for each row, `row` a row
+/// for every target and `column` a column for every source. Drawn as of the whole pattern.
+/// Throws Error where they do not fit.
+std::unique_ptr<Pattern> make_without_pairs(std::shared_ptr<const Pattern> pattern,
+                                            std::vector<std::uint32_t> row,
+                                            std::vector<std::uint32_t> column,
+                                            std::vector<std::uint8_t> cut, std::size_t columns);
+
 }  // namespace contend

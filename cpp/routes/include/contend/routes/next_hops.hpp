@@ -127,9 +127,11 @@ class TableHops {
 };
 
 /// The same for the first addresses of places. Throws UnreachableError when some way from the
-/// switch of a place to another place does not arrive.
+/// switch of a place to another place does not arrive; or, where `cut` is given, says by row and
+/// source whether that is so.
 NextHops next_hops(const Fabric& fabric, const TableView& tables, const GroupView& groups,
-                   const AddressView& addresses, const Places& places);
+                   const AddressView& addresses, const Places& places,
+                   std::vector<std::uint8_t>* cut = nullptr);
 
 /// All ways from some switches to the end of one row after the other.
 class WaysTo {
