@@ -257,6 +257,8 @@ def kinds() -> Iterator[Kind]:
     matrix = np.arange(RANKS**2, dtype=np.int64).reshape(RANKS, RANKS)
     arrays = [_npy(matrix), _npy(np.eye(4)), _npy(matrix[:5, :5].astype("f4"))]
     yield Kind("pattern .npy", arrays, ARRAY, reading.pattern_file, "input.npy", command=sent)
+    graphs = _seed("rails/server.graph.xml")
+    yield Kind("NCCL's graphs", graphs, TEXT, reading.pattern_file, "graph.xml", command=sent)
     yield Kind("pattern specifications", _PATTERNS, TEXT, reading.pattern, is_text=True)
     yield Kind("generator specifications", _SPECIFICATIONS, TEXT, reading.generator, is_text=True)
     engines = (

@@ -114,7 +114,7 @@ def test_every_family_is_listed() -> None:
         assert form.form in str(caught.value)
         example_of = form.form.split("[")[0].replace("XxYx...", "4x4").replace("Nd", "2d")
         example_of = re.sub(r"\b[AB]\b", "ring", re.sub(r"\b[WKP]\b", "4", example_of))
-        if form.form != "file:PATH":
+        if not form.form.startswith("file:PATH"):
             assert parse(example_of, 16).ranks == 16
 
 

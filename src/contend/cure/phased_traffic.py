@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
-from contend.pattern import FORMS, open_matrix, parse, read_messages
+from contend.pattern import FORMS, holds_nccl_graphs, open_matrix, parse, read_messages
 from contend.prediction import ProfiledProgram, program_of
 from contend.profiling import KINDS, ProgramProfile, is_profile, load_profile
 from contend.schedule import Action
@@ -72,7 +72,7 @@ def sent_by(source: str | Path | ProgramProfile, ranks: int) -> RankTraffic:
         return _of_profile(load_profile(Path(source)))
     source = str(source)
     spec = pattern_of(source)
-    if spec.startswith("file:"):
+    if spec.startswith("file:") and not holds_nccl_graphs(spec.removeprefix("file:")):
         return _of_file(spec.removeprefix("file:"))
     if _family(source) not in {_family(form.form) for form in FORMS}:
         raise UsageError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +13,9 @@ from contend.cure.phased_traffic import UNSAID_BYTES, RankTraffic, sent_by
 from contend.cure.servers import Servers
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
+from contend.pattern import rails_told
 from contend.placement import HostChoice, by_server, leaf_by_leaf, parse
 
-_COPIES = re.compile(r"\s*(\d{1,9})\s*\*")
 # Samples by which a start is chosen where there are more servers than needed.
 _SAMPLES = 24
 
@@ -62,11 +61,11 @@ def servers_to_choose(
 ) -> NDArray[np.uint32] | None:
     """Hosts of whole servers by rail, shape [servers, rails], where ranks are seated by servers.
 
-    They are where the source is None, or a pattern such as ``8 * ring`` of as many copies as
-    servers have adapters; None otherwise.
+    They are where the source is None, or a pattern such as ``8 * ring`` or NCCL's graphs for as
+    many rails as servers have adapters; None otherwise.
     """
-    copies = _COPIES.match(source) if isinstance(source, str) else None
-    if source is not None and copies is None:
+    told = rails_told(source) if isinstance(source, str) else None
+    if source is not None and told is None:
         return None
     order = parse(placement or "given", fabric, hosts=hosts).hosts
     placed = by_server(fabric, order[np.sort(np.unique(order, return_index=True)[1])])
@@ -76,7 +75,7 @@ def servers_to_choose(
             f"servers of {fabric.name} have one adapter each: expected a profile, a .npy matrix or "
             "a pattern (contend simulate --list), and the fabric"
         )
-    return placed if rails > 1 and (copies is None or int(copies[1]) == rails) else None
+    return placed if rails > 1 and told in (None, rails) else None
 
 
 def seat_servers(

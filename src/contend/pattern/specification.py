@@ -13,6 +13,7 @@ import numpy as np
 
 from contend import _core
 from contend.errors import UsageError
+from contend.pattern.nccl_graph import holds_nccl_graphs, nccl_pattern, rails_of_nccl
 from contend.pattern.pattern import MOST_RANKS, Pattern, from_columns
 from contend.pattern.pattern_file import read_pattern_file
 from contend.units import nearest
@@ -102,6 +103,13 @@ def _both_ways(pattern: _core.Pattern) -> _core.Pattern:
     down, up = (np.concatenate([messages[end] for messages in rounds]) for end in (0, 1))
     source, target = np.append(down, up), np.append(up, down)
     return from_columns(pattern.ranks, np.array([0, len(source)]), source, target, None)
+
+
+def _of_file(path: str, ranks: int) -> Drawn:
+    """Told by its content."""
+    if holds_nccl_graphs(path):
+        return nccl_pattern(path, ranks), 1.0
+    return read_pattern_file(path, ranks), 1.0
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:
@@ -252,8 +260,12 @@ FAMILIES = (
     _named("tornado", "rank i sends almost halfway round", _core.make_tornado),
     PatternFamily(
         "file",
-        lambda path, ranks: (read_pattern_file(path, ranks), 1.0),
-        {":PATH": "rounds of source, target[, bytes] from a .csv, or a matrix from a .npy"},
+        _of_file,
+        {
+            ":PATH": "rounds of source, target[, bytes] from a .csv, or a matrix from a .npy",
+            ":PATH[,ring][,tree][,rails=R]": "NCCL's rings, then its trees, between servers: from "
+            "what NCCL_GRAPH_DUMP_FILE names",
+        },
     ),
 )
 """Every family of patterns. One more is one entry here: it is parsed, listed and named by that."""
@@ -291,6 +303,19 @@ def parse(spec: str, ranks: int) -> Pattern:
         return _make(spec, family, rest, ranks)
     except UsageError as error:
         raise _refusal(spec, f"expected {error}") from None
+
+
+def rails_told(spec: str) -> int | None:
+    """How many adapters a server has in a pattern of copies, or of NCCL's graphs; else None.
+
+    Raises:
+        InputError: a file of graphs holds something else.
+    """
+    spec = spec.strip()
+    if (several := _COPIES.fullmatch(spec)) is not None:
+        return int(several[1])
+    path = spec.removeprefix("file:")
+    return rails_of_nccl(path) if path != spec and holds_nccl_graphs(path) else None
 
 
 def _refusal(spec: str, why: str) -> UsageError:
