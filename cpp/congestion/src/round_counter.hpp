@@ -12,6 +12,7 @@
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
 #include "fold_usage.hpp"
+#include "lone_piece.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
 #include "split_counter.hpp"
@@ -53,10 +54,12 @@ class RoundCounter {
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
   void draw_routes(std::uint64_t draw) { draw_ = draw; }
 
-  /// Looks up the routes of a piece and counts it. Source and target differ in every message.
+  /// Looks up the routes of a piece and counts it. Source and target differ in every message; both
+  /// arrays stay until clear() where they are the round's only ones.
   /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
     if (!split_) look_up(source, target);
+    lone_.add(source, target);
     // No channel is sure to hold more at once.
     const std::size_t at_once = std::max<std::size_t>(1, most_messages_ / unit_);
     for (std::size_t first = 0; first < source.size(); first += at_once) {
@@ -75,6 +78,7 @@ class RoundCounter {
       usage_[c] += other.usage_[c];
     }
     if (split_) split_->absorb(*other.split_);
+    lone_.add_others();
     other.clear();
   }
 
@@ -85,7 +89,8 @@ class RoundCounter {
       const std::span<std::uint32_t> between = {usage_.data(), resolver_.switch_channels()};
       refuse_more(static_cast<std::uint64_t>(split_->spread(unit_, between) + 0.5));
     }
-    const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
+    const std::uint32_t largest =
+        few() ? fold_few() : fold_usage(usage_.data(), total_.data(), usage_.size());
     if (split_) {
       split_->find_worst(usage_, largest, unit_, pi_values_);
     } else {
@@ -97,6 +102,7 @@ class RoundCounter {
   /// Takes the counts of another, which has folded them.
   void adopt(const RoundCounter& folded) {
     usage_ = folded.usage_;
+    lone_.add_others();
     pi_values_ = folded.pi_values_;
     if (split_) split_->adopt(*folded.split_);
     counters_.begin(values().size());
@@ -167,7 +173,12 @@ class RoundCounter {
   }
 
   void clear() {
-    std::fill(usage_.begin(), usage_.end(), 0U);
+    if (few()) {
+      for_each_of_few([&](std::size_t channel, std::uint32_t) { usage_[channel] = 0; });
+    } else {
+      std::fill(usage_.begin(), usage_.end(), 0U);
+    }
+    lone_.clear();
     if (split_) split_->clear();
     unchecked_ = 0;
   }
@@ -218,6 +229,27 @@ class RoundCounter {
   void forget_padding() {
     const auto pads = usage_.begin() + static_cast<std::ptrdiff_t>(resolver_.switch_channels());
     std::fill_n(pads, kPads, 0U);
+  }
+
+  bool few() const { return !split_ && lone_.is_few(resolver_.stride(), usage_.size()); }
+
+  /// Visits every channel of every message of the round, which are few, with what it adds there.
+  template <class Visit>
+  void for_each_of_few(const Visit& visit) const {
+    const std::size_t visits = lone_.source().size() * resolver_.stride();
+    for (std::size_t k = 0; k < visits; ++k) visit(std::size_t{routes_[k]}, 1U);
+    if (places_ == 0) return;
+    for (const Place source : lone_.source()) visit(sent_ + source, unit_);
+    for (const Place target : lone_.target()) visit(sent_ + places_ + target, unit_);
+  }
+
+  std::uint32_t fold_few() {
+    std::uint32_t largest = 0;
+    for_each_of_few([&](std::size_t channel, std::uint32_t added) {
+      total_[channel] += added;
+      largest = std::max(largest, usage_[channel]);
+    });
+    return largest;
   }
 
   /// Whether ports that several messages share limit these by themselves.
@@ -343,6 +375,7 @@ class RoundCounter {
   PiValues pi_values_;
   std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
   std::uint64_t draw_ = 0;
+  LonePiece lone_;
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
   ValueCounters counters_;

@@ -174,6 +174,13 @@ TEST_CASE("fewer ranks than slots") {
              on.fabric.switch_channels());
 }
 
+TEST_CASE("rounds of few messages, whose channels alone are gone through, and of many in turn") {
+  const RandomFabric on = make_random_fabric(40, 2, 64, 250);
+  const Places places{in_order(64), false};
+  compare_every_kind(on, places, {in_order(64), 1, true});
+  compare_every_kind(on, places, {in_order(32), 2, false}, mixed_rates(40, on, 64));
+}
+
 TEST_CASE("channel numbers beyond 16 bits") {
   // 33,000 cables between two switches.
   const RandomFabric on = make_random_fabric(24, 2, 16, 32'999);
