@@ -1,7 +1,8 @@
 #!/bin/bash
-# Shows that an ordinary `pip install "contend[mpi]"` works: the package built from a source archive
-# in a fresh environment, used from outside the checkout, and measuring where no MPI library is
-# installed but the one that comes with it. Environment: PYTHON (default python3).
+# Shows that an ordinary `pip install "contend[mpi]"` works: the package as a wheel in a fresh
+# environment, used from outside the checkout, without a compiler, and measuring where no MPI library
+# is installed but the one that comes with it. tools/check_install.sh [WHEEL] takes a wheel, or builds
+# one from source. Environment: PYTHON (default python3).
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
@@ -13,10 +14,23 @@ trap 'rm -rf "$scratch" "$build"' EXIT
 unset PYTHONPATH PYTHONHOME
 
 "${PYTHON:-python3}" -m venv "$scratch/venv"
+wheel=${1:+$(realpath "$1")}
 cd "$scratch"
-venv/bin/python -m pip install --quiet --disable-pip-version-check \
-  --config-settings build-dir="$build" "contend[mpi] @ file://$checkout"
+if [ -z "$wheel" ]; then
+  venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir built \
+    --config-settings build-dir="$build" "$checkout"
+  wheel=$(echo "$scratch"/built/*.whl)
+fi
+venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: "contend[mpi] @ file://$wheel"
 venv/bin/contend --help >/dev/null
+
+# All that is in the checkout's package but what is made there: sources of probes, scripts of pages.
+lost=$(cd "$checkout/src" && find contend -type f ! -path '*/__pycache__/*' ! -name '_core*' | sort |
+  comm -23 - <("$scratch/venv/bin/python" -m zipfile --list "$wheel" | awk '{ print $1 }' | sort))
+if [ -n "$lost" ]; then
+  echo "the wheel lacks" $lost >&2
+  exit 1
+fi
 venv/bin/python - "$scratch" <<'END'
 import sys
 
@@ -27,6 +41,24 @@ assert contend.__file__.startswith(sys.argv[1]), contend.__file__
 assert contend._core.__file__.startswith(sys.argv[1]), contend._core.__file__
 END
 echo "pip install works: $(venv/bin/python -m pip show contend | sed -n '1,2s/.*: //p' | xargs)"
+
+# Without any program but the shell's own, so without compilers: all but measuring.
+mkdir none
+(
+  cd "$checkout"
+  for words in "simulate fig1 --samples 100" "fabric show demo/elbe.ibnetdiscover --routes demo/elbe.lfts" \
+    "simulate demo/elbe.ibnetdiscover --routes demo/elbe.lfts --samples 100 --plot $scratch/elbe.html"; do
+    env -i PATH="$scratch/none" HOME="$scratch/home" "$scratch/venv/bin/contend" $words >/dev/null
+  done
+)
+env -i PATH="$scratch/none" HOME="$scratch/home" venv/bin/contend doctor --json doctor.json >/dev/null
+venv/bin/python - <<'END'
+import json
+
+able = {each["name"]: each["usable"] for each in json.load(open("doctor.json"))["abilities"]}
+assert able["simulate"] and not able["compile probes"] and not able["measure"], able
+print("it runs without a compiler")
+END
 
 # A machine with all programs of this one, compilers too, but without its MPI libraries and what
 # leads to them.

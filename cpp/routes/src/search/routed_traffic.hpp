@@ -126,10 +126,10 @@ class RoutedTraffic {
   void load(std::size_t d) {
     walk(d, [&](SwitchId source, LinkId link, LinkId) {
       const std::uint64_t price = sent(d, source) * weight_[link];
-      price_[link] += Sign * price;
+      price_[link] += static_cast<std::uint64_t>(Sign) * price;
       if (!own_.empty()) {
         own_[source_number_[source] * price_.size() + link] +=
-            Sign * static_cast<std::uint32_t>(price / hosts_[source]);
+            static_cast<std::uint32_t>(Sign) * static_cast<std::uint32_t>(price / hosts_[source]);
       }
     });
   }
@@ -142,7 +142,7 @@ class RoutedTraffic {
     for (std::size_t k = first; k < to_.size() && to_[k].host == to_[d].host; ++k) {
       if (k == d) continue;
       walk(k, [&](SwitchId source, LinkId link, LinkId) {
-        price_[link] += Sign * kDear * sent(k, source) * weight_[link];
+        price_[link] += static_cast<std::uint64_t>(Sign) * kDear * sent(k, source) * weight_[link];
       });
     }
   }
