@@ -44,6 +44,7 @@ from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import StudyJson, VerificationJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
+from contend.report.watching import WatchedJson
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 KEPT = Path(__file__).parent.parent / "tests" / "data" / "kept" / "names.txt"
@@ -59,6 +60,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend tune": (TuningJson,),
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
+    "contend watch": (WatchedJson,),
     "contend jobs": (JobsJson,),
     "contend fabric show": (FabricSummaryJson,),
     "contend fabric check": (CheckReportJson,),

@@ -59,3 +59,5 @@ from .studies import PredictedMemory as PredictedMemory
 from .studies import SimulatedStudy as SimulatedStudy
 from .studies import VerifiedStudy as VerifiedStudy
 from .studies import study as study
+from .watching import Watched as Watched
+from .watching import watch as watch

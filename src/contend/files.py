@@ -44,6 +44,16 @@ def check_place(path: Path) -> None:
         raise UsageError(f"{path}: Permission denied")
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Adds a line to a file, which need not be there yet, in one step.
+
+    Raises:
+        OSError: the disk is full, or the file cannot be written.
+    """
+    with path.open("ab", buffering=0) as file:
+        file.write(line + b"\n")
+
+
 def read_bounded(path: str | Path, most: int = LARGEST) -> bytes:
     """The content of a file that is held whole; it may be a pipe or a device without an end.
 

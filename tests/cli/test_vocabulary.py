@@ -158,7 +158,7 @@ _LOADING = {
 _WITH_MORE = {
     *("contend calibrate", "contend explain", "contend predict alltoall", "contend study"),
     *("contend predict program", "contend profile", "contend run", "contend measure bisect"),
-    *("contend measure pingpong", "contend measure sort"),
+    *("contend measure pingpong", "contend measure sort", "contend watch"),
 }
 
 

@@ -219,6 +219,11 @@ VERBS = (
         "contend.cli.cure.tune:tune",
         "Learn which all-to-all is fastest for which ranks and sizes, and write rules for it.",
     ),
+    Verb(
+        "watch",
+        "contend.cli.watch:watch",
+        "Show what every cable carries now, beside what it can and should.",
+    ),
 )
 
 app = typer.Typer(

@@ -81,7 +81,7 @@ ChannelsOption = Annotated[
 COUNTERS = Option(("--counters",), "FILE", "Compare with port counters")
 BEFORE = Option(("--before",), "FILE", "Subtract an earlier reading of the counters")
 INTERVAL = Option(
-    ("--interval",), "TIME", "Time between the two readings", parsed("--interval", parse_seconds)
+    ("--interval",), "TIME", "Time between two readings", parsed("--interval", parse_seconds)
 )
 CountersOption = Annotated[
     list[str] | None,

@@ -66,3 +66,4 @@ from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of
 from .table import print_tables as print_tables
 from .tuning import tuning_document as tuning_document
+from .watching import watched_document as watched_document

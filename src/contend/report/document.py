@@ -55,6 +55,7 @@ class Document:
         plain: what a terminal shows instead of all that: a list for other programs.
         closing: lines below the tables on a terminal, such as which files were written.
         brief: whether a terminal shows the verdict and these lines alone.
+        renewed: seconds after which a browser loads its page anew; 0 for never.
         shortfall: what fell short though the result stands; "" for nothing.
     """
 
@@ -69,6 +70,7 @@ class Document:
     plain: str | None = None
     closing: Sequence[str] = ()
     brief: bool = False
+    renewed: float = 0.0
     shortfall: str = ""
 
     def __post_init__(self) -> None:
@@ -163,7 +165,7 @@ class Document:
             shown = [name for name in names if not exploring or name != "network"]
             named = (drawn for name in shown for drawn in self._figures(name))
             told = (self.tables, self._lines(), self.remarks)
-            return save_page(named, path, *told, exploring)
+            return save_page(named, path, *told, exploring, self.renewed)
         figures = self._figures()
         first = list(islice(figures, 2))
         if len(first) > 1:

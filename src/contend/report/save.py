@@ -78,10 +78,11 @@ def save_page(
     verdict: Sequence[str] = (),
     remarks: Sequence[str] = (),
     exploring: Sequence[str] = (),
+    renewed: float = 0.0,
 ) -> list[Path]:
     """Writes named figures and the rest of `html_page` as one page."""
     pictures = [_render(figure, "svg").decode() for _, figure in figures]
-    write_whole(path, html_page(pictures, tables, verdict, remarks, exploring).encode())
+    write_whole(path, html_page(pictures, tables, verdict, remarks, exploring, renewed).encode())
     return [path]
 
 

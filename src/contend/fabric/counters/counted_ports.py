@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric.counters.port_counters import UNITS, PortCount, read_counters
+from contend.fabric.counters.port_counters import FAULTS, UNITS, PortCount, read_counters
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import server_names
 from contend.fabric.streams.source import open_chunks, source_name
@@ -46,6 +46,8 @@ class Carried:
         compared: how many channels have two counters: from two sources, or from the ports at both
             ends.
         fourfold: how many of these differ by a factor of four, as where words pass for bytes.
+        faults: how often what went wrong, by `FAULTS`: packets dropped before a channel, errors at
+            its end, and the link down, NaN where no counter tells, shape [channels].
     """
 
     fabric: Fabric
@@ -59,6 +61,7 @@ class Carried:
     units: dict[str, int]
     compared: int
     fourfold: int
+    faults: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def known(self) -> NDArray[np.int64]:
@@ -84,18 +87,38 @@ def carried(
         UsageError: a file cannot be read, or no counter is of a channel between switches.
         InputError: a file holds something else.
     """
-    last = _Reading(fabric, counters)
-    columns, cleared = last.columns, 0
-    if before:
-        first = _Reading(fabric, before)
+    first = Reading(fabric, read_all(before)) if before else None
+    last = Reading(fabric, read_all(counters))
+    result = carried_between(first, last, seconds)
+    if len(result.known) == 0:
+        why = _why_nothing(last, result.cleared)
+        raise UsageError(f"{', '.join(map(str, counters))}: {why}")
+    return result
+
+
+def carried_between(first: Reading | None, last: Reading, seconds: float | None = None) -> Carried:
+    """What channels have carried between two readings.
+
+    Args:
+        first: the earlier one; None for all that was counted since counters were cleared.
+        last: the later one.
+        seconds: between both; None takes them from the times that counters say, if they do.
+    """
+    fabric = last.fabric
+    columns, cleared, faults = last.columns, 0, last.faults
+    if first is not None:
         columns, cleared = _between(fabric, first.columns, last.columns)
+        # What is seen for the first time has happened since nobody knows when.
+        none = np.full(fabric.channels, np.nan)
+        grown = {name: faults[name] - first.faults.get(name, none) for name in faults}
+        faults = {name: np.where(more < 0, np.nan, more) for name, more in grown.items()}
         if seconds is None and last.time is not None and first.time is not None:
             passed = last.time - first.time
             seconds = passed if passed > 0 else None
     sent, waited, ratios = _merged(fabric, columns)
     fourfold = np.abs(ratios / 4 - 1) < _ALIKE
     kinds = [kind for kind in UNITS if {("sent", kind), ("received", kind)} & columns.keys()]
-    result = Carried(
+    return Carried(
         fabric=fabric,
         sent=sent,
         waited=waited,
@@ -107,10 +130,8 @@ def carried(
         units={kind: UNITS[kind] for kind in kinds},
         compared=len(ratios),
         fourfold=int(np.count_nonzero(fourfold)),
+        faults=faults,
     )
-    if len(result.known) == 0:
-        raise UsageError(f"{', '.join(map(str, counters))}: {_why_nothing(last, cleared)}")
-    return result
 
 
 _Columns = dict[tuple[str, str], NDArray[np.float64]]
@@ -163,7 +184,7 @@ def _merged(
     return sent, waited, np.concatenate(ratios)
 
 
-def _why_nothing(reading: _Reading, cleared: int) -> str:
+def _why_nothing(reading: Reading, cleared: int) -> str:
     """Why no channel between switches has a counter of what it carries."""
     name = reading.fabric.name
     if not reading.between:
@@ -191,11 +212,12 @@ def _why_nothing(reading: _Reading, cleared: int) -> str:
     )
 
 
-class _Reading:
+class Reading:
     """Counters at one time, on channels.
 
     Attributes:
         fabric: whose.
+        faults: what went wrong, see `Carried`.
         columns: bytes sent or received, or ticks waited, by meaning and kind of counters, by
             channel, NaN where no counter tells, shape [channels].
         ports: how many ports had counters.
@@ -207,16 +229,17 @@ class _Reading:
         time: the latest that counters are of; None where none says it.
     """
 
-    def __init__(self, fabric: Fabric, paths: Iterable[str | Path]) -> None:
+    def __init__(self, fabric: Fabric, counts: Iterable[PortCount]) -> None:
         self.fabric = fabric
         self._channels = _ports(fabric)
         self.columns: _Columns = {}
+        self.faults: dict[str, NDArray[np.float64]] = {}
         ports, unknown, between = set(), set(), set()
         told: set[str] = set()
         full: set[Any] = set()
         times: list[float] = []
         self.data = False
-        for count in _read_all(paths):
+        for count in counts:
             ports.add(count.key)
             channels = self._of(count)
             if channels is None:
@@ -234,6 +257,12 @@ class _Reading:
                         column = np.full(fabric.channels, np.nan)
                         self.columns[meaning, count.kind] = column
                     column[channel] = value
+            for name in FAULTS:
+                happened = [n for (meaning, _), n in count.faults.items() if meaning == name]
+                if happened:
+                    at = into if name == "errors" else out
+                    column = self.faults.setdefault(name, np.full(fabric.channels, np.nan))
+                    column[at] = np.nan_to_num(column[at]) + sum(happened)
             if out < 2 * fabric.cables:
                 between.add(out)
                 told |= count.told
@@ -304,7 +333,7 @@ def _name_switch(
     found[("lid", int(fabric.switch_lid[switch]), port)] = channels
 
 
-def _read_all(paths: Iterable[str | Path]) -> list[PortCount]:
+def read_all(paths: Iterable[str | Path]) -> list[PortCount]:
     """The counters of all files; of several of a kind that name a port alike, the last ones."""
     counts: dict[Any, PortCount] = {}
     for path in paths:
@@ -324,6 +353,7 @@ def _filled(known: PortCount, count: PortCount) -> PortCount:
         for name in ("sent", "received", "waited", "time")
         if (value := getattr(count, name)) is not None
     }
+    told["faults"] = {**known.faults, **count.faults}
     return replace(known, told=known.told | count.told, full=known.full | count.full, **told)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ class PortCount:
         sent: bytes; None where it is not said, or where the counter is full.
         received: likewise.
         waited: ticks in which the port had something to send and could not.
+        faults: what went wrong, by the meaning in `FAULTS` and the counter's name.
         time: seconds since 1970 at which that was so; None where it is not said.
         kind: of counters, which tells what `sent` and `received` were taken for: one of `UNITS`.
         told: names of all its counters, those of errors too.
@@ -50,6 +51,7 @@ class PortCount:
     sent: float | None = None
     received: float | None = None
     waited: float | None = None
+    faults: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False)
     time: float | None = None
     kind: str = field(default="", compare=False)
     told: frozenset[str] = field(default=frozenset(), compare=False)
@@ -103,6 +105,34 @@ _METRICS = {
         )
     },
 }
+FAULTS = ("discards", "errors", "downs")
+"""What ports count of faults: packets that were dropped on the way out, errors of what came in, and
+how often the link went down."""
+_FAULTS = {
+    **dict.fromkeys(("portxmitdiscards", "xmtdiscards"), "discards"),
+    **dict.fromkeys(("linkdownedcounter", "linkdowned"), "downs"),
+    **dict.fromkeys(
+        (
+            *("symbolerrorcounter", "symbolerrors", "portrcverrors", "rcverrors"),
+            *("linkerrorrecoverycounter", "linkrecovers"),
+            *("locallinkintegrityerrors", "linkintegrityerrors"),
+        ),
+        "errors",
+    ),
+}
+# The same in the names of exporters' metrics, behind what says whose port it is.
+_FAULT_METRICS = {
+    **dict.fromkeys(("transmit_discards", "port_discards_transmitted"), "discards"),
+    "link_downed": "downs",
+    **dict.fromkeys(
+        (
+            *("symbol_error", "receive_errors", "port_errors_received"),
+            *("link_error_recovery", "local_link_integrity_errors"),
+        ),
+        "errors",
+    ),
+}
+_OF_PORTS = re.compile(r"(?:node_)?infiniband_(?:switch_port_|hca_port_)?(\w+?)(?:_total)?")
 # Lines of a block of perfquery that count nothing.
 _NO_COUNTERS = {"PortSelect", "CounterSelect", "CounterSelect2"}
 _BLOCK = re.compile(r"# Port (?:extended )?counters: (?:Lid (\d+)|.*?) port (\d+)\b")
@@ -149,6 +179,9 @@ def _joined(one: PortCount, other: PortCount) -> PortCount:
     for name in ("sent", "received", "waited", "time"):
         values = [v for v in (getattr(one, name), getattr(other, name)) if v is not None]
         larger[name] = max(values, default=None)
+    larger["faults"] = dict(one.faults)
+    for fault, happened in other.faults.items():
+        larger["faults"][fault] = max(happened, one.faults.get(fault, 0.0))
     return replace(one, told=one.told | other.told, full=one.full | other.full, **larger)
 
 
@@ -182,7 +215,7 @@ def _counts(
         elif block is not None and (match := _IN_BLOCK.match(line)):
             if match[1] not in _NO_COUNTERS:
                 names.add(sys.intern(match[1]))
-            if match[1].lower() in _COUNTERS:
+            if match[1].lower() in _COUNTERS or match[1].lower() in _FAULTS:
                 yield number, _with(block, [(match[1], match[2])], source, number)
         elif line.strip():
             yield number, line.strip()
@@ -195,7 +228,13 @@ def _with(count: PortCount, pairs: Iterable[tuple[str, str]], source: str, line:
     for name, text in pairs:
         if meaning := _COUNTERS.get(name.lower()):
             count = _told(count, name, meaning, float(_whole(text, source, line)))
+        elif meaning := _FAULTS.get(name.lower()):
+            count = _with_fault(count, name, meaning, float(_whole(text, source, line)))
     return count
+
+
+def _with_fault(count: PortCount, name: str, meaning: str, value: float) -> PortCount:
+    return replace(count, faults={**count.faults, (meaning, name.lower()): value})
 
 
 def _told(count: PortCount, name: str, meaning: str, value: float) -> PortCount:
@@ -224,7 +263,9 @@ def _metric(
             ports[match[2]] = port
     time = int(match[4]) / 1000 if match[4] else None
     count = replace(port, time=time, kind=kind, told=frozenset((match[1],)))
-    if not meaning:
+    of_port = _OF_PORTS.fullmatch(match[1])
+    fault = _FAULT_METRICS.get(of_port[1], "") if of_port else ""
+    if not (meaning or fault):
         return count
     try:
         value = float(match[3])
@@ -232,6 +273,8 @@ def _metric(
         value = math.nan
     if not 0 <= value < math.inf:
         raise InputError(source, line, "a number from 0", match[3][:40])
+    if fault:
+        return _with_fault(count, match[1], fault, value)
     return _told(count, match[1], meaning, value)
 
 

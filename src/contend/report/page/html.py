@@ -20,6 +20,7 @@ def html_page(
     verdict: Sequence[str] = (),
     remarks: Sequence[str] = (),
     exploring: Sequence[str] = (),
+    renewed: float = 0.0,
 ) -> str:
     """The page's text.
 
@@ -29,6 +30,7 @@ def html_page(
         verdict: lines at the top.
         remarks: lines at the end.
         exploring: scripts of a network to explore, which is shown below the verdict.
+        renewed: seconds after which a browser loads it anew; 0 for never.
     """
     title = tables[0].title if tables else "contend"
     return "\n".join(
@@ -36,6 +38,7 @@ def html_page(
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
+            *([f'<meta http-equiv="refresh" content="{renewed:g}">'] if renewed else []),
             f"<title>{escape(title)}</title><style>{read_text('look.css')}</style></head><body>",
             f"<main{' class=wide' if exploring else ''}>",
             *(f"<h1>{escape(line)}</h1>" for line in verdict),

@@ -1,0 +1,106 @@
+"""``contend watch``: what every cable carries now, from port counters that are read again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from contend import report, watching
+from contend.cli.common import load
+from contend.cli.options.option import Option, Seconds, Share, parsed, writable
+from contend.cli.options.outputs import Outputs
+from contend.cli.options.shared import (
+    PATTERN,
+    FabricArgument,
+    Loading,
+    RouteOption,
+    RoutesOption,
+)
+from contend.cli.simulate import COUNTERS, INTERVAL
+from contend.files import append_line
+from contend.report import Document
+from contend.units import parse_share
+
+BUSY = Option(
+    ("--busy",), "SHARE", "Call a channel busy from here on", parsed("--busy", parse_share)
+)
+CountersOption = Annotated[
+    list[str],
+    COUNTERS(
+        ": a file or folder that something renews; command:PROGRAM, such as "
+        "'command:ibqueryerrors --counters'; or the address of a Prometheus, http://HOST:9090. "
+        "Repeat it for several."
+    ),
+]
+IntervalOption = Annotated[Seconds, INTERVAL(default="10 s")]
+CountOption = Annotated[
+    int | None, typer.Option("--count", metavar="N", min=1, help="End after N states.")
+]
+JobsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--jobs",
+        metavar="FILE",
+        help="What squeue --json prints: name the jobs that send over busy channels.",
+    ),
+]
+PatternOption = Annotated[str, PATTERN(": it predicts what channels carry, without --jobs.")]
+BusyOption = Annotated[Share, BUSY(default="90 %")]
+LogOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Append every state as a line of JSON.",
+        callback=writable,
+    ),
+]
+
+
+def watch(
+    loading: Loading,
+    outputs: Outputs,
+    fabric: FabricArgument,
+    counters: CountersOption,
+    interval: IntervalOption = 10.0,
+    count: CountOption = None,
+    jobs: JobsOption = None,
+    pattern: PatternOption = "bisect",
+    busy: BusyOption = 0.9,
+    log: LogOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+) -> Document:
+    """Show what every cable carries now, beside what it can and should.
+
+    It reads port counters again and again until Ctrl-C. A page (--plot net.html) renews itself.
+
+    Example: contend watch net.ibnetdiscover --counters "command:ibqueryerrors --counters"
+    """
+    loaded = load(fabric, routes, route, loading, need_routes=jobs is not None)
+    states = watching.watch(
+        loaded,
+        counters,
+        interval=interval,
+        count=count,
+        jobs=jobs,
+        pattern=pattern,
+        threshold=busy,
+    )
+    told = Document()
+    for seen in states:
+        told = report.watched_document(seen, renewed=interval)
+        if outputs.console.is_terminal:
+            outputs.console.clear()
+        else:
+            told = replace(told, brief=True)
+        told.print_to(outputs.console)
+        if log is not None:
+            append_line(log, msgspec.json.encode(told.record))
+        if outputs.plot is not None:
+            told.draw(outputs.plot)
+    return replace(told, plain="")

@@ -1,0 +1,87 @@
+"""Where port counters are read from, again and again: files, a command, or Prometheus."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+from contend.errors import InputError, UsageError
+from contend.fabric.counters.counted_ports import read_all
+from contend.fabric.counters.port_counters import PortCount, read_counters
+from contend.process import run_process
+
+CounterSource: TypeAlias = Callable[[], list[PortCount]]
+"""Reads all counters as they are now."""
+
+_COMMAND = "command:"
+_ADDRESSES = ("http://", "https://")
+# Seconds that one answer may take, and that lie between two samples at most.
+_LIMIT, _WINDOW = 60.0, "5m"
+# Far above what any network has: 64 MiB for each million counters.
+_MOST_BYTES = 1 << 30
+_QUERY = '{{__name__=~"(node_)?infiniband_.+"}}[{}]'
+
+
+def counter_source(text: str) -> CounterSource:
+    """A source of counters.
+
+    Args:
+        text: a file or folder, which is read anew each time; ``command:PROGRAM ...``, whose
+            standard output holds counters; or the address of a Prometheus, ``http://HOST:PORT``.
+
+    Raises:
+        UsageError: a command is empty.
+    """
+    if text.startswith(_COMMAND):
+        words = shlex.split(text.removeprefix(_COMMAND))
+        if not words:
+            raise UsageError(f"{text}: expected a command after {_COMMAND}")
+        return lambda: _by_command(text, words)
+    if text.startswith(_ADDRESSES):
+        return lambda: read_counters(_by_prometheus(text), text)
+    return lambda: read_all([text])
+
+
+def _by_command(text: str, words: Sequence[str]) -> list[PortCount]:
+    done = run_process(words, os.environ, _LIMIT)
+    if done.status != 0:
+        raise UsageError(f"{text}: {done.why}")
+    return read_counters([done.output], text)
+
+
+def _by_prometheus(address: str) -> Iterator[bytes]:
+    """The latest sample of every metric of InfiniBand ports, as exporters write them.
+
+    Raises:
+        InputError: nobody answers there, or something else than Prometheus.
+    """
+    query = urlencode({"query": _QUERY.format(_WINDOW)})
+    try:
+        with urlopen(f"{address.rstrip('/')}/api/v1/query?{query}", timeout=_LIMIT) as answer:
+            told = json.loads(answer.read(_MOST_BYTES))
+        series = told["data"]["result"]
+    except (OSError, URLError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise InputError(address, 0, "an answer of Prometheus", str(reason)) from None
+    except (KeyError, TypeError):
+        raise InputError(address, 0, "an answer of Prometheus", "something else") from None
+    if not series:
+        raise InputError(
+            address, 0, f"metrics infiniband_* or node_infiniband_* of the last {_WINDOW}", "none"
+        )
+    for one in series:
+        yield _line(one)
+
+
+def _line(series: dict[str, Any]) -> bytes:
+    labels = dict(series["metric"])
+    name = labels.pop("__name__")
+    time, value = series["values"][-1]
+    told = ",".join(f"{label}={json.dumps(text)}" for label, text in sorted(labels.items()))
+    return f"{name}{{{told}}} {value} {round(1000 * time)}\n".encode()

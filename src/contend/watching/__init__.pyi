@@ -1,0 +1,3 @@
+from .job_loads import JobLoads as JobLoads
+from .states import Watched as Watched
+from .states import watch as watch

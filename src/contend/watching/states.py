@@ -1,0 +1,166 @@
+"""Watches port counters: a state after every interval, until somebody ends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import simulate
+from contend.errors import ContendError, UsageError
+from contend.fabric import (
+    Carried,
+    CounterSource,
+    Fabric,
+    Reading,
+    carried_between,
+    counter_source,
+)
+from contend.placement import ListedJob, read_jobs
+from contend.shown import Shown
+from contend.units import rate_of
+from contend.watching.job_loads import JobLoads, job_loads
+
+
+@dataclass(frozen=True, eq=False)
+class Watched(Shown, told="watched_document"):
+    """What the channels of a fabric do now.
+
+    Attributes:
+        fabric: which.
+        time: seconds since 1970 of the last reading.
+        carried: between the last two readings.
+        busy: part of the time that the bytes took at the link's rate, NaN where that is not known,
+            shape [channels].
+        since: seconds since 1970 from which on a channel has been as busy as `threshold`, NaN for
+            those that are not, shape [channels].
+        threshold: from this part of its time on a channel is told as busy.
+        faults: what went wrong since watching began, by kind, shape [channels] each.
+        predicted: share of all messages that every channel should carry, shape [channels]; None
+            where routes or jobs are not known.
+        predicted_by: what predicts them: a pattern, or the running jobs.
+        jobs: that run; None where nobody asked.
+        missed: why readings in between failed.
+    """
+
+    fabric: Fabric
+    time: float
+    carried: Carried
+    busy: NDArray[np.float64]
+    since: NDArray[np.float64]
+    threshold: float
+    faults: dict[str, NDArray[np.float64]]
+    predicted: NDArray[np.float64] | None
+    predicted_by: str
+    jobs: JobLoads | None
+    missed: tuple[str, ...] = ()
+
+
+def watch(
+    fabric: Fabric,
+    counters: Sequence[str | Path],
+    *,
+    interval: float = 10.0,
+    count: int | None = None,
+    jobs: str | Path | Sequence[ListedJob] | None = None,
+    pattern: str = "bisect",
+    threshold: float = 0.9,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Watched]:
+    """Reads counters again and again, and says what channels have carried in between.
+
+    Args:
+        fabric: whose counters; with routes, for what should cross its channels.
+        counters: files or folders that somebody renews, ``command:PROGRAM ...``, or the address of
+            a Prometheus; see `contend.fabric.counter_source`.
+        interval: seconds between two readings.
+        count: how many states to give; None: one after the other for ever.
+        jobs: that run, as `contend.jobs` takes them; None: the pattern predicts.
+        pattern: that predicts where no jobs are given.
+        threshold: part of its time from which on a channel is told as busy.
+        clock: seconds since 1970.
+        sleep: waits so many seconds.
+
+    Raises:
+        UsageError: the first reading tells nothing of the fabric, or the interval is not above 0.
+        InputError: the first reading is something else. A later one that fails is told with the
+            next.
+    """
+    if interval <= 0:
+        raise UsageError(f"interval: expected a time above 0, got {interval:g} s")
+    sources = [counter_source(str(one)) for one in counters]
+    predicted, loads = _predicted(fabric, jobs, pattern)
+    first = last = _read(fabric, sources)
+    if not last.between:
+        names = ", ".join(map(str, counters))
+        raise UsageError(f"{names}: no counter is of a cable between switches of {fabric.name}")
+    at = clock()
+    since = np.full(fabric.channels, np.nan)
+    missed: list[str] = []
+    given = 0
+    while count is None or given < count:
+        sleep(interval)
+        then = clock()
+        try:
+            now = _read(fabric, sources)
+        except ContendError as error:
+            missed.append(str(error))
+            continue
+        carried = carried_between(last, now, _apart(last, now, then - at))
+        busy = _busy(fabric, carried)
+        since = np.where(busy >= threshold, np.where(np.isnan(since), at, since), np.nan)
+        yield Watched(
+            fabric=fabric,
+            time=then,
+            carried=carried,
+            busy=busy,
+            since=since,
+            threshold=threshold,
+            faults=dict(carried_between(first, now).faults),
+            predicted=predicted,
+            predicted_by=pattern if loads is None else "the running jobs",
+            jobs=loads,
+            missed=tuple(missed),
+        )
+        given, last, at, missed = given + 1, now, then, []
+
+
+def _read(fabric: Fabric, sources: Sequence[CounterSource]) -> Reading:
+    return Reading(fabric, [count for source in sources for count in source()])
+
+
+def _apart(last: Reading, now: Reading, waited: float) -> float:
+    """Seconds between two readings: by their own times, or else by how long was waited."""
+    if last.time is not None and now.time is not None and now.time > last.time:
+        return now.time - last.time
+    return waited
+
+
+def _busy(fabric: Fabric, carried: Carried) -> NDArray[np.float64]:
+    rates = np.array([rate_of(label) or np.nan for label in fabric.rates])
+    hosts = rates[fabric.host_rate]
+    rate = np.concatenate([np.repeat(rates[fabric.cable_rate], 2), hosts, hosts])
+    busy: NDArray[np.float64] = carried.sent / (rate * (carried.seconds or np.nan))
+    return busy
+
+
+def _predicted(
+    fabric: Fabric, jobs: str | Path | Sequence[ListedJob] | None, pattern: str
+) -> tuple[NDArray[np.float64] | None, JobLoads | None]:
+    """Share of all messages that every channel should carry, and the jobs that send them."""
+    if jobs is not None:
+        listed = read_jobs(str(jobs)) if isinstance(jobs, str | Path) else jobs
+        loads = job_loads(fabric, listed, str(jobs) if isinstance(jobs, str | Path) else "")
+        load = loads.load.sum(axis=0, dtype=np.float64)
+    elif fabric.routes is None:
+        return None, None
+    else:
+        loads = None
+        load = np.asarray(simulate(fabric, pattern=pattern, samples=100).channel_load)
+    between = load[: 2 * fabric.cables].sum()
+    return load / between if between else load, loads
