@@ -14,7 +14,7 @@ from contend import congestion, report
 from contend import fabric as fabric_room
 from contend.cli.common import load
 from contend.cli.options.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
-from contend.cli.options.outputs import Outputs
+from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
     FABRIC_HELP,
     LIST,
@@ -118,7 +118,7 @@ ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 
 def simulate(
     loading: Loading,
-    outputs: Outputs,
+    outputs: MetricOutputs,
     fabrics: FabricsArgument,
     pattern: PatternOption = "bisect",
     placement: PlacementOption = "random",

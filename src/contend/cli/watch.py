@@ -12,7 +12,7 @@ import typer
 from contend import report, watching
 from contend.cli.common import load
 from contend.cli.options.option import Option, Seconds, Share, parsed, writable
-from contend.cli.options.outputs import Outputs
+from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
     PATTERN,
     FabricArgument,
@@ -63,7 +63,7 @@ LogOption = Annotated[
 
 def watch(
     loading: Loading,
-    outputs: Outputs,
+    outputs: MetricOutputs,
     fabric: FabricArgument,
     counters: CountersOption,
     interval: IntervalOption = 10.0,
@@ -101,6 +101,6 @@ def watch(
         told.print_to(outputs.console)
         if log is not None:
             append_line(log, msgspec.json.encode(told.record))
-        if outputs.plot is not None:
-            told.draw(outputs.plot)
+        # A page and metrics are of the present state, a record of the last one.
+        replace(outputs, json=None, markdown=None, csv=None).deliver(told, taken=True)
     return replace(told, plain="")

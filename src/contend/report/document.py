@@ -18,6 +18,7 @@ from rich.text import Text
 
 from contend.errors import Argument, UsageError
 from contend.files import json_text
+from contend.report.metrics import Metric
 from contend.report.page.html import html_tables
 from contend.report.save import save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
@@ -50,6 +51,7 @@ class Document:
         explorable: the network that a page lets one explore, in place of the picture ``network``;
             None as for one that is too large.
         picture: the only one that was asked for; None: the first, and on a page all.
+        metrics: its figures for Prometheus.
         rows: the result as CSV; None: a row for each member of the record's first list.
         remarks: what a reader must know beside the tables; below them everywhere.
         plain: what a terminal shows instead of all that: a list for other programs.
@@ -65,6 +67,7 @@ class Document:
     pictures: Mapping[str, Callable[[], Drawn]] = field(default_factory=dict)
     explorable: Callable[[], Explorable | None] | None = None
     picture: str | None = None
+    metrics: Sequence[Metric] = ()
     rows: Callable[[], str] | None = None
     remarks: Sequence[str] = ()
     plain: str | None = None

@@ -13,6 +13,7 @@ import numpy as np
 from contend import report
 from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
+from contend.report.metrics import Metric
 from contend.report.page.explorable import Explorable, Layer, View, followed, routes_layer
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, rate_words
@@ -89,7 +90,22 @@ def watched_document(seen: Watched, *, renewed: float = 0.0) -> Document:
         explorable=lambda: _explored(seen),
         remarks=[f"A reading failed: {why}" for why in seen.missed],
         renewed=renewed,
+        metrics=_metrics(seen),
     )
+
+
+def _metrics(seen: Watched) -> list[Metric]:
+    """What every channel carries, and what went wrong on it."""
+    found = []
+    for channel in seen.carried.known.tolist():
+        of = {"fabric": seen.fabric.name, "channel": seen.fabric.channel_name(channel)}
+        busy = float(seen.busy[channel])
+        meaning = "Part of its time that a channel carries something."
+        found.append(Metric("contend_channel_busy_ratio", meaning, busy, of))
+        for kind, happened in seen.faults.items():
+            meaning = f"What went wrong on a channel since watching began: {kind}."
+            found.append(Metric(f"contend_channel_{kind}", meaning, float(happened[channel]), of))
+    return found
 
 
 def watched_verdict(seen: Watched) -> str:

@@ -9,6 +9,7 @@ import typer
 from contend import cure, report
 from contend.cli.common import load
 from contend.cli.options.option import Option
+from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
     HOSTS,
     PATTERN,
@@ -49,6 +50,7 @@ SamplesOption = Annotated[int, SAMPLES(min=2)]
 
 def jobs(
     loading: Loading,
+    outputs: MetricOutputs,
     fabric: FabricArgument,
     jobs: JobsArgument = None,
     following: NextOption = None,

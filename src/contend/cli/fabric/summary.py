@@ -11,7 +11,7 @@ from contend import fabric as fabrics
 from contend import placement as seating
 from contend import routes as routing
 from contend.cli.common import load, write_output
-from contend.cli.options.outputs import TextOutputs
+from contend.cli.options.outputs import MetricOutputs, TextOutputs
 from contend.cli.options.shared import (
     FORMAT,
     FORMS,
@@ -64,6 +64,7 @@ def show(
 
 def check(
     loading: Loading,
+    outputs: MetricOutputs,
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: RouteOption = None,

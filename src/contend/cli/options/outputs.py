@@ -9,8 +9,15 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
+from contend import report
 from contend.cli.common import write_output
-from contend.cli.options.shared import CsvOption, JsonOption, MarkdownOption, PlotOption
+from contend.cli.options.shared import (
+    CsvOption,
+    JsonOption,
+    MarkdownOption,
+    PlotOption,
+    PrometheusOption,
+)
 from contend.errors import ShortfallError, UsageError
 from contend.report import Document
 
@@ -100,6 +107,19 @@ class Outputs(TextOutputs):
             # Where there are several their names are not the one that was given.
             if path != self.plot:
                 self.console.print(str(path), markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class MetricOutputs(Outputs):
+    """Where a result goes whose figures are worth an alert."""
+
+    prometheus: PrometheusOption = None
+
+    def deliver(self, document: Document, *, taken: bool = False) -> None:
+        """As of `Outputs`, the figures first: a result that falls short has them too."""
+        if self.prometheus is not None:
+            write_output(self.prometheus, report.metrics_text(document.metrics).encode())
+        super().deliver(document, taken=taken)
 
 
 @dataclass(frozen=True)

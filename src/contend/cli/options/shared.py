@@ -240,6 +240,9 @@ MARKDOWN = option(
 CSV = option(
     "--csv", takes="FILE", means="Write the rows of the result as CSV; - is standard output"
 )
+PROMETHEUS = option(
+    "--prometheus", takes="FILE", means="Write the figures as metrics that Prometheus reads"
+)
 FORMAT = option("--format", takes=None, means="Format of the list")
 OUTPUT = option("--output", "-o", takes="PATH", means="Where to write the result")
 MATRIX = option(
@@ -250,6 +253,7 @@ JsonOption = Annotated[str | None, JSON(callback=writable)]
 PlotOption = Annotated[Path | None, PLOT(callback=drawable)]
 FigureOption = Annotated[Path, PLOT(callback=drawable)]
 MarkdownOption = Annotated[str | None, MARKDOWN(callback=writable)]
+PrometheusOption = Annotated[str | None, PROMETHEUS(callback=writable)]
 CsvOption = Annotated[str | None, CSV(callback=writable)]
 FileOption = Annotated[
     str,

@@ -10,6 +10,7 @@ import msgspec
 from contend import report as face
 from contend.fabric import Check, FabricSize, Status, size_of
 from contend.report.document import Document, filled
+from contend.report.metrics import Metric
 from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
 from contend.units import counted
@@ -40,8 +41,30 @@ def check_document(report: CheckReport) -> Document:
         ),
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
         explorable=lambda: face.explored(report.fabric),
+        metrics=_metrics(report),
         shortfall=f"{report.fabric.name} fails: {', '.join(wrong)}" if wrong else "",
     )
+
+
+def _metrics(report: CheckReport) -> list[Metric]:
+    """How many checks end how, and what is wrong by name."""
+    of = {"fabric": report.fabric.name}
+    meaning = "Checks of a fabric by how they ended."
+    ended = [
+        Metric(
+            "contend_checks",
+            meaning,
+            sum(item.status == status for item in report.checks),
+            {**of, "status": str(status)},
+        )
+        for status in Status
+    ]
+    meaning = "A check of a fabric that found something wrong."
+    return ended + [
+        Metric("contend_check_failed", meaning, 1, {**of, "check": item.name})
+        for item in report.checks
+        if item.status == Status.WRONG
+    ]
 
 
 def check_verdict(report: CheckReport) -> str:

@@ -19,6 +19,7 @@ from contend.report.jobs.tables import (
     nodelist,
     unknown_hosts,
 )
+from contend.report.metrics import Metric
 
 
 class JobJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,8 +151,24 @@ def jobs_document(found: Jobs) -> Document:
         ),
         pictures={"jobs": lambda: report.jobs_figure(found)},
         explorable=lambda: report.explored(found.fabric, jobs=_job_of_hosts(found)),
+        metrics=_metrics(found),
         remarks=unknown_hosts(found),
     )
+
+
+def _metrics(found: Jobs) -> list[Metric]:
+    """What each job gets alone and beside the others."""
+    metrics = []
+    for job in found.jobs:
+        of = {"fabric": found.fabric.name, "job": job.listed.id, "name": job.listed.name}
+        for state, share in (("alone", job.alone), ("beside", job.beside)):
+            if share is not None:
+                meaning = "What a job's messages get, as a share of the rate of its ports."
+                told = {**of, "with": state}
+                metrics.append(Metric("contend_job_bandwidth_ratio", meaning, share, told))
+        meaning = "What a job loses to all others, as a share of the rate of its ports."
+        metrics.append(Metric("contend_job_loss_ratio", meaning, job.loss, of))
+    return metrics
 
 
 def _job_of_hosts(found: Jobs) -> list[str]:

@@ -11,6 +11,7 @@ from contend import report
 from contend.congestion import Average, BesideCounters, Simulation
 from contend.errors import UsageError
 from contend.report.document import Document
+from contend.report.metrics import Metric
 from contend.report.simulation.counters import counters_tables, counters_verdict
 from contend.report.simulation.json import simulation_json
 from contend.report.simulation.tables import simulation_tables, simulation_verdict
@@ -66,7 +67,27 @@ def simulation_document(
         record=simulation_json(simulation, fabric, rated, beside),
         pictures=pictures,
         explorable=lambda: _explored([simulation], beside),
+        metrics=_metrics(simulation, rated.share),
     )
+
+
+def _metrics(simulation: Simulation, rated: float) -> list[Metric]:
+    of = {"fabric": simulation.fabric_name, "pattern": simulation.pattern}
+    of["routes"] = simulation.engine or "file"
+    return [
+        Metric(
+            "contend_effective_bandwidth_ratio",
+            "What messages of a pattern get, as a share of the rate of a link.",
+            simulation.effective_bandwidth,
+            of,
+        ),
+        Metric(
+            "contend_rated_bisection_ratio",
+            "What the narrowest cut carries, as a share of full bisection bandwidth.",
+            rated,
+            {"fabric": simulation.fabric_name},
+        ),
+    ]
 
 
 def _explored(
@@ -108,6 +129,7 @@ def simulations_document(
         record={"results": [document.record for document in told]},
         pictures=pictures,
         explorable=explorable,
+        metrics=[metric for document in told for metric in document.metrics],
         plain="",
         shortfall=shortfall,
     )
