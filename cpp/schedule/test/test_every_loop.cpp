@@ -158,8 +158,14 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
   const std::vector<std::uint32_t> channels{0, 1};
   const auto all = [] { return std::shared_ptr<const Pattern>(make_all_to_all(16)); };
   const auto bisect = [] { return std::shared_ptr<const Pattern>(make_bisect(16, false)); };
-  loops.push_back(loop("rounds in pieces", 2 * 16, [&, seating, all = all()] {
+  // Few targets are one piece, counted and judged.
+  loops.push_back(loop("exchange", 2, [&, seating, all = all()] {
     return simulate(*on.resolver, *all, seating, {1, 0, 1, false}, 1);
+  }));
+  const std::shared_ptr<const Resolver> hashed =
+      make_hashed_resolver(on.paper.fabric, on.places(), next_hops(on.paper.fabric, on.places()));
+  loops.push_back(loop("rounds in pieces", 2 * 16, [=, all = all()] {
+    return simulate(*hashed, *all, seating, {1, 0, 1, false}, 1);
   }));
   loops.push_back(loop("samples", 20, [&, seating, bisect = bisect()] {
     return simulate(*on.resolver, *bisect, seating, {1, 0, 20, false}, 1);
