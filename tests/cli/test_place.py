@@ -178,5 +178,7 @@ def test_one_argument_is_a_network_of_servers_with_several_adapters(
     # Rank 2 k and the next are those of the k-th server.
     servers = [name.rpartition(" rail ")[0] for name in said["hosts"]]
     assert servers[::2] == servers[1::2] == listed.read_text().splitlines()
+    assert run(["place"]) == 2
+    assert "place needs a fabric, and before it what ranks send" in capsys.readouterr().err
     assert run(["place", "xgft:2;4,4;1,2", "--route", "minhop"]) == 2
     assert "have one adapter each: expected a profile" in capsys.readouterr().err

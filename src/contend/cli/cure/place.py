@@ -29,14 +29,16 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
+from contend.errors import UsageError
 from contend.placement import ListFormat
 from contend.report import Document
 from contend.units import parse_rate
 
 SourceArgument = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="[PROFILE]",
+        show_default=False,
         help="What ranks send: a folder of contend profile, a matrix of bytes from rank "
         "to rank (.npy), or a pattern such as halo:3d. Without it, rings and all-to-alls within "
         "rails, where servers have several adapters.",
@@ -71,7 +73,7 @@ PictureOption = Annotated[
 def place(
     loading: Loading,
     outputs: Outputs,
-    profile: SourceArgument,
+    profile: SourceArgument = None,
     fabric: PlacedFabricArgument = None,
     hosts: HostsOption = None,
     placement: OrderOption = None,
@@ -95,6 +97,8 @@ def place(
     """
     # One argument is the fabric, as of cp the last is the target.
     source, network = (None, profile) if fabric is None else (profile, fabric)
+    if network is None:
+        raise UsageError("place needs a fabric, and before it what ranks send")
     better = cure.place(
         source,
         load(network, routes, route, loading, need_routes=True),
