@@ -1,6 +1,6 @@
 // Exchanges counted by leaf and target, held to counting message by message.
 
-#include "../src/exchanges.hpp"
+#include "../src/exchanges/exchanges.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../routes/test/small_ring.hpp"
-#include "../src/round_counter.hpp"
+#include "../src/rounds/round_counter.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/fixed_patterns.hpp"

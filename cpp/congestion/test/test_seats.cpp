@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../routes/test/small_ring.hpp"
-#include "../src/phase_loads.hpp"
+#include "../src/seats/phase_loads.hpp"
 #include "contend/base/error.hpp"
 
 using contend::judge_seats;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "ideal_rates.hpp"
 

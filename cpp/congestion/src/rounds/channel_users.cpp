@@ -5,11 +5,11 @@
 #include <deque>
 #include <limits>
 
+#include "../drawing/round_drawer.hpp"
+#include "../ideal/ideal_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/routes/ways.hpp"
-#include "ideal_rates.hpp"
-#include "round_drawer.hpp"
 
 namespace contend {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <span>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
+#include "../rounds/pi_values.hpp"
 #include "contend/routes/resolver.hpp"
-#include "pi_values.hpp"
 
 namespace contend {
 

@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
+#include "../rounds/round_averages.hpp"
 #include "contend/congestion/simulate.hpp"
-#include "round_averages.hpp"
 
 namespace contend {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "../rounds/round_load.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/routes/ways.hpp"
-#include "round_load.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

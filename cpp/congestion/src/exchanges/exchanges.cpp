@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "../drawing/round_drawer.hpp"
+#include "../rounds/stopwatch.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/routes/route_trees.hpp"
-#include "round_drawer.hpp"
 #include "seated_exchange.hpp"
-#include "stopwatch.hpp"
 
 namespace contend {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "../rounds/round_load.hpp"
 #include "contend/routes/ways.hpp"
-#include "round_load.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

@@ -5,7 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
 
 namespace contend {
 

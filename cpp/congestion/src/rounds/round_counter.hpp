@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../split/split_counter.hpp"
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
@@ -15,7 +16,6 @@
 #include "lone_piece.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
-#include "split_counter.hpp"
 #include "value_counters.hpp"
 
 namespace contend {

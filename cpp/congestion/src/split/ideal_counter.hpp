@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "channel_rates.hpp"
+#include "../ideal/ideal_rates.hpp"
+#include "../rounds/channel_rates.hpp"
+#include "../rounds/pi_values.hpp"
+#include "../rounds/round_load.hpp"
 #include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
-#include "ideal_rates.hpp"
-#include "pi_values.hpp"
-#include "round_load.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

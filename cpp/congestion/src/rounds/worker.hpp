@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "../drawing/round_drawer.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "round_averages.hpp"
 #include "round_counter.hpp"
-#include "round_drawer.hpp"
 #include "stopwatch.hpp"
 
 namespace contend {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/crossings.hpp"
 

@@ -5,12 +5,12 @@
 #include <limits>
 #include <utility>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
+#include "../split/ideal_counter.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "contend/congestion/flows.hpp"
-#include "ideal_counter.hpp"
 
 namespace contend {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
+#include "../exchanges/exchanges.hpp"
 #include "channel_rates.hpp"
 #include "contend/base/threads.hpp"
-#include "exchanges.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
 
