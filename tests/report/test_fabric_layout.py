@@ -10,7 +10,8 @@ from contend.fabric.fabric import build
 from contend.report.fabric.bundles import bundled
 from contend.report.fabric.flat_layout import without_levels
 from contend.report.fabric.layout import leveled
-from contend.report.fabric.scene import Scene
+from contend.report.fabric.painting import fitting_labels
+from contend.report.fabric.scene import Label, Scene, text_size
 from small_fabrics import (
     fat_tree,
     ring,
@@ -142,6 +143,15 @@ def test_parts_joined_by_few_cables_stand_apart() -> None:
     one, other = place[:8].mean(axis=0), place[8:].mean(axis=0)
     widest = max(np.linalg.norm(place[:8] - one, axis=1).max(), 1e-9)
     assert np.linalg.norm(one - other) > 2 * widest
+
+
+def test_labels_side_by_side_keep_apart() -> None:
+    """The second would follow the first within a hundredth of an inch: 4 and 159 read as 4159."""
+    width = text_size("159", 7.0)[0]
+    close = [Label(0, 0, "159", size=7.0), Label(width + 0.01, 0, "159", size=7.0)]
+    apart = [Label(0, 0, "159", size=7.0), Label(width + 0.05, 0, "159", size=7.0)]
+    assert len(list(fitting_labels(close, []))) == 1
+    assert len(list(fitting_labels(apart, []))) == 2
 
 
 def test_ring_stands_on_a_circle_in_its_order() -> None:

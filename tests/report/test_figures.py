@@ -233,6 +233,12 @@ def test_labels_that_would_meet_take_rows() -> None:
     assert row[2] == 0
 
 
+def test_no_label_stands_on_the_line_of_another() -> None:
+    """The third text, from 0.414 on, clears the first one, but not the second one's line."""
+    places = (0.40, 0.42, 0.645)
+    assert label_rows([BarLabel("ftree 40.1 %", x, 1, "k") for x in places]) == [0, 1, 2]
+
+
 def test_the_scale_covers_what_is_drawn(make_simulation: Any) -> None:
     wide = make_simulation(mean_congestion=1 / np.linspace(0.3, 0.7, 40), samples=40)
     axes = bandwidth_histogram([wide]).axes[0]

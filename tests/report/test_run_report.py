@@ -207,6 +207,11 @@ def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run)
     ((name, figure),) = run_rate_figures(alltoall)
     assert name == "rates-16-ranks-16-hosts-even"
     assert "collapses by a factor of" in finding(figure)
+    # Panels name their schedules; samples stall, so rings stand at means, off the medians' line.
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named[0] == "median"
+    assert {"collapse, at the mean", "sample", "late sample"} <= {*named}
+    assert "linear" not in named
     assert "pairwise does not" in finding(figure)
     panels = [axes for axes in figure.axes if axes.axison]
     assert len(panels) == 5

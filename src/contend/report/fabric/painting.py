@@ -358,6 +358,8 @@ def _by_line(line_of: NDArray[np.int64], lines: int) -> list[NDArray[np.int64]]:
 
 
 _Rectangle = tuple[float, float, float, float]
+# Inches that stay free between labels side by side; closer ones read as one.
+_APART = 0.02
 
 
 def _free_place(places: Sequence[Points], taken: Sequence[_Rectangle]) -> tuple[float, float]:
@@ -386,7 +388,8 @@ def fitting_labels(labels: Iterable[Label], taken: Iterable[_Rectangle]) -> Iter
             continue
         written.add(label.key)
         if straight:
-            covered.append(rectangle)
+            left, bottom, right, top = rectangle
+            covered.append((left - _APART, bottom, right + _APART, top))
         yield label
 
 

@@ -100,7 +100,8 @@ def rate_figure(
     Args:
         panels: by row and column; None leaves a place empty.
         finding: the title.
-        legend: whether curves are named below the figure; else panels must name them.
+        legend: whether curves are named below the figure, beside its marks; else panels must
+            name them.
         sizes: what the sizes are, on their axis.
     """
     drawn = [panel for row in panels for panel in row if panel is not None]
@@ -125,13 +126,10 @@ def rate_figure(
                 named.add(panel.limit)
         label_bottoms(grid)
         figure.supylabel("rate per rank", fontsize=7.5)
-        if legend:
-            # Below the last panels, so that the legend has its place beneath.
-            for axes in grid[-1]:
-                axes.set_xlabel(sizes)
-            _legend(figure, drawn, curves)
-        else:
-            figure.supxlabel(sizes, fontsize=7.5)
+        # Below the last panels, so that the legend has its place beneath.
+        for column in grid.T:
+            [axes for axes in column if axes.axison][-1].set_xlabel(sizes)
+        _legend(figure, drawn, curves, named=legend)
         title(figure, finding)
     return figure
 
@@ -206,19 +204,27 @@ def _medians(axes: Axes, curve: Curve, look: Look, zorder: float) -> None:
     axes.plot(sizes, rates, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=zorder)
 
 
-def _legend(figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve]) -> None:
-    """The curves, then the marks that the figure has."""
-    looks = {curve.name: curve.look for curve in curves}
+def _legend(
+    figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve], *, named: bool
+) -> None:
+    """The curves, where panels do not name them, then the marks that the figure has."""
+    looks = {curve.name: curve.look for curve in curves} if named else {}
     handles = [
         Line2D([], [], color=look.colour, linestyle=look.line, label=name)  # type: ignore[arg-type]
         for name, look in looks.items()
     ]
+    if not named:
+        handles.append(Line2D([], [], color=QUIET, linewidth=0.9, label="median"))
     if any(curve.published for curve in curves):
         handles.append(Line2D([], [], markeredgecolor=QUIET, label="published", **_DIAMOND))
     if any(cell.beyond_wire for curve in curves for cell in curve.cells):
         handles.append(Line2D([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND))
-    if any(panel.collapses for panel in panels):
-        handles.append(Line2D([], [], markersize=5, label="collapse", **_RING))
+    collapsed = [cell for panel in panels for one in panel.collapses for cell in one.cells]
+    if collapsed:
+        # Where samples stall, a collapse is judged by their mean, which no line passes.
+        apart = any(judged_rate(cell) != median_rate(cell) for cell in collapsed)
+        name = "collapse, at the mean" if apart else "collapse"
+        handles.append(Line2D([], [], markersize=5, label=name, **_RING))
     mark: dict[str, Any] = {"linestyle": "", "color": QUIET}
     handles.append(Line2D([], [], marker=".", markersize=4, label="sample", **mark))
     if any(len(cell.left_out) for curve in curves for cell in curve.cells):

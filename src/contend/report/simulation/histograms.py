@@ -83,7 +83,7 @@ def write_labels(axes: Axes, labels: Sequence[BarLabel], height: float) -> None:
 
 
 def label_rows(labels: Sequence[BarLabel]) -> list[int]:
-    """Row of every label, from 0 (lowest), so that no two of a row overlap."""
+    """Row of every label, from 0 (lowest), so that none covers another one or its line."""
     rows = [0] * len(labels)
     taken: list[list[tuple[float, float]]] = []
     for i in sorted(range(len(labels)), key=lambda i: labels[i].x):
@@ -94,14 +94,19 @@ def label_rows(labels: Sequence[BarLabel]) -> list[int]:
         if row == len(taken):
             taken.append([])
         taken[row].append((left, right))
+        for below in taken[:row]:
+            below.append((labels[i].x, labels[i].x))
         rows[i] = row
     return rows
 
 
 def _span(label: BarLabel) -> tuple[float, float]:
-    """Left and right end of a label's text, kept within the panel."""
+    """Left and right end of a label's text, kept within the panel.
+
+    It ends at its line: those of labels further right pass it by.
+    """
     width = _CHARACTER * (len(label.text) + 1)
-    left = min(max(label.x - width / 2, 0), max(1 - width, 0))
+    left = min(max(label.x - width + 0.5 * _CHARACTER, 0.01), max(1 - width, 0))
     return left, left + width
 
 
