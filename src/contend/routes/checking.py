@@ -18,8 +18,8 @@ from contend.fabric import (
     check_soundness,
 )
 from contend.routes.balance import Balance, balance
+from contend.routes.multipath.adaptive_checks import AdaptiveShare, adaptive_share, check_groups
 from contend.routes.routes import tables_of
-from contend.routes.several.adaptive_checks import AdaptiveShare, adaptive_share, check_groups
 from contend.routes.tracing import TraceEnd, describe_fault
 from contend.shown import Shown
 from contend.units import counted

@@ -23,8 +23,8 @@ from contend.fabric import (
     survey,
 )
 from contend.routes.addresses import others_of
+from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import routes_of, tables_of, without_tables
-from contend.routes.several.adaptive import AdaptiveTables, PortGroups
 from contend.routes.tables import NO_PORT, TableColumns
 from contend.units import counted
 

@@ -15,13 +15,13 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
+from contend.routes.multipath.hashed import HashedRoutes
+from contend.routes.multipath.ideal import IdealRoutes
+from contend.routes.multipath.sprayed import SprayedRoutes, group_of_switch
+from contend.routes.multipath.valiant import UgalRoutes, ValiantRoutes
 from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
-from contend.routes.several.hashed import HashedRoutes
-from contend.routes.several.ideal import IdealRoutes
-from contend.routes.several.sprayed import SprayedRoutes, group_of_switch
-from contend.routes.several.valiant import UgalRoutes, ValiantRoutes
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 

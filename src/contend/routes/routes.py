@@ -14,8 +14,8 @@ from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 
 if TYPE_CHECKING:
-    from contend.routes.several.adaptive import AdaptiveTables
-    from contend.routes.several.hashed import NextHops
+    from contend.routes.multipath.adaptive import AdaptiveTables
+    from contend.routes.multipath.hashed import NextHops
     from contend.routes.tables import ForwardingTables
 
 _OTHERS = (ROUTES, " or another ", ROUTE)

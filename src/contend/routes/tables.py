@@ -11,8 +11,8 @@ from contend import _core
 from contend.errors import Argument, InputError, UsageError, legible
 from contend.fabric import NO_SWITCH, Fabric, Finding
 from contend.routes.addresses import addresses_of
+from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import Routes
-from contend.routes.several.adaptive import AdaptiveTables, PortGroups
 from contend.units import counted
 
 NO_PORT = 0xFFFF

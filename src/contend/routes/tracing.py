@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.routes import tables_of
-from contend.routes.several.adaptive import AdaptiveTables
 
 
 class TraceEnd(IntEnum):

@@ -1,1 +1,1 @@
-"""Routes of messages that take several ways at once, or one that is drawn."""
+"""Multipath routes: messages take several paths at once, or one that is drawn."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import MOST_DETAILS, Check, Fabric, Status
-from contend.routes.several.adaptive import AdaptiveTables
+from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.units import counted, verb
 
 

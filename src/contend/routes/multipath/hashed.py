@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
+from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.multipath.without_tables import RoutesWithoutTables
 from contend.routes.routes import unreachable
-from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
-from contend.routes.several.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)

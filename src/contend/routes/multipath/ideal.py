@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import Fabric
-from contend.routes.several.adaptive import AdaptiveTables, shortest_in_groups
-from contend.routes.several.sprayed import SprayedRoutes
-from contend.routes.several.without_tables import RoutesWithoutTables
+from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
+from contend.routes.multipath.sprayed import SprayedRoutes
+from contend.routes.multipath.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)

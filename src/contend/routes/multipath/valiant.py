@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
-from contend.routes.several.adaptive import AdaptiveTables
-from contend.routes.several.sprayed import group_of_switch
-from contend.routes.several.without_tables import RoutesWithoutTables
+from contend.routes.multipath.adaptive import AdaptiveTables
+from contend.routes.multipath.sprayed import group_of_switch
+from contend.routes.multipath.without_tables import RoutesWithoutTables
 
 
 @dataclass(frozen=True)
