@@ -21,6 +21,7 @@ release = metadata.version("contend")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+autodoc_default_options = {"exclude-members": "__init__"}
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 
