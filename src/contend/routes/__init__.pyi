@@ -18,6 +18,13 @@ from .engines import table_steps as table_steps
 from .mending import left_in_groups as left_in_groups
 from .mending import mendable as mendable
 from .mending import mended as mended
+from .multipath.adaptive import AdaptiveTables as AdaptiveTables
+from .multipath.adaptive import PortGroups as PortGroups
+from .multipath.hashed import HashedRoutes as HashedRoutes
+from .multipath.hashed import NextHops as NextHops
+from .multipath.sprayed import SprayedRoutes as SprayedRoutes
+from .multipath.valiant import UgalRoutes as UgalRoutes
+from .multipath.valiant import ValiantRoutes as ValiantRoutes
 from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
 from .routes import Routes as Routes
@@ -31,13 +38,6 @@ from .saving import kind_of as kind_of
 from .saving import lost as lost
 from .saving import save as save
 from .saving import save_to as save_to
-from .multipath.adaptive import AdaptiveTables as AdaptiveTables
-from .multipath.adaptive import PortGroups as PortGroups
-from .multipath.hashed import HashedRoutes as HashedRoutes
-from .multipath.hashed import NextHops as NextHops
-from .multipath.sprayed import SprayedRoutes as SprayedRoutes
-from .multipath.valiant import UgalRoutes as UgalRoutes
-from .multipath.valiant import ValiantRoutes as ValiantRoutes
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt
