@@ -16,7 +16,7 @@ from contend.routes.routes import tables_of
 from contend.routes.tables import NO_PORT, by_cable
 
 if TYPE_CHECKING:
-    from contend.routes.several.adaptive import AdaptiveTables
+    from contend.routes.multipath.adaptive import AdaptiveTables
 
 
 def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64], int]:
