@@ -33,9 +33,9 @@ from contend.report.fabric.host_list import HostListJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
 from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.jobs.json import JobsJson
-from contend.report.machine import DiagnosisJson
+from contend.report.machine.abilities import DiagnosisJson
+from contend.report.machine.libraries import LibrariesJson
 from contend.report.memory import MemoryJson
-from contend.report.mpi import LibrariesJson
 from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson

@@ -14,7 +14,6 @@ from .next_job import NextJob as NextJob
 from .next_job import Seats as Seats
 from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
-from .rail_seats import PatternShares as PatternShares
 from .rules import LIBRARY as LIBRARY
 from .rules import Rule as Rule
 from .rules import Rules as Rules
@@ -30,8 +29,9 @@ from .schedules import Proof as Proof
 from .schedules import learn as learn
 from .schedules import tune as tune
 from .schedules import typical as typical
-from .seats import BetterSeats as BetterSeats
-from .seats import place as place
+from .seating.rail_seats import PatternShares as PatternShares
+from .seating.seats import BetterSeats as BetterSeats
+from .seating.seats import place as place
 from .servers_hit import ServersHit as ServersHit
 from .servers_hit import StillGets as StillGets
 from .tables import BetterTables as BetterTables

@@ -19,11 +19,11 @@ from .fabric.network import fabric_figure as fabric_figure
 from .fabric.summary import fabric_document as fabric_document
 from .jobs.figures import jobs_figure as jobs_figure
 from .jobs.json import jobs_document as jobs_document
-from .machine import diagnosis_document as diagnosis_document
+from .machine.abilities import diagnosis_document as diagnosis_document
+from .machine.libraries import mpi_document as mpi_document
 from .memory import memory_document as memory_document
 from .metrics import Metric as Metric
 from .metrics import metrics_text as metrics_text
-from .mpi import mpi_document as mpi_document
 from .page.document import page_document as page_document
 from .page.explorable import counters_layer as counters_layer
 from .page.explorable import explored as explored

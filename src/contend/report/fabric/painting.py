@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,17 @@ from contend.fabric import Fabric, leaf_rails
 from contend.report.fabric.drawn import Drawn
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.marks import HOT, Mark, Marked
-from contend.report.fabric.scene import SMALL, TINY, WIDTH, Label, Points, Scene, text_size
+from contend.report.fabric.scene import (
+    SMALL,
+    TINY,
+    WIDTH,
+    Label,
+    Points,
+    Rectangle,
+    Scene,
+    fitting_labels,
+    overlap,
+)
 from contend.report.fabric.tooltips import Tooltips, tooltip
 from contend.units import counted
 
@@ -357,43 +367,16 @@ def _by_line(line_of: NDArray[np.int64], lines: int) -> list[NDArray[np.int64]]:
     return [order[start:end] for start, end in pairwise(ends)]
 
 
-_Rectangle = tuple[float, float, float, float]
-# Inches that stay free between labels side by side; closer ones read as one.
-_APART = 0.02
-
-
-def _free_place(places: Sequence[Points], taken: Sequence[_Rectangle]) -> tuple[float, float]:
+def _free_place(places: Sequence[Points], taken: Sequence[Rectangle]) -> tuple[float, float]:
     for x, y in (place.tolist() for place in places):
         around = (x - _MARK, y - _MARK, x + _MARK, y + _MARK)
-        if not any(_overlap(around, other) for other in taken):
+        if not any(overlap(around, other) for other in taken):
             return x, y
     x, y = places[0].tolist()
     return x, y
 
 
-def _overlap(one: _Rectangle, other: _Rectangle) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def fitting_labels(labels: Iterable[Label], taken: Iterable[_Rectangle]) -> Iterator[Label]:
-    """The labels, one after the other, that cover no other one and nothing that is taken."""
-    written: set[str] = set()
-    covered = list(taken)
-    for label in labels:
-        if label.key and label.key in written:
-            continue
-        rectangle = _rectangle(label)
-        straight = label.rotation in (0, 90)
-        if straight and any(_overlap(rectangle, other) for other in covered):
-            continue
-        written.add(label.key)
-        if straight:
-            left, bottom, right, top = rectangle
-            covered.append((left - _APART, bottom, right + _APART, top))
-        yield label
-
-
-def _write_labels(axes: Axes, labels: Iterable[Label], taken: Iterable[_Rectangle]) -> None:
+def _write_labels(axes: Axes, labels: Iterable[Label], taken: Iterable[Rectangle]) -> None:
     for label in fitting_labels(labels, taken):
         straight = label.rotation in (0, 90)
         text = axes.text(
@@ -411,12 +394,3 @@ def _write_labels(axes: Axes, labels: Iterable[Label], taken: Iterable[_Rectangl
         )
         if straight and not label.bold:
             text.set_bbox({"facecolor": "white", "alpha": 0.8, "pad": 0.4, "linewidth": 0})
-
-
-def _rectangle(label: Label) -> _Rectangle:
-    width, height = text_size(label.text, label.size, label.bold)
-    if label.rotation == 90:
-        width, height = height, width
-    left = label.x - {"left": 0.0, "center": 0.5, "right": 1.0}[label.across] * width
-    bottom = label.y - {"bottom": 0.0, "center": 0.5, "top": 1.0}[label.along] * height
-    return left, bottom, left + width, bottom + height

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -169,3 +169,41 @@ def spoken_names(fabric: Fabric) -> tuple[str, ...]:
     short = short_names(fabric)
     spoken = all(any(letter.isalpha() for letter in name) for name in short)
     return short if spoken else fabric.switch_label
+
+
+Rectangle = tuple[float, float, float, float]
+"""Left, bottom, right and top, in inches."""
+# Inches that stay free between labels side by side; closer ones read as one.
+_APART = 0.02
+
+
+def overlap(one: Rectangle, other: Rectangle) -> bool:
+    """Whether two rectangles cover any point together."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def fitting_labels(labels: Iterable[Label], taken: Iterable[Rectangle]) -> Iterator[Label]:
+    """The labels, one after the other, that cover no other one and nothing that is taken."""
+    written: set[str] = set()
+    covered = list(taken)
+    for label in labels:
+        if label.key and label.key in written:
+            continue
+        rectangle = _rectangle(label)
+        straight = label.rotation in (0, 90)
+        if straight and any(overlap(rectangle, other) for other in covered):
+            continue
+        written.add(label.key)
+        if straight:
+            left, bottom, right, top = rectangle
+            covered.append((left - _APART, bottom, right + _APART, top))
+        yield label
+
+
+def _rectangle(label: Label) -> Rectangle:
+    width, height = text_size(label.text, label.size, label.bold)
+    if label.rotation == 90:
+        width, height = height, width
+    left = label.x - {"left": 0.0, "center": 0.5, "right": 1.0}[label.across] * width
+    bottom = label.y - {"bottom": 0.0, "center": 0.5, "top": 1.0}[label.along] * height
+    return left, bottom, left + width, bottom + height

@@ -15,8 +15,7 @@ from contend.fabric import Fabric, SwitchGroups, capacities, short_names, switch
 from contend.report.fabric.drawn import what_is_drawn
 from contend.report.fabric.marks import FAULT
 from contend.report.fabric.network import arranged
-from contend.report.fabric.painting import fitting_labels
-from contend.report.fabric.scene import Label, Scene, shortened
+from contend.report.fabric.scene import Label, Scene, fitting_labels, shortened
 from contend.report.page.explorable import Explorable, Followed, Layer, View
 from contend.report.words import printable
 from contend.routes import NO_PORT

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by
-from contend.cure.rail_seats import PatternShares, seat_servers, servers_to_choose
+from contend.cure.seating.rail_seats import PatternShares, seat_servers, servers_to_choose
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse

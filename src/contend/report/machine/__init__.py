@@ -1,0 +1,1 @@
+"""What is on this machine: what contend can do here, and MPI libraries."""
