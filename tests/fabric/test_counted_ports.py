@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +11,8 @@ import pytest
 from contend.errors import UsageError
 from contend.fabric import Fabric, carried
 from contend.loading import load
-from contend.routes import save
 from sample_fabrics import DATA
+from simulated_network import simulated_network
 
 COUNTERS = DATA / "counters"
 
@@ -113,46 +111,19 @@ def test_what_the_real_perfquery_says_of_a_simulated_network(
 
     The rest of what it counts are the packets of the tools, a few words each.
     """
-    ibsim, manager = require_program("ibsim"), require_program("opensm")
     discover, query = require_program("ibnetdiscover"), require_program("perfquery")
-    library = next(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
-    save(load("fig1"), tmp_path / "fig1.net", "ibsim")
-    environment = {**os.environ, "IBSIM_SOCKNAME": tmp_path.name, "OSM_CACHE_DIR": str(tmp_path)}
-    (tmp_path / "opensm.conf").touch()
-
-    def tool(*command: str) -> str:
-        with_device = {**environment, "LD_PRELOAD": str(library), "SIM_HOST": "S0"}
-        done = subprocess.run(
-            command, env=with_device, cwd=tmp_path, capture_output=True, text=True, timeout=60
-        )
-        return done.stdout
-
-    with subprocess.Popen(
-        [ibsim, "-s", "fig1.net"],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as simulation:
-        assert simulation.stdin is not None
-        assert simulation.stdout is not None
-        try:
-            next(line for line in simulation.stdout if "simulator ready" in line)
-            tool(manager, "-F", "opensm.conf", "-f", "opensm.log", "-o")
-            field = "PortCountersExtended.PortXmitData=12000000000"
-            print(f'PerformanceSet "S0"[5] {field}', file=simulation.stdin, flush=True)
-            next(line for line in simulation.stdout if "has been set" in line)
-            network = tmp_path / "it.ibnetdiscover"
-            network.write_text(tool(discover))
-            fig1 = load(str(network))
-            lids = sorted(int(lid) for lid in fig1.switch_lid)
-            counters = tmp_path / "counters"
-            counters.write_text(
-                "".join(tool(query, "-x", str(lid), str(port)) for lid in lids for port in (5, 6))
+    with simulated_network(load("fig1"), tmp_path, require_program) as network:
+        network.set_counter('"S0"[5]', "PortCountersExtended.PortXmitData=12000000000")
+        found_network = tmp_path / "it.ibnetdiscover"
+        found_network.write_text(network.tool(discover))
+        fig1 = load(str(found_network))
+        lids = sorted(int(lid) for lid in fig1.switch_lid)
+        counters = tmp_path / "counters"
+        counters.write_text(
+            "".join(
+                network.tool(query, "-x", str(lid), str(port)) for lid in lids for port in (5, 6)
             )
-        finally:
-            simulation.kill()
+        )
     found = carried(fig1, [counters])
     # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways.
     assert (found.ports, len(found.known)) == (12, 20)

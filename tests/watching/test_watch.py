@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import socket
 import subprocess
 import threading
@@ -21,9 +20,9 @@ from contend.fabric import Fabric, counter_source
 from contend.loading import load
 from contend.placement import ListedJob
 from contend.report import watched_document
-from contend.routes import save
 from contend.watching import Watched, watch
 from sample_fabrics import DATA
+from simulated_network import simulated_network
 
 COUNTERS = DATA / "counters"
 # 4xSDR, in bytes per second.
@@ -267,52 +266,22 @@ def test_perfquery_on_a_simulated_network_tells_the_hot_cable(
     tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
     """ibsim plays fig1, and its console sets a counter of port 5 of S0 while it is watched."""
-    ibsim, manager = require_program("ibsim"), require_program("opensm")
     discover, query = require_program("ibnetdiscover"), require_program("perfquery")
-    library = next(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
-    save(load("fig1"), tmp_path / "fig1.net", "ibsim")
-    environment = {**os.environ, "IBSIM_SOCKNAME": tmp_path.name, "OSM_CACHE_DIR": str(tmp_path)}
-    (tmp_path / "opensm.conf").touch()
-    tools = {**environment, "LD_PRELOAD": str(library), "SIM_HOST": "S0"}
-    with subprocess.Popen(
-        [ibsim, "-s", "fig1.net"],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as simulation:
-        assert simulation.stdin is not None
-        assert simulation.stdout is not None
-        try:
-            next(line for line in simulation.stdout if "simulator ready" in line)
-            manage = [manager, "-F", "opensm.conf", "-f", "opensm.log", "-o"]
-            subprocess.run(manage, env=tools, cwd=tmp_path, capture_output=True, timeout=60)
-            found = subprocess.run(
-                [discover], env=tools, cwd=tmp_path, capture_output=True, text=True, timeout=60
-            )
-            network = tmp_path / "it.ibnetdiscover"
-            network.write_text(found.stdout)
-            fabric = load(str(network))
-            asking = tmp_path / "ask"
-            wanted = [(int(lid), port) for lid in sorted(fabric.switch_lid) for port in (5, 6)]
-            lines = "\n".join(f"{query} -x {lid} {port}" for lid, port in wanted)
-            told = "\n".join(
-                f'export {name}="{tools[name]}"'
-                for name in ("IBSIM_SOCKNAME", "LD_PRELOAD", "SIM_HOST")
-            )
-            asking.write_text(f"cd {tmp_path}\n{told}\n{lines}\n")
+    with simulated_network(load("fig1"), tmp_path, require_program) as network:
+        found = tmp_path / "it.ibnetdiscover"
+        found.write_text(network.tool(discover))
+        fabric = load(str(found))
+        asking = tmp_path / "ask"
+        told = [f'export {name}="{text}"' for name, text in network.environment.items()]
+        lids = sorted(int(lid) for lid in fabric.switch_lid)
+        lines = [f"{query} -x {lid} {port}" for lid in lids for port in (5, 6)]
+        asking.write_text("\n".join([f"cd {tmp_path}", *told, *lines, ""]))
 
-            def sleep(_: float) -> None:
-                field = "PortCountersExtended.PortXmitData=12000000000"
-                print(f'PerformanceSet "S0"[5] {field}', file=simulation.stdin, flush=True)
-                assert simulation.stdout is not None
-                next(line for line in simulation.stdout if "has been set" in line)
+        def sleep(_: float) -> None:
+            network.set_counter('"S0"[5]', "PortCountersExtended.PortXmitData=12000000000")
 
-            seen = next(watch(fabric, [f"command:sh {asking}"], sleep=sleep))
-        finally:
-            simulation.kill()
+        seen = next(watch(fabric, [f"command:sh {asking}"], sleep=sleep))
     hot = _channel(fabric, "S0", 5)
     assert seen.carried.sent[hot] == pytest.approx(48e9, rel=1e-3)
-    told_of = watched_document(seen).verdict
-    assert 'switch "S0" port 5 -> switch "S4" port 1 is the busiest' in told_of
+    verdict = watched_document(seen).verdict
+    assert 'switch "S0" port 5 -> switch "S4" port 1 is the busiest' in verdict

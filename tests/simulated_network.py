@@ -1,0 +1,75 @@
+"""A network that ibsim plays, with OpenSM's routes, for InfiniBand's own tools to ask."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from contend.fabric import Fabric
+from contend.routes import save
+
+
+class SimulatedNetwork:
+    """A network under way.
+
+    Attributes:
+        environment: in which tools talk to it.
+    """
+
+    def __init__(self, folder: Path, simulation: subprocess.Popen[str]) -> None:
+        library = next(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
+        self._folder, self._simulation = folder, simulation
+        self.environment = {"LD_PRELOAD": str(library), "SIM_HOST": "S0"}
+        self.environment["IBSIM_SOCKNAME"] = folder.name
+
+    def tool(self, *command: str) -> str:
+        """What a tool prints."""
+        done = subprocess.run(
+            command,
+            env={**os.environ, "OSM_CACHE_DIR": str(self._folder), **self.environment},
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    def set_counter(self, port: str, counter: str) -> None:
+        """Sets a counter of a port, such as ``"S0"[5]``, by the simulator's console."""
+        print(f"PerformanceSet {port} {counter}", file=self._simulation.stdin, flush=True)
+        self.until("has been set")
+
+    def until(self, words: str) -> None:
+        """Waits until the simulator says something."""
+        output: IO[str] | None = self._simulation.stdout
+        assert output is not None
+        next(line for line in output if words in line)
+
+
+@contextmanager
+def simulated_network(
+    fabric: Fabric, folder: Path, require_program: Callable[[str], str]
+) -> Iterator[SimulatedNetwork]:
+    """Plays a fabric in a folder, and lets OpenSM route it; needs both programs."""
+    ibsim, manager = require_program("ibsim"), require_program("opensm")
+    save(fabric, folder / "played.net", "ibsim")
+    (folder / "opensm.conf").touch()
+    with subprocess.Popen(
+        [ibsim, "-s", "played.net"],
+        cwd=folder,
+        env={**os.environ, "IBSIM_SOCKNAME": folder.name},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as simulation:
+        try:
+            network = SimulatedNetwork(folder, simulation)
+            network.until("simulator ready")
+            network.tool(manager, "-F", "opensm.conf", "-f", "opensm.log", "-o")
+            yield network
+        finally:
+            simulation.kill()
