@@ -86,6 +86,7 @@ from .streams.source import open_chunks as open_chunks
 from .streams.source import peek as peek
 from .streams.source import source_name as source_name
 from .streams.source import survey as survey
+from .streams.xml_reader import XmlReader as XmlReader
 from .subnet import LARGEST_LID as LARGEST_LID
 from .told.telling import tell_rails as tell_rails
 from .told.told_rails import ToldRails as ToldRails

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
-from xml.parsers import expat
 
 import numpy as np
 
 from contend import _core
 from contend.errors import InputError, UsageError
+from contend.fabric import XmlReader
 from contend.files import read_bounded
 from contend.pattern.pattern import from_columns
 from contend.units import counted
@@ -219,13 +218,13 @@ def read_nccl_graphs(content: bytes, source: str) -> NcclGraphs:
     return reader.graphs()
 
 
-class _Reader:
+class _Reader(XmlReader):
     def __init__(self, source: str) -> None:
-        self._source = source
+        super().__init__(source, "graphs")
         self._depth = 0
         self._graph: tuple[str, bool] | None = None
         self._said = 0
-        self._line = 0
+        self._channel_line = 0
         self._nets: list[int] = []
         self._gpus = 0
         self._before = 0
@@ -234,28 +233,11 @@ class _Reader:
         self._swaps = False
         self._kind = _ALONE
         self._count = 0
-        self._parser = expat.ParserCreate("utf-8")
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.StartDoctypeDeclHandler = self._document_type
-
-    def read(self, content: bytes) -> None:
-        try:
-            self._parser.Parse(content, True)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise InputError(self._source, error.lineno, "well-formed XML", reason) from None
 
     def graphs(self) -> NcclGraphs:
         if not self._rings and not self._trees:
             raise InputError(self._source, 0, "channels of a ring or tree (pattern 1 to 4)", "none")
         return NcclGraphs(tuple(self._rings), self._swaps, tuple(self._trees), self._kind)
-
-    def _fail(self, expected: str, got: str, line: int = 0) -> NoReturn:
-        raise InputError(self._source, line or self._parser.CurrentLineNumber, expected, got)
-
-    def _document_type(self, *_: object) -> None:
-        self._fail("graphs without a document type", "<!DOCTYPE")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         expected = ("graphs", "graph", "channel")
@@ -269,8 +251,8 @@ class _Reader:
         if self._depth == 2:
             self._begin_graph(attributes)
         elif self._depth == 3:
-            self._line, self._nets, self._gpus, self._before = (
-                self._parser.CurrentLineNumber,
+            self._channel_line, self._nets, self._gpus, self._before = (
+                self._line,
                 [],
                 0,
                 0,
@@ -282,7 +264,7 @@ class _Reader:
             self._gpus += 1
 
     def _begin_graph(self, attributes: dict[str, str]) -> None:
-        self._line = self._parser.CurrentLineNumber
+        self._channel_line = self._line
         self._graph = attributes.get("pattern", ""), attributes.get("crossnic", "") == "2"
         said = attributes.get("nchannels", "")
         if not said.isdecimal() or not said.isascii() or len(said) > 9:
@@ -302,7 +284,7 @@ class _Reader:
             self._fail(f"adapters below {_MOST_ADAPTERS}", text)
         return number
 
-    def _end(self, _: str) -> None:
+    def _end(self, name: str) -> None:
         if self._depth == 3:
             self._end_channel()
         elif self._depth == 2 and self._count != self._said:
@@ -318,12 +300,12 @@ class _Reader:
         if pattern != _RINGS and pattern not in _TREES:
             return
         if self._gpus == 0:
-            self._fail("a <gpu> in every channel", "none", self._line)
+            self._fail("a <gpu> in every channel", "none", self._channel_line)
         if len(self._nets) != 2 or self._before != 1:
             self._fail(
                 "a <net> before and behind the GPUs of every channel, as between servers",
                 f"{len(self._nets)} in the channel",
-                self._line,
+                self._channel_line,
             )
         if len(self._rings) + len(self._trees) == _MOST_CHANNELS:
             self._fail(f"at most {_MOST_CHANNELS:,} channels", "more")

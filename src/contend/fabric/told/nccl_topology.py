@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import count, takewhile
-from typing import NoReturn
-from xml.parsers import expat
 
 from contend.errors import InputError
+from contend.fabric.streams.xml_reader import XmlReader
 from contend.fabric.told.topology_matrix import nearest_adapters
 
 _MOST = 256
@@ -28,26 +27,15 @@ def read_nccl_topology(content: bytes, source: str) -> list[str]:
     return reader.adapters()
 
 
-class _Reader:
+class _Reader(XmlReader):
     def __init__(self, source: str) -> None:
-        self._source = source
+        super().__init__(source, "a topology")
         self._numbers = count()
         self._path: list[int] = []
         self._gpus: list[tuple[int, tuple[int, ...]]] = []
         self._nets: list[tuple[int, str, tuple[int, ...]]] = []
         self._server: str | None = None
         self._elsewhere = 0
-        self._parser = expat.ParserCreate("utf-8")
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.StartDoctypeDeclHandler = self._document_type
-
-    def read(self, content: bytes) -> None:
-        try:
-            self._parser.Parse(content, True)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise InputError(self._source, error.lineno, "well-formed XML", reason) from None
 
     def adapters(self) -> list[str]:
         for found, what in ((self._gpus, "a GPU"), (self._nets, "an adapter (<net name=...>)")):
@@ -57,12 +45,6 @@ class _Reader:
         shared = [[_shared(path, net) for _, _, net in nets] for _, path in sorted(self._gpus)]
         nearest = nearest_adapters([[-way for way in row] for row in shared])
         return [nets[number][1] for number in nearest]
-
-    def _fail(self, expected: str, got: str) -> NoReturn:
-        raise InputError(self._source, self._parser.CurrentLineNumber, expected, got)
-
-    def _document_type(self, *_: object) -> None:
-        self._fail("a topology without a document type", "<!DOCTYPE")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self._path and name != "system":
@@ -97,7 +79,7 @@ class _Reader:
             self._fail("a number as dev", repr(text[:40]))
         return int(text)
 
-    def _end(self, _: str) -> None:
+    def _end(self, name: str) -> None:
         if len(self._path) == self._elsewhere:
             self._elsewhere = 0
         self._path.pop()
