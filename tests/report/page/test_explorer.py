@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import contend
 from contend import report
-from contend.fabric import Fabric, without_numbers
+from contend.fabric import Fabric, rails_of, without_numbers
 from contend.report import Document
 from contend.routes import all_to_all_load, find_route, mended
 
@@ -211,6 +211,17 @@ def test_large_trees_open_group_by_group(opened: Opened) -> None:
     assert page.evaluate(lines) == len(set(at_leaf))
     page.get_by_role("button", name="Bundle its cables").click()
     assert page.evaluate(lines) == 0
+
+
+def test_hosts_have_the_colours_of_their_rails(opened: Opened) -> None:
+    fabric = contend.load("rails:2,2,8,2", route="minhop")
+    page = opened(report.fabric_document(contend.show(fabric)))
+    page.locator("#layer").select_option("rails")
+    colours = page.evaluate("explorer.canvas.source('hosts', 0).data.colour")
+    rails = rails_of(fabric).tolist()
+    assert len({*zip(rails, colours, strict=True)}) == len(set(colours)) == 8
+    search(page, fabric.host_label[3])
+    assert f"Rail\n{rails[3] + 1}" in page.locator("#panel dl").inner_text()
 
 
 def test_names_are_told_as_they_are(opened: Opened, routed: Fabric) -> None:

@@ -1,7 +1,7 @@
 // Fills the drawing: what lies where, in which colour, and as large as there is room for.
 
 const PLAIN = "#8C9BA8", QUIET = "#D5D5D5", HOST = "#0072B2", SWITCH = "#222222";
-const RATES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999"];
+const HUES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442"];
 const LETTERS = { least: 7, most: 13 }; // pixels
 const WIDTH_OF_LETTER = 0.65;
 const DOT = 0.34; // of the room that a host has
@@ -27,6 +27,7 @@ class Canvas {
     scene.lineOf.forEach((line, cable) => line >= 0 && this._cablesOfLine[line].push(cable));
     this._pitch = this._pitches();
     this._hostPlaces = this._placesOfHosts();
+    this._top = network.level.reduce((one, other) => Math.max(one, other), 0);
     this.opened = new Set();
     this.spread = []; // cables that are drawn one by one, whatever is open
     this.panes = row.children;
@@ -169,7 +170,7 @@ class Canvas {
     if (!left.length) return { colour: "#D55E00", dash: "dashed", rank: Infinity };
     if (layer.kind === "rate") {
       const rate = Math.max(...left.map((cable) => layer.rank[this.network.fabric.rate[cable]]));
-      return { colour: RATES[rate % RATES.length], dash: "solid", rank: rate };
+      return { colour: HUES[rate % HUES.length], dash: "solid", rank: rate };
     }
     if (layer.kind !== "load") return { colour: PLAIN, dash: "solid", rank: 0 };
     const heat = Math.max(...left.map((cable) => this.heat(cable, layer)));
@@ -233,8 +234,8 @@ class Canvas {
       hosts.x.push(place.x);
       hosts.y.push(place.y);
       hosts.radius.push(place.radius);
-      const job = layer.kind === "jobs" ? layer.colour.get(network.jobs[host]) || QUIET : HOST;
-      hosts.colour.push(gone.has(`switch ${network.fabric.hostSwitch[host]}`) ? QUIET : job);
+      const own = layer.kind === "hosts" ? layer.colour.get(layer.of[host]) || QUIET : HOST;
+      hosts.colour.push(gone.has(`switch ${network.fabric.hostSwitch[host]}`) ? QUIET : own);
       const works = network.jobs[host] ? `, job ${network.jobs[host]}` : "";
       hosts.tip.push(network.fabric.host[host] + works);
     });
@@ -318,11 +319,13 @@ class Canvas {
       if (scene.bundled && fabric.short[number] === this.network.groups.name[this.network.groups.of[number]]) continue;
       const room = this._pitch[number] * scale;
       const flat = Math.min(LETTERS.most, (0.95 * room) / (WIDTH_OF_LETTER * fabric.short[number].length));
-      const below = { along: "top", across: "center" };
-      const at = y - scene.side / 2 - 3 / scale;
+      // The highest have their cables below, and their names above.
+      const above = !scene.bundled && this.network.level[number] === this._top && this._top > 1;
+      const below = { along: above ? "bottom" : "top", across: "center" };
+      const at = y + (above ? 1 : -1) * (scene.side / 2 + 3 / scale);
       if (flat >= LETTERS.least) add(x, at, fabric.short[number], flat, below);
       else if (room >= LETTERS.least + 2 && !scene.bundled) {
-        const tall = { angle: Math.PI / 2, across: "right", along: "middle" };
+        const tall = { angle: Math.PI / 2, across: above ? "left" : "right", along: "middle" };
         add(x, at, fabric.short[number], Math.min(room - 2, LETTERS.most - 2), tall);
       }
     }

@@ -11,7 +11,15 @@ import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric, SwitchGroups, capacities, short_names, switch_groups
+from contend.fabric import (
+    Fabric,
+    SwitchGroups,
+    capacities,
+    count_rails,
+    rails_of,
+    short_names,
+    switch_groups,
+)
 from contend.report.fabric.drawn import what_is_drawn
 from contend.report.fabric.marks import FAULT
 from contend.report.fabric.network import arranged
@@ -43,9 +51,24 @@ def contents(explorable: Explorable) -> str:
             for mark in explorable.marks
         ],
         "costs": [[part, number, words] for (part, number), words in explorable.costs.items()],
-        "jobs": list(map(printable, explorable.jobs)),
+        "hostsBy": _hosts_by(explorable),
     }
     return b64encode(zlib.compress(msgspec.json.encode(everything), 6)).decode()
+
+
+def _hosts_by(explorable: Explorable) -> dict[str, list[str]]:
+    """What hosts are coloured by: the job, rail and plane of each, where there are several."""
+    fabric = explorable.fabric
+    by = {}
+    if explorable.jobs:
+        by["jobs"] = list(map(printable, explorable.jobs))
+    if count_rails(fabric) > 1:
+        rails = rails_of(fabric).tolist()
+        by["rails"] = ["" if rail < 0 else f"rail {rail + 1}" for rail in rails]
+    part = fabric.switch_part[fabric.host_switch]
+    if len(planes := np.unique(part)) > 1:
+        by["planes"] = [f"plane {number + 1}" for number in np.searchsorted(planes, part).tolist()]
+    return by
 
 
 def packed(values: NDArray[Any]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 // Ties the parts of the page together: what is chosen, seen and searched.
 
 const MOST_FOUND = 14;
-const PLAIN_LAYER = "cables alone", RATE_LAYER = "link rates", JOBS_LAYER = "jobs";
+const PLAIN_LAYER = "cables alone", RATE_LAYER = "link rates";
 
 class Explorer {
   constructor(network, row, colours) {
@@ -27,11 +27,10 @@ class Explorer {
 
   _layerNames() {
     const names = new Set(this.network.views.flatMap((view) => Object.keys(view.layers)));
-    if (this.network.jobs.length) names.add(JOBS_LAYER);
     // First what all states have, so that they can be compared.
     const having = (name) => this.network.views.filter((view) => name in view.layers).length;
     const order = [...names].sort((one, other) => having(other) - having(one));
-    return [...order, RATE_LAYER, PLAIN_LAYER];
+    return [...order, ...Object.keys(this.network.hostsBy), RATE_LAYER, PLAIN_LAYER];
   }
 
   /** What a view draws, in one scale for all views. */
@@ -42,9 +41,11 @@ class Explorer {
       const used = [...new Set(rate)].sort((one, other) => rates[one].localeCompare(rates[other], "en", { numeric: true }));
       return { kind: "rate", used, rank: Object.fromEntries(used.map((one, place) => [one, place])) };
     }
-    if (name === JOBS_LAYER) {
-      const jobs = [...new Set(this.network.jobs.filter(Boolean))];
-      return { kind: "jobs", jobs, colour: new Map(jobs.map((job, at) => [job, RATES[at % RATES.length]])) };
+    const of = this.network.hostsBy[name];
+    if (of) {
+      const order = (one, other) => one.localeCompare(other, "en", { numeric: true });
+      const names = [...new Set(of.filter(Boolean))].sort(order);
+      return { kind: "hosts", of, names, colour: new Map(names.map((one, at) => [one, HUES[at % HUES.length]])) };
     }
     const layer = view.layers[name];
     if (!layer) return { kind: "plain" };
@@ -231,9 +232,9 @@ class Explorer {
       place.replaceChildren("0 ", element("i", { class: "scale", style: `background:linear-gradient(90deg,${stops})` }),
         ` ${rounded(layer.most)} ${unit}, hottest channel of a line `, sign(QUIET, "nothing"));
     } else if (layer.kind === "rate") {
-      place.replaceChildren(...layer.used.map((rate, at) => sign(RATES[at % RATES.length], this.network.fabric.rates[rate] || "unknown rate")));
-    } else if (layer.kind === "jobs") {
-      place.replaceChildren(...layer.jobs.slice(0, 20).map((job) => sign(layer.colour.get(job), job)));
+      place.replaceChildren(...layer.used.map((rate, at) => sign(HUES[at % HUES.length], this.network.fabric.rates[rate] || "unknown rate")));
+    } else if (layer.kind === "hosts") {
+      place.replaceChildren(...layer.names.slice(0, 20).map((one) => sign(layer.colour.get(one), one)));
     } else place.replaceChildren(sign(PLAIN, "cables"));
     place.append(sign("#CFE3F1", "switch with hosts"), sign(SWITCH, "switch"), sign("#D55E00", "fault or dead"));
   }

@@ -21,6 +21,7 @@ async function unpack(text) {
 class Network {
   constructor(contents) {
     Object.assign(this, contents);
+    this.jobs = this.hostsBy.jobs || [];
     const fabric = contents.fabric;
     this.hosts = fabric.host.length;
     this.switches = fabric.switch.length;

@@ -207,6 +207,8 @@ class Panel {
       this.facts([
         ["Host", [this.switchLink(fabric.hostSwitch[host]), ` port ${fabric.hostPort[host]}`]],
         ["Rate", this.network.rateOf(this.network.fromHost(host)) || "unknown"],
+        ...["rails", "planes"].map((by) => [by === "rails" ? "Rail" : "Plane",
+          ((this.network.hostsBy[by] || [])[host] || "").replace(/^\w+ /, "")]),
         ["Job", together ? this.link("job", jobs[host], `${jobs[host]}, ${counted(together, "host")}`) : ""],
         ["GUID", fabric.hostGuid[host] && `0x${fabric.hostGuid[host]}`],
         ["LID", fabric.hostLid[host] ? String(fabric.hostLid[host]) : ""],
