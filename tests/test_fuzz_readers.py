@@ -18,7 +18,7 @@ from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.placement import parse_jobs
 from contend.routes import KINDS, ForwardingTables, adopt, save
-from contend.routes.dumps import TABLE_READERS
+from contend.routes.dumps.readers import TABLE_READERS
 from contend.routes.saving import content as content_of
 from fuzzing import TookTooLong, drive
 from sample_fabrics import DATA, two_leaves

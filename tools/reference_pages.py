@@ -22,7 +22,7 @@ from contend.fabric.formats.fabric_file import LAYOUTS
 from contend.fabric.formats.topology import READERS, WRITERS
 from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
-from contend.routes.dumps import TABLE_READERS
+from contend.routes.dumps.readers import TABLE_READERS
 from contend.routes.saving import ENDINGS
 from contend.schedule import DIRECT
 

@@ -11,8 +11,8 @@ from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.routes import NO_PORT, AdaptiveTables, adopt, load_tables, make_resolver, save
-from contend.routes.dumps import FAR, FDBS, LFTS
-from contend.routes.tables import TableColumns
+from contend.routes.dumps.columns import TableColumns
+from contend.routes.dumps.readers import FAR, FDBS, LFTS
 from sample_fabrics import DATA
 
 TINY = DATA / "tiny.far"

@@ -6,8 +6,8 @@ import pytest
 
 from contend.errors import InputError
 from contend.routes import NO_PORT
-from contend.routes.dumps import FDBS, LFTS
-from contend.routes.tables import TableColumns
+from contend.routes.dumps.columns import TableColumns
+from contend.routes.dumps.readers import FDBS, LFTS
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from contend.errors import ContendError, InputError
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import Subnet
-from contend.routes.dumps import FAR, FDBS, LFTS
-from contend.routes.tables import TableColumns
+from contend.routes.dumps.columns import TableColumns
+from contend.routes.dumps.readers import FAR, FDBS, LFTS
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 

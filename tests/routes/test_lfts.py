@@ -13,8 +13,8 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.routes import NO_PORT, save
-from contend.routes.dumps import LFTS
-from contend.routes.tables import TableColumns
+from contend.routes.dumps.columns import TableColumns
+from contend.routes.dumps.readers import LFTS
 from sample_fabrics import host_ports, two_leaves
 from working_programs import simulated_device
 

@@ -16,9 +16,9 @@ import contend
 from contend.fabric import NO_SWITCH, Fabric, make, open_chunks
 from contend.process import start_program
 from contend.routes import NO_PORT, ForwardingTables, opensm, save
-from contend.routes.dumps import LFTS
+from contend.routes.dumps.columns import TableColumns
+from contend.routes.dumps.readers import LFTS
 from contend.routes.saving import lost
-from contend.routes.tables import TableColumns
 from sample_fabrics import DATA, fabrics
 
 NET = DATA / "ibsim" / "aggregation-nodes.ibnetdiscover"

@@ -6,7 +6,7 @@ import pytest
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables, adopt
-from contend.routes.tables import TableColumns
+from contend.routes.dumps.columns import TableColumns
 from sample_fabrics import two_leaves
 
 

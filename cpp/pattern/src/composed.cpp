@@ -8,6 +8,21 @@ namespace contend {
 
 namespace {
 
+/// Keeps the messages of which that holds, by source and target, in their order.
+template <class Holds>
+void keep(Messages& out, const Holds& holds) {
+  std::size_t kept = 0;
+  for (std::size_t m = 0; m < out.size(); ++m) {
+    if (!holds(out.source[m], out.target[m])) continue;
+    out.source[kept] = out.source[m];
+    out.target[kept] = out.target[m];
+    if (!out.weight.empty()) out.weight[kept] = out.weight[m];
+    ++kept;
+  }
+  out.resize(kept);
+  if (!out.weight.empty()) out.weight.resize(kept);
+}
+
 class Rounds final : public FixedPattern {
  public:
   Rounds(Rank ranks, std::vector<std::uint64_t> begin, std::vector<Rank> source,
@@ -224,16 +239,7 @@ class Rest final : public Altered {
 
  private:
   void alter(Messages& out) const override {
-    std::size_t kept = 0;
-    for (std::size_t m = 0; m < out.size(); ++m) {
-      if (gone_[out.source[m]] != 0 || gone_[out.target[m]] != 0) continue;
-      out.source[kept] = out.source[m];
-      out.target[kept] = out.target[m];
-      if (!out.weight.empty()) out.weight[kept] = out.weight[m];
-      ++kept;
-    }
-    out.resize(kept);
-    if (!out.weight.empty()) out.weight.resize(kept);
+    keep(out, [&](Rank source, Rank target) { return gone_[source] == 0 && gone_[target] == 0; });
   }
 
   std::vector<std::uint8_t> gone_;
@@ -255,16 +261,9 @@ class WithoutPairs final : public Altered {
 
  private:
   void alter(Messages& out) const override {
-    std::size_t kept = 0;
-    for (std::size_t m = 0; m < out.size(); ++m) {
-      if (cut_[row_[out.target[m]] * columns_ + column_[out.source[m]]] != 0) continue;
-      out.source[kept] = out.source[m];
-      out.target[kept] = out.target[m];
-      if (!out.weight.empty()) out.weight[kept] = out.weight[m];
-      ++kept;
-    }
-    out.resize(kept);
-    if (!out.weight.empty()) out.weight.resize(kept);
+    keep(out, [&](Rank source, Rank target) {
+      return cut_[row_[target] * columns_ + column_[source]] == 0;
+    });
   }
 
   std::vector<std::uint32_t> row_;

@@ -33,13 +33,13 @@ from .fabric import NO_SWITCH as NO_SWITCH
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
+from .faults.check import MOST_DETAILS as MOST_DETAILS
+from .faults.check import Check as Check
+from .faults.check import Status as Status
 from .faults.incomplete import MissingCables as MissingCables
 from .faults.incomplete import missing_cables as missing_cables
 from .faults.link_speeds import slow_links as slow_links
-from .faults.soundness import MOST_DETAILS as MOST_DETAILS
 from .faults.soundness import TOPOLOGY_FAULTS as TOPOLOGY_FAULTS
-from .faults.soundness import Check as Check
-from .faults.soundness import Status as Status
 from .faults.soundness import check_soundness as check_soundness
 from .formats.ibsim import host_id as host_id
 from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim

@@ -5,8 +5,9 @@ from .checking import all_to_all_load as all_to_all_load
 from .checking import check as check
 from .checking import dependency_cycle as dependency_cycle
 from .checking import summarise_routes as summarise_routes
-from .dumps import load_tables as load_tables
-from .dumps import recognises_tables as recognises_tables
+from .dumps.columns import adopt as adopt
+from .dumps.readers import load_tables as load_tables
+from .dumps.readers import recognises_tables as recognises_tables
 from .engines import MOST_LANES as MOST_LANES
 from .engines import Demand as Demand
 from .engines import TableSteps as TableSteps
@@ -27,6 +28,7 @@ from .multipath.valiant import UgalRoutes as UgalRoutes
 from .multipath.valiant import ValiantRoutes as ValiantRoutes
 from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
+from .others import with_others_found as with_others_found
 from .routes import Routes as Routes
 from .routes import RoutesLeft as RoutesLeft
 from .routes import make_resolver as make_resolver
@@ -40,7 +42,5 @@ from .saving import save as save
 from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
-from .tables import adopt as adopt
-from .tables import with_others_found as with_others_found
 from .tracing import Route as Route
 from .tracing import find_route as find_route

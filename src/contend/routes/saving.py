@@ -16,8 +16,8 @@ from contend.errors import Argument, UsageError
 from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.addresses import others_of
-from contend.routes.dumps import write as write_dump
-from contend.routes.dumps import write_far
+from contend.routes.dumps.readers import write as write_dump
+from contend.routes.dumps.readers import write_far
 from contend.routes.routes import without_tables
 from contend.units import counted, nearest
 

@@ -20,7 +20,7 @@ import pytest
 import contend
 from contend.fabric.formats.topology import READERS
 from contend.fabric.streams.source import HEAD
-from contend.routes.dumps import TABLE_READERS
+from contend.routes.dumps.readers import TABLE_READERS
 
 _NEWLINE = ord("\n")
 _SPACES = {ord(c) for c in " \t\n\r\f\v"}
@@ -126,7 +126,7 @@ def test_expressions_that_took_minutes_are_found(expression: re.Pattern[Any], fa
 
 def test_expressions_are_found() -> None:
     names = " ".join(expressions())
-    for module in ("orcs", "ibsim", "lst", "db_csv", "ibnetdiscover", "dot", "dumps"):
+    for module in ("orcs", "ibsim", "lst", "db_csv", "ibnetdiscover", "dot", "dumps.readers"):
         assert f".{module}._" in names
 
 

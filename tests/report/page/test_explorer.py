@@ -74,7 +74,9 @@ def click_at(page: Page, x: float, y: float, pane: int = 0) -> None:
           const { x_range: xs, y_range: ys, inner_width: wide, inner_height: high } =
             explorer.canvas.panes[pane];
           const box = document.getElementById("drawing").getBoundingClientRect();
-          return [box.left + (x - xs.start) / (xs.end - xs.start) * wide,
+          // The panes share the drawing evenly.
+          const left = box.left + pane * (box.width / 2);
+          return [left + (x - xs.start) / (xs.end - xs.start) * wide,
                   box.top + (ys.end - y) / (ys.end - ys.start) * high];
         }""",
         [pane, x, y],
@@ -192,7 +194,10 @@ def test_two_engines_are_seen_beside_each_other_in_one_scale(opened: Opened) -> 
     most = page.evaluate("explorer.network.views.map((view) => explorer._layerOf(view).most)")
     assert most[0] == most[1]
     page.wait_for_function("explorer.canvas.panes[1].inner_width > 100")
-    click_at(page, *page.evaluate("explorer.canvas.place(0)"), pane=0)
+    page.wait_for_function("explorer.canvas.panes[0].x_range.start < 0")
+    for pane in (0, 1):
+        click_at(page, *page.evaluate(f"explorer.canvas.place({pane})"), pane=pane)
+        page.wait_for_selector(f"#panel h2:has-text('{by[0].switch_label[pane]}')")
 
 
 def test_large_trees_open_group_by_group(opened: Opened) -> None:

@@ -1,57 +1,30 @@
-"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, connectedness, speeds, places."""
+"""Checks of a fabric that need no routes: cables, identities, parts, speeds, rails, names."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
+from contend.fabric.faults.identities import (
+    DUPLICATE_GUID,
+    PORT_TWICE,
+    check_guids,
+    check_lids,
+)
 from contend.fabric.faults.incomplete import MissingCables, misnamed_switches, missing_cables
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted
 
-MOST_DETAILS = 10
-
-
-class Status(StrEnum):
-    """Result of a check."""
-
-    OK = "ok"
-    WARNING = "warning"
-    WRONG = "wrong"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was checked.
-
-    Attributes:
-        name: what was checked, in a few words.
-        status: a warning may be intended; what is wrong needs repair.
-        summary: what was found, in one line.
-        details: the places by name, at most `MOST_DETAILS`.
-        remedy: what to do; "" when all is well.
-    """
-
-    name: str
-    status: Status
-    summary: str
-    details: tuple[str, ...] = ()
-    remedy: str = ""
-
-
-_PORT_TWICE = "port twice"
-_CABLE_FAULTS = frozenset({_PORT_TWICE, "denied cable", "one-sided cable"})
-_DUPLICATE_GUID = "duplicate GUID"
-TOPOLOGY_FAULTS = _CABLE_FAULTS | {_DUPLICATE_GUID}
+_CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable"})
+TOPOLOGY_FAULTS = _CABLE_FAULTS | {DUPLICATE_GUID}
 """Kinds of findings that are judged here; the others that are wrong concern the routes."""
 
 
@@ -59,8 +32,8 @@ def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
     """Checks what a fabric says of itself. Cost: n log n in hosts, switches and cables."""
     return (
         _check_cables(fabric),
-        _check_guids(fabric),
-        _check_lids(fabric),
+        check_guids(fabric),
+        check_lids(fabric),
         _check_parts(fabric),
         _check_speeds(fabric),
         _check_missing(fabric),
@@ -109,121 +82,6 @@ def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[Find
             yield finding
 
 
-def _check_guids(fabric: Fabric) -> Check:
-    owners: dict[int, set[str]] = {}
-    for name, guid in zip(fabric.host_name, fabric.host_guid.tolist(), strict=True):
-        # The ports of one adapter share its GUID, so an adapter's name counts once.
-        owners.setdefault(guid, set()).add(f'host "{name}"')
-    clashes = [f.message for f in fabric.findings if f.wrong and f.kind == _DUPLICATE_GUID]
-    for switch, guid in enumerate(fabric.switch_guid.tolist()):
-        label = f'switch "{fabric.switch_name[switch]}"'
-        if label in owners.setdefault(guid, set()):
-            label += f" (switch {switch})"
-        owners[guid].add(label)
-    clashes += [_shared("GUID", g, names) for g, names in owners.items() if g and len(names) > 1]
-    clashes += _same_ports(fabric)
-    if not clashes:
-        return _check_ports_used_twice(fabric)
-    return Check(
-        "GUIDs",
-        Status.WRONG,
-        f"{counted(len(clashes), 'GUID')} used by more than one device or port",
-        tuple(clashes[:MOST_DETAILS]),
-        "give one of the devices another GUID; a subnet manager takes both for one device",
-    )
-
-
-def _check_ports_used_twice(fabric: Fabric) -> Check:
-    """Ibnetdiscover takes devices with one GUID for a single device, with the cables of both."""
-    twice = [f.message for f in fabric.findings if f.wrong and f.kind == _PORT_TWICE]
-    if not twice:
-        return Check("GUIDs", Status.OK, "every GUID is used once")
-    return Check(
-        "GUIDs",
-        Status.WARNING,
-        "some ports have two cables, as when two devices share a GUID",
-        tuple(twice[:MOST_DETAILS]),
-        "compare the GUIDs of the devices at the other ends of these cables",
-    )
-
-
-def _same_ports(fabric: Fabric) -> list[str]:
-    """Hosts that claim the same adapter and port, or the same port GUID."""
-    by_port: dict[tuple[int, int], list[str]] = {}
-    by_guid: dict[int, list[str]] = {}
-    columns = (fabric.host_guid, fabric.host_adapter_port, fabric.host_port_guid)
-    for host, (guid, port, port_guid) in enumerate(
-        zip(*(c.tolist() for c in columns), strict=True)
-    ):
-        label = _host(fabric, host)
-        if guid:
-            by_port.setdefault((guid, port), []).append(label)
-        if port_guid:
-            by_guid.setdefault(port_guid, []).append(label)
-    clashes = [
-        _shared(f"port {port} of GUID", guid, names)
-        for (guid, port), names in by_port.items()
-        if len(names) > 1
-    ]
-    return clashes + [
-        _shared("port GUID", guid, names) for guid, names in by_guid.items() if len(names) > 1
-    ]
-
-
-def _host(fabric: Fabric, host: int) -> str:
-    """A host and where it hangs, for people."""
-    where = fabric.port_name(fabric.host_switch[host], fabric.host_port[host])
-    return f'host "{fabric.host_name[host]}" on {where}'
-
-
-def _shared(what: str, guid: int, names: set[str] | list[str]) -> str:
-    return f"{what} 0x{guid:016x}: " + " and ".join(sorted(names))
-
-
-def _check_lids(fabric: Fabric) -> Check:
-    host_names = [f'host "{name}"' for name in fabric.host_name]
-    names = host_names + [f'switch "{name}"' for name in fabric.switch_label]
-    first = np.concatenate([fabric.host_lid, fabric.switch_lid]).astype(np.int64)
-    lmc = np.concatenate([fabric.host_lmc, np.zeros(fabric.switches, dtype=np.uint8)])
-    last = first + (1 << lmc.astype(np.int64)) - 1
-    clashes = _overlaps(first, last, names)
-    without = np.flatnonzero(fabric.host_lid == 0)
-    if clashes:
-        return Check(
-            "LIDs",
-            Status.WRONG,
-            f"LIDs or ranges of LIDs with two owners: {len(clashes):,}",
-            tuple(clashes[:MOST_DETAILS]),
-            "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
-        )
-    if len(without) == fabric.hosts and fabric.routes is None:
-        return Check("LIDs", Status.OK, "the file gives none")
-    if len(without):
-        return Check(
-            "LIDs",
-            Status.WARNING if fabric.routes is None else Status.WRONG,
-            f"no route leads to {counted(len(without), 'host')} without a LID",
-            tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
-            "check that their ports are active and that a subnet manager has swept the fabric",
-        )
-    return Check("LIDs", Status.OK, "every LID has one owner")
-
-
-def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str]) -> list[str]:
-    """Neighbours by LID whose ranges overlap; 0 means no LID."""
-    order = np.argsort(first, kind="stable")
-    order = order[first[order] > 0]
-    # The range that reaches furthest so far may not be the one just before.
-    furthest = -1
-    clashes = []
-    for at in order.tolist():
-        if furthest >= 0 and first[at] <= last[furthest]:
-            clashes.append(f"LID {first[at]}: {names[furthest]} and {names[at]}")
-        if furthest < 0 or last[at] > last[furthest]:
-            furthest = at
-    return clashes
-
-
 def _check_parts(fabric: Fabric) -> Check:
     part = fabric.switch_part[fabric.host_switch]
     counts = np.bincount(part)
@@ -247,7 +105,7 @@ def _check_parts(fabric: Fabric) -> Check:
         f"the fabric falls into {parts:,} parts; "
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
-        tuple(_host(fabric, host) for host in apart[:MOST_DETAILS].tolist()),
+        tuple(placed_host(fabric, host) for host in apart[:MOST_DETAILS].tolist()),
         "look for cables that are down; if the parts are planes, --part N checks one of them alone",
     )
 
@@ -388,7 +246,9 @@ def _check_names(fabric: Fabric) -> Check:
             f"{counted(len(hosts), 'host')} {verb} no server: each adapter counts as one"
         )
         room = MOST_DETAILS // 2
-        details = details[: MOST_DETAILS - room] + [_host(fabric, host) for host in hosts[:room]]
+        details = details[: MOST_DETAILS - room] + [
+            placed_host(fabric, host) for host in hosts[:room]
+        ]
         remedies.append(
             "set the node descriptions on these servers: run rdma-ndd, or write the name and the "
             "adapter into /sys/class/infiniband/*/node_desc"

@@ -23,21 +23,20 @@ from contend.fabric import (
 from contend.report.fabric.drawn import what_is_drawn
 from contend.report.fabric.marks import FAULT
 from contend.report.fabric.network import arranged
-from contend.report.fabric.scene import Label, Scene, fitting_labels, shortened
+from contend.report.fabric.scene import WIDTH, Label, Scene, fitting_labels, shortened
 from contend.report.page.explorable import Explorable, Followed, Layer, View
 from contend.report.words import printable
 from contend.routes import NO_PORT
 
 # Points of a bent line.
 _BENDS = 9
-_WIDTH = 7.2
 
 
 def contents(explorable: Explorable) -> str:
     """What the page's program reads: JSON, deflated, in base64. Holds no names in the clear."""
     fabric = explorable.fabric
     drawn = what_is_drawn(fabric, None, whole=True)
-    scene = arranged(drawn, _WIDTH - 0.15)
+    scene = arranged(drawn, WIDTH - 0.15)
     everything = {
         "fabric": _fabric(fabric),
         "level": drawn.level.tolist(),
@@ -129,7 +128,7 @@ def _scene(fabric: Fabric, scene: Scene, *, bundled: bool) -> dict[str, Any]:
         if label.bold or label.text not in names
     ]
     return {
-        "width": _WIDTH,
+        "width": WIDTH,
         "height": float(scene.height),
         "side": float(scene.side),
         "place": packed(np.nan_to_num(scene.place, nan=-1e6).astype(np.float32).ravel()),

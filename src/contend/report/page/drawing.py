@@ -103,7 +103,6 @@ def _pane(number: int, across: Range1d, along: Range1d) -> Any:
         kind: pane.add_glyph(
             sources[kind],
             glyph,
-            name=f"drawn-{kind}-{number}",
             nonselection_glyph=None,
             selection_glyph=None,
         )

@@ -94,7 +94,7 @@ class Panel {
   loads(cable) {
     const layers = Object.entries(this.explorer.view.layers);
     return layers.flatMap(([name, layer]) => [0, 1].map((back) => [
-      this.network.channelName(2 * cable + back).split(" → ").map((end) => end.trim()).join(" → "),
+      this.network.channelName(2 * cable + back),
       name,
       layer.load[2 * cable + back],
       ...(layer.port ? [layer.heat[2 * cable + back]] : []),

@@ -23,9 +23,10 @@ from contend.fabric import (
     survey,
 )
 from contend.routes.addresses import others_of
+from contend.routes.dumps.columns import TableColumns
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import routes_of, tables_of, without_tables
-from contend.routes.tables import NO_PORT, TableColumns
+from contend.routes.tables import NO_PORT
 from contend.units import counted
 
 _LFTS_HEADING = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)

@@ -1,0 +1,124 @@
+"""Checks that what names a device or a port names no other one: GUIDs and LIDs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric.fabric import Fabric
+from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
+from contend.units import counted
+
+PORT_TWICE, DUPLICATE_GUID = "port twice", "duplicate GUID"
+"""Kinds of findings of those who read fabrics."""
+
+
+def check_guids(fabric: Fabric) -> Check:
+    """Whether every GUID of a device, and of a port, is one device's or port's alone."""
+    owners: dict[int, set[str]] = {}
+    for name, guid in zip(fabric.host_name, fabric.host_guid.tolist(), strict=True):
+        # The ports of one adapter share its GUID, so an adapter's name counts once.
+        owners.setdefault(guid, set()).add(f'host "{name}"')
+    clashes = [f.message for f in fabric.findings if f.wrong and f.kind == DUPLICATE_GUID]
+    for switch, guid in enumerate(fabric.switch_guid.tolist()):
+        label = f'switch "{fabric.switch_name[switch]}"'
+        if label in owners.setdefault(guid, set()):
+            label += f" (switch {switch})"
+        owners[guid].add(label)
+    clashes += [_shared("GUID", g, names) for g, names in owners.items() if g and len(names) > 1]
+    clashes += _same_ports(fabric)
+    if not clashes:
+        return _check_ports_used_twice(fabric)
+    return Check(
+        "GUIDs",
+        Status.WRONG,
+        f"{counted(len(clashes), 'GUID')} used by more than one device or port",
+        tuple(clashes[:MOST_DETAILS]),
+        "give one of the devices another GUID; a subnet manager takes both for one device",
+    )
+
+
+def _check_ports_used_twice(fabric: Fabric) -> Check:
+    """Ibnetdiscover takes devices with one GUID for a single device, with the cables of both."""
+    twice = [f.message for f in fabric.findings if f.wrong and f.kind == PORT_TWICE]
+    if not twice:
+        return Check("GUIDs", Status.OK, "every GUID is used once")
+    return Check(
+        "GUIDs",
+        Status.WARNING,
+        "some ports have two cables, as when two devices share a GUID",
+        tuple(twice[:MOST_DETAILS]),
+        "compare the GUIDs of the devices at the other ends of these cables",
+    )
+
+
+def _same_ports(fabric: Fabric) -> list[str]:
+    """Hosts that claim the same adapter and port, or the same port GUID."""
+    by_port: dict[tuple[int, int], list[str]] = {}
+    by_guid: dict[int, list[str]] = {}
+    columns = (fabric.host_guid, fabric.host_adapter_port, fabric.host_port_guid)
+    for host, (guid, port, port_guid) in enumerate(
+        zip(*(c.tolist() for c in columns), strict=True)
+    ):
+        label = placed_host(fabric, host)
+        if guid:
+            by_port.setdefault((guid, port), []).append(label)
+        if port_guid:
+            by_guid.setdefault(port_guid, []).append(label)
+    clashes = [
+        _shared(f"port {port} of GUID", guid, names)
+        for (guid, port), names in by_port.items()
+        if len(names) > 1
+    ]
+    return clashes + [
+        _shared("port GUID", guid, names) for guid, names in by_guid.items() if len(names) > 1
+    ]
+
+
+def _shared(what: str, guid: int, names: set[str] | list[str]) -> str:
+    return f"{what} 0x{guid:016x}: " + " and ".join(sorted(names))
+
+
+def check_lids(fabric: Fabric) -> Check:
+    """Whether every LID is one host's or switch's alone."""
+    host_names = [f'host "{name}"' for name in fabric.host_name]
+    names = host_names + [f'switch "{name}"' for name in fabric.switch_label]
+    first = np.concatenate([fabric.host_lid, fabric.switch_lid]).astype(np.int64)
+    lmc = np.concatenate([fabric.host_lmc, np.zeros(fabric.switches, dtype=np.uint8)])
+    last = first + (1 << lmc.astype(np.int64)) - 1
+    clashes = _overlaps(first, last, names)
+    without = np.flatnonzero(fabric.host_lid == 0)
+    if clashes:
+        return Check(
+            "LIDs",
+            Status.WRONG,
+            f"LIDs or ranges of LIDs with two owners: {len(clashes):,}",
+            tuple(clashes[:MOST_DETAILS]),
+            "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
+        )
+    if len(without) == fabric.hosts and fabric.routes is None:
+        return Check("LIDs", Status.OK, "the file gives none")
+    if len(without):
+        return Check(
+            "LIDs",
+            Status.WARNING if fabric.routes is None else Status.WRONG,
+            f"no route leads to {counted(len(without), 'host')} without a LID",
+            tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
+            "check that their ports are active and that a subnet manager has swept the fabric",
+        )
+    return Check("LIDs", Status.OK, "every LID has one owner")
+
+
+def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str]) -> list[str]:
+    """Neighbours by LID whose ranges overlap; 0 means no LID."""
+    order = np.argsort(first, kind="stable")
+    order = order[first[order] > 0]
+    # The range that reaches furthest so far may not be the one just before.
+    furthest = -1
+    clashes = []
+    for at in order.tolist():
+        if furthest >= 0 and first[at] <= last[furthest]:
+            clashes.append(f"LID {first[at]}: {names[furthest]} and {names[at]}")
+        if furthest < 0 or last[at] > last[furthest]:
+            furthest = at
+    return clashes
