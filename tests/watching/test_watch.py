@@ -144,6 +144,21 @@ def test_a_reading_that_fails_is_told_with_the_next(fig1: Fabric, tmp_path: Path
     assert seen.busy[_channel(fig1, "S0", 5)] == pytest.approx(0.1)
 
 
+def test_a_reading_that_takes_long_is_of_its_middle(fig1: Fabric, tmp_path: Path) -> None:
+    """The first lasts from 0 to 2 s, the second from 10 to 16: 12 s lie between them."""
+    file = tmp_path / "now"
+    _ports(file, up=0)
+    times, slept = iter([0.0, 0.0, 2.0, 2.0, 2.0, 10.0, 16.0]), []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        _ports(file, up=6 * RATE)
+
+    seen = next(watch(fig1, [file], clock=lambda: next(times), sleep=sleep))
+    assert (slept, seen.time, seen.carried.seconds) == ([8.0], 13.0, 12.0)
+    assert seen.busy[_channel(fig1, "S0", 5)] == pytest.approx(0.5)
+
+
 def test_what_cannot_be_watched_is_refused(fig1: Fabric, tmp_path: Path) -> None:
     file = tmp_path / "now"
     file.write_text("   GUID 0x999 port 5: [PortXmitData == 8]\n")

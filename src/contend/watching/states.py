@@ -95,19 +95,21 @@ def watch(
         raise UsageError(f"interval: expected a time above 0, got {interval:g} s")
     sources = [counter_source(str(one)) for one in counters]
     predicted, loads = _predicted(fabric, jobs, pattern)
-    first = last = _read(fabric, sources)
+    due = clock()
+    first, at = _read(fabric, sources, clock)
+    last = first
     if not last.between:
         names = ", ".join(map(str, counters))
         raise UsageError(f"{names}: no counter is of a cable between switches of {fabric.name}")
-    at = clock()
     since = np.full(fabric.channels, np.nan)
     missed: list[str] = []
     given = 0
     while count is None or given < count:
-        sleep(interval)
-        then = clock()
+        # What took longer than the interval is not caught up with.
+        due = max(due + interval, clock())
+        sleep(max(0.0, due - clock()))
         try:
-            now = _read(fabric, sources)
+            now, then = _read(fabric, sources, clock)
         except ContendError as error:
             missed.append(str(error))
             continue
@@ -130,8 +132,13 @@ def watch(
         given, last, at, missed = given + 1, now, then, []
 
 
-def _read(fabric: Fabric, sources: Sequence[CounterSource]) -> Reading:
-    return Reading(fabric, [count for source in sources for count in source()])
+def _read(
+    fabric: Fabric, sources: Sequence[CounterSource], clock: Callable[[], float]
+) -> tuple[Reading, float]:
+    """The counters, and when they were so: in the middle of a reading, which may take seconds."""
+    begun = clock()
+    counts = [count for source in sources for count in source()]
+    return Reading(fabric, counts), (begun + clock()) / 2
 
 
 def _apart(last: Reading, now: Reading, waited: float) -> float:
