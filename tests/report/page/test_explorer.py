@@ -132,7 +132,7 @@ def test_a_cable_that_is_clicked_tells_what_the_record_says(opened: Opened, rout
     for channel in (2 * cable, 2 * cable + 1):
         direction = " → ".join(ends(routed, channel))
         load = simulation.channel_load[channel]
-        assert rows[direction, "load of bisect"] == pytest.approx(load, rel=5e-3)
+        assert rows[direction, "load of bisect, messages a round"] == pytest.approx(load, rel=5e-3)
         assert rows[direction, "all routes"] == all_to_all_load(routed)[channel]
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")

@@ -95,7 +95,7 @@ class Panel {
     const layers = Object.entries(this.explorer.view.layers);
     return layers.flatMap(([name, layer]) => [0, 1].map((back) => [
       this.network.channelName(2 * cable + back),
-      name,
+      name.endsWith(layer.unit) ? name : `${name}, ${layer.unit}`,
       layer.load[2 * cable + back],
       ...(layer.port ? [layer.heat[2 * cable + back]] : []),
     ]));
