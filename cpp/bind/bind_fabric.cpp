@@ -6,6 +6,7 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
+#include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/fabric/minimum_cut.hpp"
@@ -78,6 +79,10 @@ void bind_fabric(nb::module_& m) {
       .def("channel_died",
            [](const Remains& rest) { return to_numpy(std::vector(rest.channel_died)); });
   m.def("remains", &remain, nb::arg("fabric"), nb::arg("switches"), nb::arg("cables"));
+  nb::class_<CompleteTree>(m, "CompleteTree");
+  m.def("find_complete_tree", &find_complete_tree, nb::arg("fabric"),
+        nb::sig("def find_complete_tree(fabric: Fabric) -> CompleteTree | None"),
+        nb::call_guard<Released>());
   m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),
         nb::arg("source"), nb::arg("sink"));

@@ -11,6 +11,7 @@
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/tree_formula.hpp"
 #include "contend/routes/valiant.hpp"
 #include "contend/routes/ways.hpp"
 
@@ -52,6 +53,16 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
   const Released released;
   return tabled ? make_tabled_resolver(fabric, tables, addresses, places, longest)
                 : make_walking_resolver(fabric, tables, addresses, places, longest);
+}
+
+std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                        const Vector<std::uint32_t>& hosts,
+                                        bool in_order_of_ports) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_tree_resolver(
+      fabric, tree, places,
+      in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
@@ -268,6 +279,9 @@ void bind_resolver(nb::module_& m) {
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
+  // It reads the fabric for as long as it lives.
+  m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
+        nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),

@@ -15,6 +15,7 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
+from contend.routes.computed import computed_routes, expect_room
 from contend.routes.multipath.hashed import HashedRoutes
 from contend.routes.multipath.ideal import IdealRoutes
 from contend.routes.multipath.sprayed import SprayedRoutes, group_of_switch
@@ -40,8 +41,13 @@ _MOST_DEMAND = 1 << 10
 @dataclass(frozen=True)
 class _Job:
     fabric: Fabric
-    targets: _core.Targets
     options: Mapping[str, str]
+
+    @property
+    def targets(self) -> _core.Targets:
+        """What tables are made for, where there is room for them."""
+        expect_room(self.fabric)
+        return targets_of(self.fabric)
 
 
 @dataclass(frozen=True)
@@ -75,16 +81,18 @@ def _updn(job: _Job) -> ForwardingTables:
     return ForwardingTables(_core.up_down(core, job.targets, roots))
 
 
-def _dmodk(job: _Job) -> ForwardingTables:
+def _dmodk(job: _Job) -> Routes:
     return _destination_mod_k(job, in_order_of_ports=False)
 
 
-def _fig1(job: _Job) -> ForwardingTables:
+def _fig1(job: _Job) -> Routes:
     return _destination_mod_k(job, in_order_of_ports=True)
 
 
-def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTables:
+def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> Routes:
     fabric = job.fabric
+    if computed := computed_routes(fabric, in_order_of_ports=in_order_of_ports):
+        return computed
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
         raise UsageError(
@@ -252,7 +260,7 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         addressed = with_lmc(addressed, options["lmc"])
     size = addressed.switches * table_size(addressed) * 2
     try:
-        routes = _ENGINES[name].routes(_Job(addressed, targets_of(addressed), options))
+        routes = _ENGINES[name].routes(_Job(addressed, options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     routed = addressed.replace(routes=replace(routes, engine=engine))

@@ -27,9 +27,9 @@ def with_entries_kept(before: Fabric, routed: Fabric) -> Fabric:
         before: the same fabric, with the tables that it had, if any.
         routed: with tables for hosts and switches; addresses may be new.
     """
-    tables = routed.tables
     others = others_of(routed)
-    if tables is None or len(others) == 0:
+    # Tables are not asked for in vain: they may have to be made.
+    if len(others) == 0 or (tables := routed.tables) is None:
         return routed
     width = max(table_size(routed), tables.addresses)
     ports = np.full((routed.switches, width), NO_PORT, dtype=np.uint16)

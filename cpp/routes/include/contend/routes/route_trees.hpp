@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "contend/routes/in_tree.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/tree_formula.hpp"
 
 namespace contend {
 
-/// Routes by tables that depend on the leaf switch of the source and on the target alone: those to
-/// one target form a tree. Borrows the fabric and its tables.
+/// Routes that depend on the leaf switch of the source and on the target alone: those to one target
+/// form a tree. Borrows the fabric and its tables, or the formula.
 class RouteTrees {
  public:
   /// Every place has an address, and all routes between places arrive.
@@ -23,6 +25,14 @@ class RouteTrees {
       leaf_.push_back(fabric.host_switch(host));
     }
   }
+  /// By the formula instead, which needs no addresses: hosts' numbers stand for them.
+  RouteTrees(const Fabric& fabric, const TreeFormula& formula, const Places& places)
+      : fabric_(&fabric), tables_{}, formula_(&formula) {
+    for (const HostId host : places.hosts) {
+      targets_.push_back({host, host});
+      leaf_.push_back(fabric.host_switch(host));
+    }
+  }
 
   std::size_t switches() const { return fabric_->switches(); }
   SwitchId leaf(Place place) const { return leaf_[place]; }
@@ -31,8 +41,13 @@ class RouteTrees {
   /// One thread's means to grow trees.
   class Grower {
    public:
-    explicit Grower(const RouteTrees& trees)
-        : trees_(&trees), tree_(trees.switches()), next_(*trees.fabric_, trees.tables_) {}
+    explicit Grower(const RouteTrees& trees) : trees_(&trees), tree_(trees.switches()) {
+      if (trees.formula_ == nullptr) {
+        next_.emplace(*trees.fabric_, trees.tables_);
+      } else {
+        steps_.resize(trees.switches());
+      }
+    }
 
     /// The most targets of one call.
     static constexpr std::size_t kMost = ForwardingBlock::kBlock;
@@ -43,31 +58,48 @@ class RouteTrees {
     template <class Visit>
     void grow(std::span<const Place> targets, std::span<const SwitchId> leaves,
               const Visit& visit) {
+      if (!next_) return compute(targets, leaves, visit);
       block_.clear();
       for (const Place target : targets) block_.push_back(trees_->targets_[target]);
-      next_.begin_at(leaves);
-      next_.look_up(block_);
+      next_->begin_at(leaves);
+      next_->look_up(block_);
       for (std::size_t i = 0; i < targets.size(); ++i) {
         tree_.clear();
         for (const SwitchId leaf : leaves) {
-          tree_.reach(leaf, [&](SwitchId from) { return next_.next(i, from); });
+          tree_.reach(leaf, [&](SwitchId from) { return next_->next(i, from); });
         }
-        visit(targets[i], tree_, next_.steps(i));
+        visit(targets[i], tree_, next_->steps(i));
       }
     }
 
    private:
+    template <class Visit>
+    void compute(std::span<const Place> targets, std::span<const SwitchId> leaves,
+                 const Visit& visit) {
+      for (const Place target : targets) {
+        tree_.clear();
+        for (const SwitchId leaf : leaves) {
+          tree_.reach(leaf, [&](SwitchId from) {
+            return (steps_[from] = trees_->formula_->next(from, target)).onward;
+          });
+        }
+        visit(target, tree_, std::span<const Step>(steps_));
+      }
+    }
+
     const RouteTrees* trees_;
     InTree tree_;
-    ForwardingBlock next_;
+    std::optional<ForwardingBlock> next_;  ///< of tables
     std::vector<Destination> block_;
+    std::vector<Step> steps_;  ///< by switch, of the formula
   };
 
  private:
   const Fabric* fabric_;
   TableView tables_;
-  std::vector<Destination> targets_;  ///< by place
-  std::vector<SwitchId> leaf_;        ///< by place
+  const TreeFormula* formula_ = nullptr;  ///< instead of tables
+  std::vector<Destination> targets_;      ///< by place
+  std::vector<SwitchId> leaf_;            ///< by place
 };
 
 }  // namespace contend

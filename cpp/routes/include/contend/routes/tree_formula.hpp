@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "contend/fabric/complete_tree.hpp"
+#include "contend/fabric/fabric.hpp"
+#include "contend/routes/engines.hpp"
+#include "contend/routes/resolver.hpp"
+#include "contend/routes/trace.hpp"
+
+namespace contend {
+
+/// Destination-mod-k on a complete tree without tables: the same channels that d_mod_k() gives,
+/// from the number of a host and of its leaf.
+///
+/// A route goes up by as many steps as there are until its target is below, and as many down. On
+/// step k it takes, of the cables that lead up from the switches above its source's leaf and from
+/// those above its target's, the one with the same place among them: a number of the target alone.
+/// Memory: two words for each place and step, and two for each switch. Borrows the fabric.
+class TreeFormula {
+ public:
+  /// Throws Error when places or tree do not belong to the fabric.
+  TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
+              Parallel parallel);
+
+  std::size_t steps() const { return steps_; }
+  /// Channels up from the leaf of a place: the first of those of each step, then the places among
+  /// them of what is sent to it, two for each cable; shape [2 * steps()].
+  const std::uint32_t* of(Place place) const { return words_.data() + 2 * steps_ * place; }
+  /// Where a route from a leaf to a place goes on from a switch that it comes by.
+  Step next(SwitchId s, Place target) const;
+  std::size_t bytes() const {
+    return words_.size() * sizeof(std::uint32_t) + at_.size() * sizeof(At);
+  }
+
+ private:
+  struct At {
+    std::uint32_t first;  ///< as of a place below, on this step
+    std::uint32_t step;
+  };
+
+  const Fabric* fabric_;
+  std::size_t steps_;
+  std::vector<std::uint32_t> words_;
+  std::vector<At> at_;  ///< by switch
+};
+
+/// Computes routes for every message: two words of the source and of the target for each step.
+std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                             const Places& places, Parallel parallel);
+
+}  // namespace contend

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "contend/routes/route_trees.hpp"
+#include "contend/routes/tree_formula.hpp"
+
+namespace contend {
+
+namespace {
+
+class TreeResolver final : public Resolver {
+ public:
+  TreeResolver(const Fabric& fabric, const CompleteTree& tree, const Places& places,
+               Parallel parallel)
+      : Resolver(places.hosts.size(), fabric.switch_channels(),
+                 std::max<std::size_t>(2 * tree.steps.size(), 1)),
+        formula_(fabric, tree, places, parallel),
+        trees_(fabric, formula_, places) {}
+
+  bool tabled() const override { return false; }
+  const RouteTrees* trees() const override { return &trees_; }
+  std::size_t bytes() const override { return formula_.bytes(); }
+
+  void resolve(std::span<const Place> source, std::span<const Place> target,
+               std::uint16_t* channels) const override {
+    compute(source, target, channels);
+  }
+  void resolve(std::span<const Place> source, std::span<const Place> target,
+               std::uint32_t* channels) const override {
+    compute(source, target, channels);
+  }
+
+ private:
+  template <class Out>
+  void compute(std::span<const Place> source, std::span<const Place> target, Out* channels) const {
+    switch (formula_.steps()) {
+      case 1:
+        return compute_steps<1>(source, target, channels);
+      case 2:
+        return compute_steps<2>(source, target, channels);
+      case 3:
+        return compute_steps<3>(source, target, channels);
+      default:
+        return compute_steps<0>(source, target, channels);
+    }
+  }
+
+  /// What lies below a common switch is padding, in the middle of the route.
+  template <std::size_t Steps, class Out>
+  void compute_steps(std::span<const Place> source, std::span<const Place> target,
+                     Out* route) const {
+    const std::size_t steps = Steps > 0 ? Steps : formula_.steps();
+    const auto pads = static_cast<std::uint32_t>(switch_channels());
+    const std::size_t length = stride();
+    for (std::size_t m = 0; m < source.size(); ++m, route += length) {
+      const std::uint32_t* const from = formula_.of(source[m]);
+      const std::uint32_t* const to = formula_.of(target[m]);
+      const auto pad = pads + static_cast<std::uint32_t>(m % kPads);
+      // Of one switch there is nothing but padding.
+      if (steps == 0) route[0] = static_cast<Out>(pad);
+      for (std::size_t k = 0; k < steps; ++k) {
+        const bool over = from[k] != to[k];
+        const std::uint32_t turn = to[steps + k];
+        route[k] = static_cast<Out>(over ? from[k] + turn : pad);
+        route[length - 1 - k] = static_cast<Out>(over ? to[k] + turn + 1 : pad);
+      }
+    }
+  }
+
+  TreeFormula formula_;
+  RouteTrees trees_;
+};
+
+}  // namespace
+
+std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                             const Places& places, Parallel parallel) {
+  return std::make_unique<TreeResolver>(fabric, tree, places, parallel);
+}
+
+}  // namespace contend

@@ -1,0 +1,110 @@
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "contend/base/error.hpp"
+#include "contend/fabric/complete_tree.hpp"
+#include "contend/routes/tree_formula.hpp"
+#include "paper_fabrics.hpp"
+
+using namespace contend;
+using contend::test::Paper;
+
+namespace {
+
+/// Three levels of two children and two parents each, with two hosts a leaf and two cables between
+/// middle and top switches: leaves 0-3, middle 4-7, tops 8-11.
+std::vector<Cable> cables_of_three_levels() {
+  std::vector<Cable> cables;
+  const auto port = [](SwitchId number) { return static_cast<PortNumber>(number); };
+  for (SwitchId leaf = 0; leaf < 4; ++leaf) {
+    for (SwitchId up = 0; up < 2; ++up) {
+      cables.push_back({leaf, port(3 + up), 4 + leaf / 2 * 2 + up, port(1 + leaf % 2)});
+    }
+  }
+  for (SwitchId middle = 0; middle < 4; ++middle) {
+    for (SwitchId up = 0; up < 4; ++up) {
+      cables.push_back({4 + middle, port(3 + up), 8 + middle % 2 * 2 + up / 2,
+                        port(1 + middle / 2 * 2 + up % 2)});
+    }
+  }
+  return cables;
+}
+
+Paper tree(const std::vector<Cable>& cables) {
+  return {{0, 0, 1, 1, 2, 2, 3, 3},
+          {1, 2, 1, 2, 1, 2, 1, 2},
+          {4, 4, 4, 4, 6, 6, 6, 6, 4, 4, 4, 4},
+          cables};
+}
+
+Places all_hosts() {
+  Places places;
+  places.hosts.resize(8);
+  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  return places;
+}
+
+}  // namespace
+
+TEST_CASE("a complete tree is known by its cables") {
+  const Paper paper = tree(cables_of_three_levels());
+  const auto found = find_complete_tree(paper.fabric);
+  REQUIRE(found);
+  REQUIRE(found->steps.size() == 2);
+  CHECK(found->leaves == 4);
+  CHECK(found->top == 8);
+  CHECK(found->steps[0].parents == 2);
+  CHECK(found->steps[0].links == 1);
+  CHECK(found->steps[1].first == 4);
+  CHECK(found->steps[1].leaves == 2);
+  CHECK(found->steps[1].planes == 2);
+  CHECK(found->steps[1].parents == 2);
+  CHECK(found->steps[1].links == 2);
+  CHECK(found->steps[1].first_cable == 8);
+}
+
+TEST_CASE("a tree with a cable less, or two that are exchanged, is no complete one") {
+  for (std::size_t k = 0; k < cables_of_three_levels().size(); ++k) {
+    std::vector<Cable> fewer = cables_of_three_levels();
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+    CHECK_FALSE(find_complete_tree(tree(fewer).fabric));
+  }
+  std::vector<Cable> crossed = cables_of_three_levels();
+  std::swap(crossed[0].to, crossed[1].to);
+  CHECK_FALSE(find_complete_tree(tree(crossed).fabric));
+  std::vector<Cable> turned = cables_of_three_levels();
+  std::swap(turned[8].from_port, turned[9].from_port);
+  CHECK_FALSE(find_complete_tree(tree(turned).fabric));
+}
+
+TEST_CASE("the formula goes from every leaf by the channels that the tables name") {
+  const Paper paper = tree(cables_of_three_levels());
+  const auto found = find_complete_tree(paper.fabric);
+  REQUIRE(found);
+  for (const Parallel parallel : {Parallel::after_parents, Parallel::in_order_of_ports}) {
+    const Tables tables = d_mod_k(paper.fabric, paper.targets(), parallel);
+    const TreeFormula formula(paper.fabric, *found, all_hosts(), parallel);
+    for (HostId to = 0; to < 8; ++to) {
+      for (SwitchId at : {0U, 1U, 2U, 3U}) {
+        for (std::size_t hops = 0; hops < 6; ++hops) {
+          const Step step = formula.next(at, to);
+          const Step named =
+              Step::by(paper.fabric, at, paper.port(tables, at, paper.host_address[to]), to);
+          REQUIRE(step.onward.ends() == named.onward.ends());
+          if (step.onward.ends()) break;
+          CHECK(step.channel == named.channel);
+          at = step.onward.to();
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a tree of another fabric is refused") {
+  const Paper paper = tree(cables_of_three_levels());
+  const Paper small({0, 1}, {1, 1}, {2, 2, 2}, {{0, 2, 2, 1}, {1, 2, 2, 2}});
+  const auto other = find_complete_tree(small.fabric);
+  REQUIRE(other);
+  CHECK_THROWS_AS(TreeFormula(paper.fabric, *other, all_hosts(), Parallel::after_parents), Error);
+}

@@ -1,0 +1,103 @@
+"""Routes that a formula gives: tables are made only for who asks for them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import MissingError
+from contend.fabric import Fabric
+from contend.routes.addresses import table_size, targets_of
+from contend.routes.routes import Routes
+from contend.routes.tables import ForwardingTables
+from contend.units import format_bytes
+
+# What the core's graph of a fabric is made of, and how destinations are counted.
+_GRAPH = (
+    *("host_switch", "host_port", "host_lid", "host_lmc", "switch_ports"),
+    *("cable_from", "cable_from_port", "cable_to", "cable_to_port"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedRoutes(Routes):
+    """Destination-mod-k on a tree of which nothing is missing.
+
+    The channels that a message crosses follow from the numbers of its hosts, and are the same that
+    tables would give. What needs tables gets them, made when they are first asked for.
+
+    Attributes:
+        made_for: the fabric that they were computed for, without routes.
+        tree: what it is.
+        in_order_of_ports: see `contend._core.d_mod_k`.
+    """
+
+    made_for: Fabric = field(repr=False)
+    tree: _core.CompleteTree = field(repr=False)
+    in_order_of_ports: bool = field(repr=False)
+    _made: list[ForwardingTables] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def tables(self) -> ForwardingTables:
+        """What they are in tables.
+
+        Raises:
+            MissingError: memory is short for these.
+        """
+        if not self._made:
+            fabric = self.made_for
+            expect_room(fabric)
+            ports = _core.d_mod_k(fabric.core, targets_of(fabric), self.in_order_of_ports)
+            self._made.append(ForwardingTables(ports, engine=self.engine))
+        return self._made[0]
+
+    @property
+    def ports(self) -> NDArray[np.uint16]:
+        """Those of the tables, see `ForwardingTables.ports`."""
+        return self.tables.ports
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """By the formula on the fabric that it was found for, by tables on any other."""
+        if any(getattr(fabric, name) is not getattr(self.made_for, name) for name in _GRAPH):
+            return self.tables.resolver(fabric, hosts, spread=spread, messages=messages)
+        return _core.make_tree_resolver(fabric.core, self.tree, hosts, self.in_order_of_ports)
+
+
+def computed_routes(fabric: Fabric, *, in_order_of_ports: bool) -> ComputedRoutes | None:
+    """Destination-mod-k by a formula; None where no formula gives it.
+
+    Args:
+        fabric: with addresses.
+        in_order_of_ports: see `contend._core.d_mod_k`.
+    """
+    # The further addresses of a host have turns of their own.
+    if fabric.host_lmc.any():
+        return None
+    tree = _core.find_complete_tree(fabric.core)
+    return None if tree is None else ComputedRoutes(fabric, tree, in_order_of_ports)
+
+
+def expect_room(fabric: Fabric, memory: int | None = None) -> None:
+    """Refuses tables that are larger than this machine's memory.
+
+    Args:
+        fabric: that they are for.
+        memory: bytes; None asks the machine.
+
+    Raises:
+        MissingError: with what they need, and what there is.
+    """
+    size = 2 * fabric.switches * table_size(fabric)
+    if memory is None:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > memory:
+        raise MissingError(
+            f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
+            f"{format_bytes(memory)} of memory"
+        )

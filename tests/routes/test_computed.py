@@ -1,0 +1,137 @@
+"""Routes that a formula gives are those of the tables that they stand for, channel by channel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+
+from contend.congestion import simulate
+from contend.errors import MissingError
+from contend.fabric import Fabric, make, without
+from contend.routes import compute, make_resolver
+from contend.routes.computed import expect_room
+
+# All pairs of hosts up to so many, a sample of them beyond.
+_MOST_PAIRS = 1 << 17
+
+
+def pairs_of(hosts: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Sources and targets that differ."""
+    if hosts**2 <= _MOST_PAIRS:
+        source, target = np.divmod(np.arange(hosts**2), hosts)
+    else:
+        source, target = np.random.default_rng(1).integers(0, hosts, (2, _MOST_PAIRS))
+    differ = source != target
+    return source[differ].astype(np.uint32), target[differ].astype(np.uint32)
+
+
+def crossed(fabric: Fabric) -> NDArray[np.int64]:
+    """The channels of many routes, in their order, with -1 behind them; shape [routes, longest]."""
+    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    rows = resolver.routes(*pairs_of(fabric.hosts), 0)
+    # Padding may stand between the channels of a route.
+    rows = np.where(rows < resolver.switch_channels, rows.astype(np.int64), -1)
+    ordered = np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
+    return ordered[:, (ordered >= 0).any(axis=0)]
+
+
+def by_tables(routed: Fabric) -> Fabric:
+    """The same with the tables in place of the formula."""
+    assert routed.tables is not None
+    assert routed.tables is not routed.routes
+    return routed.replace(routes=routed.tables)
+
+
+@pytest.mark.parametrize("engine", ["dmodk", "fig1"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "crossbar:8",
+        "clos:4,3,5",
+        "tara",
+        "kary:2,8",
+        "kary:4,3",
+        "director:288",
+        "fattree2:36;24,12",
+        "fattree3:16",
+        "fattree3:26",
+        "fattree3:12;6,4",
+        "rails:2,32,8,8;4",
+        "xgft:2;18,36;1,18",
+        "xgft:2;1,7;1,3",
+        "xgft:3;4,3,5;1,4,3;1,1,2",
+        "xgft:4;2,3,2,4;1,3,2,2;1,2,1,2",
+    ],
+)
+def test_routes_cross_the_channels_that_tables_give(spec: str, engine: str) -> None:
+    routed = compute(make(spec), engine)
+    assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), height=st.integers(1, 4))
+def test_on_any_tree(data: st.DataObject, height: int) -> None:
+    levels = [
+        (data.draw(st.integers(2, 5)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3)))
+        for _ in range(height)
+    ]
+    levels[0] = (levels[0][0], 1, 1)
+    groups = (",".join(map(str, numbers)) for numbers in zip(*levels, strict=True))
+    routed = compute(make(f"xgft:{height};{';'.join(groups)}"), "dmodk")
+    assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+def test_hosts_count_in_the_order_of_their_ports_not_their_own() -> None:
+    fabric = make("xgft:3;4,3,2;1,2,3")
+    order = np.random.default_rng(3).permutation(fabric.hosts)
+    mixed = fabric.replace(host_switch=fabric.host_switch[order], host_port=fabric.host_port[order])
+    routed = compute(mixed, "dmodk")
+    assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+def test_leaves_need_not_hold_the_same_number_of_hosts() -> None:
+    fabric = without(make("xgft:3;4,3,2;1,2,3"), ["host 1", "host 7", "host 8"]).fabric
+    routed = compute(fabric, "dmodk")
+    assert routed.tables is not routed.routes
+    assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [["leaf 1:5"], ["top 3"], ["leaf 2"], ["host 1", "host 2", "host 3", "host 4"]],
+    ids=["a cable", "a spine", "a leaf", "all hosts of a leaf"],
+)
+def test_what_is_missing_makes_it_a_matter_of_tables(altered: list[str]) -> None:
+    rest = without(make("xgft:3;4,3,2;1,2,3"), altered).fabric
+    routed = compute(rest, "dmodk")
+    assert routed.tables is routed.routes
+
+
+@pytest.mark.parametrize("pattern", ["bisect", "alltoall", "shift:5", "alltoall:8"])
+def test_simulations_count_the_same(pattern: str) -> None:
+    routed = compute(make("fattree3:8"), "dmodk")
+    computed, tabled = (
+        simulate(fabric, pattern, samples=5, seed=3) for fabric in (routed, by_tables(routed))
+    )
+    assert computed.bandwidth.tolist() == tabled.bandwidth.tolist()
+    assert computed.channel_load.tolist() == tabled.channel_load.tolist()
+    assert computed.histogram.tolist() == tabled.histogram.tolist()
+
+
+def test_another_fabric_with_these_routes_goes_by_their_tables() -> None:
+    routed = compute(make("xgft:2;4,6;1,4"), "dmodk")
+    swapped = routed.replace(cable_from_port=routed.cable_from_port[::-1].copy())
+    assert_array_equal(crossed(swapped), crossed(swapped.replace(routes=routed.tables)))
+
+
+def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None:
+    fabric = make("fattree3:8")
+    # 80 switches, 208 addresses and address 0, two bytes each.
+    size = 2 * 80 * (208 + 1)
+    expect_room(fabric, size)
+    with pytest.raises(MissingError, match=r"tables of fattree3:8 need 32\.66 KiB"):
+        expect_room(fabric, size - 1)
