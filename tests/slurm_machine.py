@@ -49,10 +49,15 @@ _PARTITION = "PartitionName=test Nodes={nodes} Default=YES State=UP\n"
 
 @contextmanager
 def running(
-    folder: Path, munged: str, slurmctld: str, slurmd: str, nodes: Sequence[str] = NODES
+    folder: Path,
+    munged: str,
+    slurmctld: str,
+    slurmd: str,
+    nodes: Sequence[str] = NODES,
+    settings: str = "",
 ) -> Iterator[Path]:
-    """The configuration of a Slurm that runs until the context ends."""
-    configuration = _write_configuration(folder, nodes)
+    """The configuration of a Slurm that runs until the context ends, with more lines of it."""
+    configuration = _write_configuration(folder, nodes, settings)
     daemons: list[subprocess.Popen[bytes]] = []
     try:
         daemons.append(
@@ -75,7 +80,7 @@ def running(
             _end(daemon)
 
 
-def _write_configuration(folder: Path, nodes: Sequence[str]) -> Path:
+def _write_configuration(folder: Path, nodes: Sequence[str], settings: str) -> Path:
     for name in ("state", *(f"tmp-{node}" for node in nodes)):
         (folder / name).mkdir()
     key = folder / "munge.key"
@@ -90,7 +95,7 @@ def _write_configuration(folder: Path, nodes: Sequence[str]) -> Path:
     for name, port in zip(nodes, ports[1:], strict=True):
         text += _NODE.format(name=name, machine=machine, port=port, cpus=CPUS)
     text += _PARTITION.format(nodes=",".join(nodes))
-    configuration.write_text(text, encoding="utf-8")
+    configuration.write_text(text + settings, encoding="utf-8")
     return configuration
 
 

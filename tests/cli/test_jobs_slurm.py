@@ -1,10 +1,13 @@
-"""``contend jobs`` beside a real Slurm of sixteen nodes on this machine."""
+"""``contend jobs`` and the scripts of docs/howto/slurm in a real Slurm of sixteen nodes."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +29,9 @@ SwitchName=leaf4 Nodes=node[13-16]
 SwitchName=top1 Switches=leaf[1-4]
 SwitchName=top2 Switches=leaf[1-4]
 """
+# The same with one cable each, so that jobs on two leaves get clearly less than on one.
+THIN = TOPOLOGY.replace("SwitchName=top2 Switches=leaf[1-4]\n", "")
+SCRIPTS = Path(__file__).parents[2] / "docs" / "howto" / "slurm"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,13 @@ def slurm(
     require_program("squeue")
     daemons = [require_program(name) for name in ("munged", "slurmctld", "slurmd")]
     folder = tmp_path_factory.mktemp("slurm")
-    with slurm_machine.running(folder, *daemons, nodes=NODES) as configuration:
+    (folder / "topology.conf").write_text(THIN)
+    fabric = ["fabric", "convert", str(folder / "topology.conf"), "--route", "minhop"]
+    assert run([*fabric, "--output", str(folder / "net.fabric")]) == 0
+    shutil.copy(SCRIPTS / "job_submit.lua", folder)
+    prolog = task_prolog(folder, fabric=str(folder / "net.fabric"), limit="60")
+    settings = f"JobSubmitPlugins=lua\nTaskProlog={prolog}\n"
+    with slurm_machine.running(folder, *daemons, NODES, settings) as configuration:
         environment = {**os.environ, "SLURM_CONF": str(configuration)}
         try:
             submit(environment, "node[1-2,5-6]", "--job-name=two leaves")
@@ -51,13 +63,27 @@ def slurm(
             await_jobs(environment, 0, "RUNNING", "COMPLETING", "PENDING")
 
 
+def task_prolog(folder: Path, **settings: str) -> Path:
+    """The script with this Python and these settings, as an administrator would change it."""
+    text = (SCRIPTS / "task_prolog.sh").read_text()
+    for name, value in {"python": sys.executable, **settings}.items():
+        text, changed = re.subn(rf"^{name}=.*", f"{name}={value}", text, flags=re.MULTILINE)
+        assert changed == 1
+    script = folder / "task_prolog.sh"
+    script.write_text(text)
+    script.chmod(0o755)
+    return script
+
+
 def ask(environment: Mapping[str, str], *words: str) -> str:
     told = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return told.stdout
 
 
 def submit(environment: Mapping[str, str], nodes: str, *options: str) -> str:
-    what = ["--exclusive", "--output=/dev/null", "--wrap", "exec sleep 600"]
+    said = Path(environment["SLURM_CONF"]).with_name("said-%A")
+    program = "srun --ntasks=1 --nodes=1 echo began; exec sleep 600"
+    what = ["--exclusive", f"--output={said}", "--wrap", program]
     told = ask(environment, "sbatch", "--parsable", f"--nodelist={nodes}", *options, *what)
     return told.strip()
 
@@ -167,3 +193,77 @@ def test_slurm_runs_the_next_job_where_it_was_told_to(
     after = {job["job"]: job for job in judge()["jobs"]}  # type: ignore[attr-defined]
     assert after[number]["hosts"] == ["node13", "node14", "node15"]
     assert after[number]["beside"] == pytest.approx(best["beside"])
+
+
+def said_by(environment: Mapping[str, str], job: str) -> str:
+    """A job's output, once its program has begun."""
+    ends = time.monotonic() + 60
+    said = Path(environment["SLURM_CONF"]).with_name(f"said-{job}")
+    while not (said.exists() and "began\n" in said.read_text()):
+        assert time.monotonic() < ends, said
+        time.sleep(0.05)
+    return said.read_text()
+
+
+def test_a_job_on_bad_nodes_says_so_once(slurm: dict[str, str]) -> None:
+    """Two leaves with a cable between: of random pairs two thirds cross, half of them one way.
+
+    These get half, all others all: 1 - 1/3 * 1/2 in the mean.
+    """
+    told = re.fullmatch(
+        r"contend: the 4 nodes of this job are on 2 leaf switches; 1 would do\. Its messages get "
+        r"(\d+) % of a port's rate; on the best nodes they would get 100 %\.\nbegan\n",
+        said_by(slurm, "1"),
+    )
+    assert told is not None
+    assert int(told[1]) == pytest.approx(100 * 5 / 6, abs=5)
+    assert said_by(slurm, "3") == "began\n"
+
+
+def warned(environment: Mapping[str, str], *words: str) -> list[str]:
+    told = subprocess.run(
+        ["sbatch", "--test-only", *words, "--wrap", "true"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr
+    return [line for line in told.stderr.splitlines() if "contend" in line]
+
+
+def test_slurm_warns_at_submission(slurm: dict[str, str]) -> None:
+    assert warned(slurm, "--nodelist=node[9-10,13,14]") == [
+        "sbatch: contend: the 4 nodes of --nodelist are on 2 leaf switches; 1 would do"
+    ]
+    assert warned(slurm, "--nodes=9") == [
+        "sbatch: contend: 9 nodes need 3 leaf switches; 8 nodes would fit on 2"
+    ]
+    for well in ("--nodelist=node[9-12]", "--nodelist=node[1-6]", "--nodes=4", "--nodes=7"):
+        assert warned(slurm, well) == []
+    assert warned(slurm, "--ntasks=2") == []
+
+
+def test_a_submission_goes_on_without_a_topology(slurm: dict[str, str]) -> None:
+    folder = Path(slurm["SLURM_CONF"]).parent
+    (folder / "topology.conf").unlink()
+    # Slurm loads the script again when it has changed.
+    os.utime(folder / "job_submit.lua", times=(time.time() + 10,) * 2)
+    assert warned(slurm, "--nodelist=node[9-10,13,14]") == []
+
+
+@pytest.mark.parametrize("settings", [{"fabric": "missing"}, {"python": "missing"}, {"limit": "1"}])
+def test_a_job_goes_on_whatever_happens_in_its_prolog(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    # As a file system that does not answer.
+    os.mkfifo(tmp_path / "stalled")
+    script = task_prolog(tmp_path, **{"fabric": str(tmp_path / "stalled"), **settings})
+    job = {"SLURM_JOB_ID": "1", "SLURM_JOB_NUM_NODES": "4", "SLURM_JOB_NODELIST": "node[1-4]"}
+    ended = subprocess.run(
+        [script],
+        env={**os.environ, **job, "SLURM_PROCID": "0", "SLURM_STEP_ID": "0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "export CONTEND_TOLD=1\n", "")
