@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import platform
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import contend
 from contend.congestion import (
     OtherProcessError,
     Simulation,
@@ -283,3 +285,12 @@ def test_processes_of_a_node_share_its_cores(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: CORES)
     monkeypatch.setattr(platform, "node", lambda: "a")
     assert thread_count(None, Node(0, everybody), environment={}) == expected
+
+
+@pytest.mark.parametrize("engine", ["minhop", "ecmp", "spray", "adaptive"])
+def test_a_fabric_that_was_used_goes_to_other_processes(engine: str) -> None:
+    used = contend.load("fig1", route=engine)
+    counted = contend.simulate(used, samples=20)
+    sent = pickle.loads(pickle.dumps(counted)).fabric
+    assert np.array_equal(contend.simulate(sent, samples=20).bandwidth, counted.bandwidth)
+    assert not sent.cable_from.flags.writeable

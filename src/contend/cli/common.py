@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from contend.cli.options.shared import Loading
-from contend.errors import IncompleteInput, printable_line
+from contend.errors import ContendError, IncompleteInput, printable_line
 from contend.files import write_whole
 
 if TYPE_CHECKING:
+    from contend.congestion import Communicator
     from contend.fabric import Fabric
 
 
@@ -46,6 +51,23 @@ def load(
     if fabric.told is not None:
         print(f"{source}: {printable_line(fabric.told.words)}", file=sys.stderr)
     return fabric
+
+
+@contextmanager
+def told_by_the_first(world: Communicator | None) -> Iterator[bool]:
+    """Under mpirun or srun the first process alone says what there is to say: the others end here.
+
+    Gives whether this is the first.
+    """
+    first = world is None or world.rank == 0
+    try:
+        yield first
+    except (ContendError, OSError) as error:
+        if first:
+            raise
+        raise typer.Exit(getattr(error, "status", 2)) from None
+    if not first:
+        raise typer.Exit(0)
 
 
 def write_output(target: str, content: bytes) -> None:

@@ -25,6 +25,7 @@ from .messages import message_congestion as message_congestion
 from .messages import message_shares as message_shares
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
+from .processes import Workers as Workers
 from .processes import agree as agree
 from .processes import core_threads as core_threads
 from .processes import launched_communicator as launched_communicator

@@ -1,10 +1,10 @@
-"""A simulation shared out over processes: the MPI world, failures known to all, and the threads."""
+"""Work shared out over processes: the MPI world, failures known to all, and the threads."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -17,6 +17,7 @@ _WORLD_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_ST
 # More threads than cores gain nothing, and tens of thousands are more than the runtime survives.
 _MOST_THREADS_PER_CORE = 4
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
@@ -167,18 +168,54 @@ def thread_count(
     return min(share, int(text)) if text.isdecimal() and int(text) > 0 else share
 
 
+def part_of(first: int, size: int, communicator: Communicator | None) -> tuple[int, int]:
+    """The part of `size` things from number `first` on that this process does: begin and end."""
+    processes, rank = (communicator.size, communicator.rank) if communicator else (1, 0)
+    return first + size * rank // processes, first + size * (rank + 1) // processes
+
+
+class Workers:
+    """Threads that work in the core, here and in the other processes of a communicator."""
+
+    def __init__(self, pool: Executor, communicator: Communicator | None) -> None:
+        self._pool = pool
+        self._communicator = communicator
+
+    def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """What `work` makes of every item, in their order, in every process the same.
+
+        Alone, as soon as each is done. With others, when all are: neighbours are done by one
+        process, as they often share what is looked up once.
+
+        Raises:
+            OtherProcessError: as in `gather`.
+        """
+        if self._communicator is None:
+            yield from self._pool.map(work, items)
+            return
+        everything = list(items)
+        begin, end = part_of(0, len(everything), self._communicator)
+        mine = everything[begin:end]
+        for done in gather(self._communicator, lambda: list(self._pool.map(work, mine))):
+            yield from done
+
+
 @contextmanager
-def core_threads(threads: int | None) -> Iterator[Executor]:
-    """Threads that work in the core; None: as many as there are cores.
+def core_threads(
+    threads: int | None, communicator: Communicator | None = None
+) -> Iterator[Workers]:
+    """Threads that work in the core; None: as many as there are cores for this process.
 
     An interrupt reaches the main thread alone. What ends the block ends the threads too, in the
     middle of what they do.
     """
     stop = _core.Stop()
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1, initializer=stop.heed) as pool:
+    with ThreadPoolExecutor(thread_count(threads, communicator), initializer=stop.heed) as pool:
         try:
-            yield pool
-        except BaseException:
+            yield Workers(pool, communicator)
+        except BaseException as error:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            if not isinstance(error, Exception):
+                end_all(communicator)
             raise

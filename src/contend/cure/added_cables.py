@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from contend.congestion import Simulation, core_threads, half_width, simulate
+from contend.congestion import (
+    Communicator,
+    Simulation,
+    Workers,
+    agree,
+    core_threads,
+    half_width,
+    simulate,
+)
 from contend.cure.improvement import (
     ROUNDING,
     Addition,
@@ -60,6 +67,7 @@ def improve(
     seed: int = 1,
     threads: int | None = None,
     progress: bool | Progress = False,
+    communicator: Communicator | None = None,
 ) -> Improvement:
     """Chooses which free ports to join, the cable that gains most first, then the next beside it.
 
@@ -83,8 +91,10 @@ def improve(
         threads: how many fabrics are tried at a time; None: as many as there are cores.
         progress: True shows a bar; a function is told how many fabrics are tried, of how many it
             may come to.
+        communicator: shares out over MPI processes what is tried, as in `contend.simulate`.
 
     Raises:
+        OtherProcessError: another process of the communicator failed.
         UsageError: no such engine, pattern or placement, or they do not fit the fabric.
         MissingError: the engine is not installed.
     """
@@ -94,13 +104,13 @@ def improve(
     if ports is not None:
         wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
         wide = fabric.replace(switch_ports=wider.astype(np.uint16))
-    question = _Question(pattern, placement, samples, seed)
+    question = _Question(pattern, placement, samples, seed, communicator)
     with (
         shown_progress(progress, fabric.name, "fabrics") as tell,
-        core_threads(threads) as pool,
+        core_threads(threads, communicator) as workers,
     ):
-        search = _Search(wide, question, engine, tell)
-        chosen = search.run(cables, pool)
+        search = agree(communicator, lambda: _Search(wide, question, engine, tell))
+        chosen = search.run(cables, workers)
     after = question.full(chosen[-1].fabric)
     counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
     additions = [
@@ -139,6 +149,7 @@ class _Question:
     placement: str
     samples: int | None
     seed: int
+    communicator: Communicator | None
 
     # Messages that cables are chosen by, and the fewest patterns of them: others than those that
     # count in the end.
@@ -163,12 +174,17 @@ class _Question:
         )
 
     def full(self, fabric: Fabric) -> Simulation:
-        """What ``contend simulate`` says."""
+        """What ``contend simulate`` says, counted by all processes together; `count` likewise."""
         return self.count(fabric, self.samples)
 
     def count(self, fabric: Fabric, samples: int | None) -> Simulation:
         return simulate(
-            fabric, self.pattern, placement=self.placement, samples=samples, seed=self.seed
+            fabric,
+            self.pattern,
+            placement=self.placement,
+            samples=samples,
+            seed=self.seed,
+            communicator=self.communicator,
         )
 
 
@@ -209,12 +225,12 @@ class _Search:
         self.tried = 0
         self.added = ""
 
-    def run(self, cables: int, pool: Executor) -> list[_Trial]:
+    def run(self, cables: int, workers: Workers) -> list[_Trial]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
         chosen = [self._first]
         spent = 0
         while spent < cables:
-            best = self._next(chosen[-1], cables - spent, pool)
+            best = self._next(chosen[-1], cables - spent, workers)
             if best is None:
                 break
             chosen.append(best)
@@ -235,10 +251,10 @@ class _Search:
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
         return compute(fabric, self._engine) if demand is None else _for(fabric, demand)
 
-    def _next(self, now: _Trial, left: int, pool: Executor) -> _Trial | None:
+    def _next(self, now: _Trial, left: int, workers: Workers) -> _Trial | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
         sets = [(pair,) for pair in self._pairs(now)]
-        trials = self._try(now, [*sets, *self._stars(now, left)], left, pool)
+        trials = self._try(now, [*sets, *self._stars(now, left)], left, workers)
         best = _best(trials)
         if best is None and left > 1:
             promising = sorted(trials, key=lambda trial: -trial.least_gain)[:_FIRST_OF_TWO]
@@ -248,7 +264,7 @@ class _Search:
                 if len(trial.cables) == 1
                 for pair in self._pairs(trial)[:_FIRST_OF_TWO]
             ]
-            best = _best(self._try(now, two, left // 2, pool))
+            best = _best(self._try(now, two, left // 2, workers))
         return best
 
     def _pairs(self, now: _Trial) -> list[Pair]:
@@ -284,12 +300,12 @@ class _Search:
                     yield tuple((min(hub, end), max(hub, end)) for end in ends)
 
     def _try(
-        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, pool: Executor
+        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, workers: Workers
     ) -> list[_Trial]:
         """All of them; as many may be tried so many times in all."""
         total = self.tried + len(sets) * times
         trials: list[_Trial] = []
-        for several in pool.map(partial(self._trials, now), sets):
+        for several in workers.map(partial(self._trials, now), sets):
             trials += several
             self.tried += 1
             self._progress(self.tried, total)

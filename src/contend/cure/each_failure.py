@@ -9,7 +9,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import FailureJudge, Simulation, core_threads, half_width, simulate
+from contend.congestion import (
+    Communicator,
+    FailureJudge,
+    Simulation,
+    agree,
+    core_threads,
+    half_width,
+    simulate,
+)
 from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
@@ -107,6 +115,7 @@ def failures(
     engine: str = "contend",
     threads: int | None = None,
     progress: bool | Progress = False,
+    communicator: Communicator | None = None,
 ) -> Failures:
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
 
@@ -129,16 +138,21 @@ def failures(
         engine: that routes the worst anew.
         threads: how many failures are judged at a time; None: as many as there are cores.
         progress: True shows a bar; a function is told how many are judged, of how many.
+        communicator: shares the failures out over MPI processes, as in `contend.simulate`.
 
     Raises:
+        OtherProcessError: another process of the communicator failed.
         UsageError: the fabric has no routes or they do not arrive, or no such engine.
     """
-    if samples < 2:
-        raise UsageError(f"samples: expected at least 2, got {samples}")
-    check_engine(engine)
-    whole, chosen = _with_part(fabric, hosts)
-    judge = _Judge(whole, chosen, samples, seed, engine)
-    parts = judge.parts
+
+    def prepare() -> _Judge:
+        if samples < 2:
+            raise UsageError(f"samples: expected at least 2, got {samples}")
+        check_engine(engine)
+        return _Judge(*_with_part(fabric, hosts), samples, seed, engine)
+
+    judge = agree(communicator, prepare)
+    whole, parts = judge.fabric, judge.parts
     total, done = len(parts) + worst * (worst - 1) // 2 + 2 * worst, 0
 
     def told(each: Iterator[FabricFailure]) -> list[FabricFailure]:
@@ -152,17 +166,17 @@ def failures(
 
     with (
         shown_progress(progress, fabric.name, "failures") as tell,
-        core_threads(threads) as pool,
+        core_threads(threads, communicator) as workers,
     ):
-        alone = told(pool.map(judge, ([part] for part in parts)))
+        alone = told(workers.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]
         ends = combinations((failure.parts[0] for failure in costly[:worst]), 2)
         joined = [pair for pair in ends if not _implies(whole, *pair)]
-        still = told(pool.map(judge.servers_left, cutting[:worst]))
+        still = told(workers.map(judge.servers_left, cutting[:worst]))
         total = len(parts) + len(joined) + len(still) + len(costly[:worst])
-        pairs = told(pool.map(judge, joined))
-        rerouted = list(pool.map(judge.rerouted, costly[:worst]))
+        pairs = told(workers.map(judge, joined))
+        rerouted = list(workers.map(judge.rerouted, costly[:worst]))
     alone = [*still, *cutting[worst:], *rerouted, *costly[worst:]]
     return Failures(whole, judge.whole, judge.anew, tuple(alone), tuple(pairs), engine)
 
@@ -202,7 +216,7 @@ class _Judge:
     def __init__(
         self, fabric: Fabric, hosts: NDArray[np.int64], samples: int, seed: int, engine: str
     ) -> None:
-        self._fabric = fabric
+        self.fabric = fabric
         self._hosts = hosts
         self._engine = engine
         taking_part = with_hosts(fabric, hosts)
@@ -269,7 +283,7 @@ class _Judge:
 
     def _rest(self, failure: FabricFailure) -> Rest:
         return without_numbers(
-            self._fabric,
+            self.fabric,
             switches=_numbers(failure.parts, "switch"),
             cables=_numbers(failure.parts, "cable"),
         )
@@ -286,7 +300,7 @@ class _Judge:
             return None
 
     def _name(self, what: str, number: int) -> str:
-        fabric = self._fabric
+        fabric = self.fabric
         if what == "switch":
             return fabric.switch_label[number]
         end = int(fabric.cable_from[number])

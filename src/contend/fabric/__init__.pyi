@@ -33,6 +33,7 @@ from .fabric import NO_SWITCH as NO_SWITCH
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
+from .fabric import made_of as made_of
 from .faults.check import MOST_DETAILS as MOST_DETAILS
 from .faults.check import Check as Check
 from .faults.check import Status as Status

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -37,6 +37,12 @@ class Finding:
     kind: str
     message: str
     wrong: bool = True
+
+
+def made_of(value: Fabric | Routes) -> tuple[Callable[[], Any], tuple[()]]:
+    """How pickle sends a dataclass: what it is made of, and nothing that was made of it since."""
+    own = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    return partial(type(value), **own), ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +111,9 @@ class Fabric:
                 frozen = values.copy()
                 frozen.flags.writeable = False
                 object.__setattr__(self, column.name, frozen)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return made_of(self)
 
     def __repr__(self) -> str:
         cables = f"{counted(self.cables, 'cable')} between them"

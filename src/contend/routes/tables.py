@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import Argument, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, made_of
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import Routes
 
@@ -58,6 +59,9 @@ class ForwardingTables(Routes):
         ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
         ports.flags.writeable = False
         object.__setattr__(self, "ports", ports)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return made_of(self)
 
     @property
     def switches(self) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
-from contend import cure, report
-from contend.cli.common import load
+from contend import congestion, cure, report
+from contend.cli.common import load, told_by_the_first
 from contend.cli.options.shared import (
     ENGINES,
     ROUTE,
@@ -37,17 +38,23 @@ def failures(
     """Remove every switch and cable, one at a time, and rank the failures by cost.
 
     Tables are mended with as few changes as possible. For the worst failures they are also
-    recomputed, and these failures are also tried two at a time.
+    recomputed, and these failures are also tried two at a time. Under mpirun or srun, all processes
+    share the failures.
 
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """
-    loaded = load(fabric, routes, route, loading, need_routes=True)
-    found = cure.failures(
-        loaded,
-        hosts=hosts,
-        samples=samples,
-        seed=seed,
-        engine=route or "contend",
-        progress=True,
-    )
+    world = congestion.launched_communicator()
+    with told_by_the_first(world) as first:
+        loaded = congestion.agree(
+            world, partial(load, fabric, routes, route, loading, need_routes=True)
+        )
+        found = cure.failures(
+            loaded,
+            hosts=hosts,
+            samples=samples,
+            seed=seed,
+            engine=route or "contend",
+            progress=first,
+            communicator=world,
+        )
     return report.failures_document(found)

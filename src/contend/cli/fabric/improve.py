@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated
 
-from contend import cure, report
+from contend import congestion, cure, report
 from contend import routes as routing
-from contend.cli.common import load
+from contend.cli.common import load, told_by_the_first
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.options.option import Option
 from contend.cli.options.shared import (
@@ -60,22 +61,26 @@ def improve(
 ) -> Document:
     """Find free ports to connect with new cables, and what each cable gains.
 
-    The fabric is routed with and without the new cables; both get the same patterns.
+    The fabric is routed with and without the new cables; both get the same patterns. Under mpirun
+    or srun, all processes share what is tried.
 
     Example: contend fabric improve net.ibnetdiscover --cables 4 -o improved.fabric
     """
-    kind = None if output is None else kind_for(to, output)
-    found = cure.improve(
-        load(fabric, routes, None, loading),
-        cables=cables,
-        pattern=pattern,
-        placement=placement,
-        engine=route,
-        ports=ports,
-        samples=samples,
-        seed=seed,
-        progress=True,
-    )
+    world = congestion.launched_communicator()
+    with told_by_the_first(world) as first:
+        kind = None if output is None else kind_for(to, output)
+        found = cure.improve(
+            congestion.agree(world, partial(load, fabric, routes, None, loading)),
+            cables=cables,
+            pattern=pattern,
+            placement=placement,
+            engine=route,
+            ports=ports,
+            samples=samples,
+            seed=seed,
+            progress=first,
+            communicator=world,
+        )
     if output is not None and kind is not None:
         write_fabric(found.fabric, output, kind)
         if kind not in routing.HOLD_ROUTES:

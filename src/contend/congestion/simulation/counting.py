@@ -21,7 +21,14 @@ from contend.congestion.drawing import (
     taking_part,
 )
 from contend.congestion.messages import channels_of_fabric
-from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
+from contend.congestion.processes import (
+    Communicator,
+    agree,
+    end_all,
+    gather,
+    part_of,
+    thread_count,
+)
 from contend.congestion.rates import LinkRates, link_rates
 from contend.congestion.simulation.channel_users import (
     AskedChannels,
@@ -208,7 +215,7 @@ class _Count:
         self, first: int, size: int, threads: int, communicator: Communicator | None
     ) -> list[dict[str, Any]]:
         """Results of one batch, in the order of samples: one for every process."""
-        begin, end = _part(first, size, communicator)
+        begin, end = part_of(first, size, communicator)
         return gather(
             communicator,
             lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place),
@@ -225,7 +232,7 @@ class _Count:
         messages = np.zeros((2, len(placed.channels), fabric.hosts))
         for first in range(0, self.total.samples, self._batch_size()):
             size = min(self._batch_size(), self.total.samples - first)
-            begin, end = _part(first, size, communicator)
+            begin, end = part_of(first, size, communicator)
             for unit, *both in gather(
                 communicator, partial(self._users_in, placed, begin, end, threads)
             ):
@@ -330,12 +337,6 @@ class _Count:
             return int(self.total.histogram.sum())
         of_sample = sum(len(pattern.messages(number)[0]) for number in range(pattern.rounds))
         return self.total.samples * of_sample
-
-
-def _part(first: int, size: int, communicator: Communicator | None) -> tuple[int, int]:
-    """First sample of this process's part of a batch, and the one behind its last."""
-    processes, rank = (communicator.size, communicator.rank) if communicator else (1, 0)
-    return first + size * rank // processes, first + size * (rank + 1) // processes
 
 
 class Totals:

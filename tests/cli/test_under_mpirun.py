@@ -1,4 +1,4 @@
-"""`mpirun contend simulate`: the same bytes as from one process, said once."""
+"""Commands under mpirun: the same bytes as from one process, said once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
-CONTEND = (sys.executable, "-c", "from contend.cli import main; main()", "simulate")
+CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
+SIMULATE = (*CONTEND, "simulate")
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -59,11 +60,15 @@ def result_of(process: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("fig1", "--samples", "5000", "--seed", "3"),
-        ("fig1", "--pattern", "tree", "--precision", "1%"),
-        ("crossbar:6", "--exhaustive"),
+        ("simulate", "fig1", "--samples", "5000", "--seed", "3"),
+        ("simulate", "fig1", "--pattern", "tree", "--precision", "1%"),
+        ("simulate", "crossbar:6", "--exhaustive"),
         # One sample for three processes.
-        ("fig1", "--pattern", "shifts", "--placement", "linear"),
+        ("simulate", "fig1", "--pattern", "shifts", "--placement", "linear"),
+        ("fabric", "failures", "fattree2:4", "--route", "minhop", "--samples", "50"),
+        # Failures that cost alike are counted once.
+        ("fabric", "failures", "rails:2,4,4,2", "--route", "spray", "--samples", "20"),
+        ("fabric", "improve", "torus:3x3;4", "--ports", "10", "--cables", "2", "--samples", "500"),
     ],
 )
 def test_three_processes_find_what_one_finds(launch: Launch, arguments: tuple[str, ...]) -> None:
@@ -75,14 +80,14 @@ def test_three_processes_find_what_one_finds(launch: Launch, arguments: tuple[st
 
 def test_tables_and_files_are_written_once(launch: Launch, tmp_path: Path) -> None:
     figure = tmp_path / "figure.svg"
-    process = launch(3, *CONTEND, "fig1", "--samples", "100", "--plot", str(figure))
+    process = launch(3, *SIMULATE, "fig1", "--samples", "100", "--plot", str(figure))
     assert process.returncode == 0, process.stderr
     assert process.stdout.count("Hottest channels") == 1
     assert list(tmp_path.iterdir()) == [figure]
 
 
 def test_error_ends_all_processes(launch: Launch) -> None:
-    process = launch(3, *CONTEND, "fig1", "--pattern", "nothing")
+    process = launch(3, *SIMULATE, "fig1", "--pattern", "nothing")
     assert process.returncode == 2
     assert "contend: pattern nothing: expected one of" in process.stderr
     assert "Traceback" not in process.stderr
@@ -94,7 +99,7 @@ def test_one_process_that_fails_alone_ends_all(launch: Launch) -> None:
         'f=fig1; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && f=absent.file; '
         'exec "$@" "$f" --samples 100'
     )
-    process = launch(3, "sh", "-c", script, "sh", *CONTEND)
+    process = launch(3, "sh", "-c", script, "sh", *SIMULATE)
     assert process.returncode == 2
     told = [line for line in process.stderr.splitlines() if line.startswith("contend: ")]
     assert len(told) == 1
@@ -104,5 +109,5 @@ def test_one_process_that_fails_alone_ends_all(launch: Launch) -> None:
 
 
 def test_an_error_of_all_is_told_once(launch: Launch) -> None:
-    process = launch(3, *CONTEND, "fig1", "--pattern", "nothing")
+    process = launch(3, *SIMULATE, "fig1", "--pattern", "nothing")
     assert process.stderr.count("contend: pattern nothing") == 1
