@@ -82,6 +82,34 @@ def test_two_messages_over_two_spines_meet_in_half_of_the_draws() -> None:
     assert share[1] == pytest.approx(0.5, abs=0.02)
 
 
+def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
+    """Two cables up to one spine and one to another: each of the three carries a third, to 5
+    deviations; a hash among neighbours would give a quarter, a quarter and a half."""
+    fabric = build(
+        "uneven",
+        host_name=[f"h{number}" for number in range(128)],
+        host_switch=np.repeat([0, 1], 64),
+        host_port=np.tile(np.arange(1, 65), 2),
+        switch_name=["a", "b", "wide spine", "narrow spine"],
+        switch_ports=80,
+        cables=np.array(
+            [
+                [0, 70, 2, 1],
+                [0, 71, 2, 2],
+                [0, 72, 3, 1],
+                [2, 3, 1, 70],
+                [2, 4, 1, 71],
+                [3, 2, 1, 72],
+            ]
+        ),
+    )
+    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), draws=True)
+    source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
+    taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=12)
+    expected, deviation = 4096 / 3, (4096 * 2 / 9) ** 0.5
+    assert taken[[0, 2, 4]] == pytest.approx(expected, abs=5 * deviation)
+
+
 def test_parallel_cables_are_each_as_likely() -> None:
     """Two cables join two switches: of many hosts' routes each carries half, to 5 deviations."""
     fabric = build(
