@@ -67,6 +67,21 @@ def test_every_spine_may_hold_hosts() -> None:
     ]
 
 
+@pytest.mark.parametrize("spec", [TREE, "kary:2,5", "xgft:3;4,3,2;1,4,1;1,2,3", "crossbar:4"])
+def test_levels_of_trees_do_not_depend_on_how_switches_are_numbered(spec: str) -> None:
+    fabric = contend.load(spec)
+    # The tree is known by its numbers only as generators give them.
+    order = np.random.default_rng(2).permutation(fabric.switches)
+    changes = {
+        name: order[getattr(fabric, name)].astype(np.uint32)
+        for name in ("host_switch", "cable_from", "cable_to")
+    }
+    changes["switch_ports"] = np.full(fabric.switches, 64, dtype=np.uint16)
+    mixed = fabric.replace(**changes)
+    assert switch_levels(mixed)[order].tolist() == switch_levels(fabric).tolist()
+    assert mixed.levels[1][order].tolist() == fabric.levels[1].tolist()
+
+
 def test_leaf_without_hosts_is_a_leaf() -> None:
     # Leaf 2 of four lost its hosts.
     fabric = fat_tree(4, 3, 2)

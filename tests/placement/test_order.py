@@ -34,6 +34,14 @@ def test_linear_counts_numbers_as_numbers() -> None:
     assert names_in(fabric, "linear") == ["m2", "n1", "n09", "n9", "n10"]
 
 
+@pytest.mark.parametrize("stem", ["host ", "", "a1b", "1"])
+def test_names_that_count_up_stay_in_their_order(stem: str) -> None:
+    names = [f"{stem}{number}" for number in range(1, 13)]
+    assert names_in(chain(names, [0] * 12, 2), "linear") == names
+    assert names_in(chain([*names[:10], names[11]], [0] * 11, 2), "linear")[10] == names[11]
+    assert names_in(chain(names[::-1], [0] * 12, 2), "linear") == names
+
+
 def test_equal_names_go_by_guid_then_port() -> None:
     fabric = chain(["x", "x", "x"], [0] * 3, 2)
     fabric = fabric.replace(

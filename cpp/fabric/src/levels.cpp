@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "contend/base/threads.hpp"
+#include "contend/fabric/complete_tree.hpp"
 #include "shortest_paths.hpp"
 
 namespace contend {
@@ -245,9 +246,21 @@ void hang_on(const Neighbours& near, std::vector<std::uint32_t>& level) {
   }
 }
 
+/// Those of a complete tree: all shortest paths say the same of it.
+Levels levels_of(const CompleteTree& tree, std::size_t switches) {
+  Levels levels{std::vector<std::uint32_t>(switches, 1), std::vector<std::uint8_t>(switches, 1)};
+  const auto raise = [&](SwitchId first) {
+    for (SwitchId s = first; s < switches; ++s) ++levels.of[s];
+  };
+  for (std::size_t k = 1; k < tree.steps.size(); ++k) raise(tree.steps[k].first);
+  if (!tree.steps.empty()) raise(tree.top);
+  return levels;
+}
+
 }  // namespace
 
 Levels find_levels(const Fabric& fabric) {
+  if (const auto tree = find_complete_tree(fabric)) return levels_of(*tree, fabric.switches());
   const Neighbours near(fabric);
   std::vector<double> hosts(fabric.switches(), 0);
   for (const SwitchId s : fabric.host_switches()) ++hosts[s];

@@ -102,7 +102,11 @@ def link_rates(
     places = np.arange(fabric.hosts) if hosts is None else hosts
     within = cables_within_reach(fabric, places)
     used = np.concatenate([fabric.cable_rate[within], fabric.host_rate[places]])
-    labels = Counter(fabric.rates[index] for index in used.tolist())
+    count = np.bincount(used, minlength=len(fabric.rates)).tolist()
+    labels: Counter[str] = Counter()
+    for label, links_of_it in zip(fabric.rates, count, strict=True):
+        if links_of_it:
+            labels[label] += links_of_it
     order = sorted(labels, key=lambda label: (-(rate_of(label) or 0.0), label))
     links = {label: labels[label] for label in order}
     each = np.array([rate_of(label) or 0.0 for label in fabric.rates])

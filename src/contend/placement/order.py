@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 
@@ -23,10 +23,20 @@ from contend.units import counted
 
 def by_name(fabric: Fabric) -> NDArray[np.uint32]:
     """Hosts in natural order of their names (node9 before node10), then by GUID and port."""
+    if _count_up(fabric.host_name):
+        return np.arange(fabric.hosts, dtype=np.uint32)
     guid = fabric.host_guid.tolist()
     port = fabric.host_adapter_port.tolist()
     keys = [(natural(name), guid[h], port[h], h) for h, name in enumerate(fabric.host_name)]
     return np.array([key[-1] for key in sorted(keys)], dtype=np.uint32)
+
+
+def _count_up(names: Sequence[str]) -> bool:
+    """Whether names are one stem with the numbers from 1, as generators give them."""
+    stem = names[0].removesuffix("1") if names else ""
+    if stem[-1:].isdecimal():
+        return False
+    return all(name == f"{stem}{number}" for number, name in enumerate(names, 1))
 
 
 def by_guid(fabric: Fabric) -> NDArray[np.uint32]:

@@ -117,10 +117,9 @@ def _parts(
     for top in range(int(level.max(initial=0))):
         below = (level[near] <= top) & (level[far] <= top)
         yield connected_parts(fabric.switches, near[below], far[below])
-    pieces = 4
-    while pieces <= min(_MOST_PIECES, int(np.count_nonzero(weight))):
-        yield _pieces(fabric, near, far, weight, pieces)
-        pieces *= 2
+    most = min(_MOST_PIECES, int(np.count_nonzero(weight)))
+    if most >= 4:
+        yield from _pieces(fabric, near, far, weight, most)
 
 
 def _pieces(
@@ -128,20 +127,21 @@ def _pieces(
     near: NDArray[np.int64],
     far: NDArray[np.int64],
     weight: NDArray[np.int64],
-    count: int,
-) -> NDArray[np.int64]:
-    """The switches in pieces of about as many hosts, with few cables between them."""
+    most: int,
+) -> Iterator[NDArray[np.int64]]:
+    """The switches in 4, 8, ... pieces of about as many hosts, with few cables between them."""
+    import pymetis
+
     joins = near != far
     ends = np.concatenate([near[joins], far[joins]]), np.concatenate([far[joins], near[joins]])
     pairs, cables = np.unique(ends[0] * fabric.switches + ends[1], return_counts=True)
     start = np.searchsorted(pairs // fabric.switches, np.arange(fabric.switches + 1))
-    import pymetis
-
-    _, part = pymetis.part_graph(
-        count,
-        pymetis.CSRAdjacency(start, pairs % fabric.switches),
-        vweights=weight,
-        eweights=cables,
-        options=pymetis.Options(seed=0),
-    )
-    return np.asarray(part, dtype=np.int64)
+    neighbours = pymetis.CSRAdjacency(start, pairs % fabric.switches)
+    options = pymetis.Options(seed=0)
+    count = 4
+    while count <= most:
+        _, part = pymetis.part_graph(
+            count, neighbours, vweights=weight, eweights=cables, options=options
+        )
+        yield np.asarray(part, dtype=np.int64)
+        count *= 2

@@ -29,8 +29,8 @@ struct Levels {
 /// levels are distances from the nearest switch with hosts.
 ///
 /// Deterministic whatever the number of threads. Cost: a breadth-first search from every switch
-/// with hosts; from as many of them, evenly spaced, as 2^28 steps allow. Two more from each of them
-/// where a leaf without hosts stands among spines.
+/// with hosts, of which complete trees need none; from as many of them, evenly spaced, as 2^28
+/// steps allow. Two more from each of them where a leaf without hosts stands among spines.
 Levels find_levels(const Fabric& fabric);
 
 }  // namespace contend
