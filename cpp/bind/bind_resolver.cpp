@@ -65,6 +65,14 @@ std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree
       in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
 }
 
+std::unique_ptr<Resolver> hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                               const Vector<std::uint32_t>& hosts,
+                                               std::uint32_t flows, bool alike) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_hashed_tree_resolver(fabric, tree, places, {flows, alike});
+}
+
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
                                           std::uint32_t flows, bool alike, const Remains* rest) {
   const Places places{as_vector(hosts), false};
@@ -282,6 +290,8 @@ void bind_resolver(nb::module_& m) {
   // It reads the fabric for as long as it lives.
   m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
         nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
+  m.def("make_hashed_tree_resolver", &hashed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
+        nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),

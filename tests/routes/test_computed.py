@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +11,30 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
+from contend import _core
 from contend.congestion import simulate
 from contend.errors import MissingError
 from contend.fabric import Fabric, make, without
 from contend.routes import compute, make_resolver
 from contend.routes.computed import expect_room
 
+TREES = [
+    "crossbar:8",
+    "clos:4,3,5",
+    "tara",
+    "kary:2,8",
+    "kary:4,3",
+    "director:288",
+    "fattree2:36;24,12",
+    "fattree3:16",
+    "fattree3:26",
+    "fattree3:12;6,4",
+    "rails:2,32,8,8;4",
+    "xgft:2;18,36;1,18",
+    "xgft:2;1,7;1,3",
+    "xgft:3;4,3,5;1,4,3;1,1,2",
+    "xgft:4;2,3,2,4;1,3,2,2;1,2,1,2",
+]
 # All pairs of hosts up to so many, a sample of them beyond.
 _MOST_PAIRS = 1 << 17
 
@@ -49,23 +69,7 @@ def by_tables(routed: Fabric) -> Fabric:
 @pytest.mark.parametrize("engine", ["dmodk", "fig1"])
 @pytest.mark.parametrize(
     "spec",
-    [
-        "crossbar:8",
-        "clos:4,3,5",
-        "tara",
-        "kary:2,8",
-        "kary:4,3",
-        "director:288",
-        "fattree2:36;24,12",
-        "fattree3:16",
-        "fattree3:26",
-        "fattree3:12;6,4",
-        "rails:2,32,8,8;4",
-        "xgft:2;18,36;1,18",
-        "xgft:2;1,7;1,3",
-        "xgft:3;4,3,5;1,4,3;1,1,2",
-        "xgft:4;2,3,2,4;1,3,2,2;1,2,1,2",
-    ],
+    TREES,
 )
 def test_routes_cross_the_channels_that_tables_give(spec: str, engine: str) -> None:
     routed = compute(make(spec), engine)
@@ -120,6 +124,40 @@ def test_simulations_count_the_same(pattern: str) -> None:
     assert computed.bandwidth.tolist() == tabled.bandwidth.tolist()
     assert computed.channel_load.tolist() == tabled.channel_load.tolist()
     assert computed.histogram.tolist() == tabled.histogram.tolist()
+
+
+def test_some_hosts_of_a_pod_need_no_channels_to_the_top() -> None:
+    routed = compute(make("fattree3:8"), "dmodk")
+    for hosts, channels in (([0, 5, 9], 2), ([0, 1, 3], 2), ([0, 64, 5], 4), ([7], 2)):
+        some = np.array(hosts, dtype=np.uint32)
+        computed, tabled = (make_resolver(fabric, some) for fabric in (routed, by_tables(routed)))
+        assert computed.stride == tabled.stride == channels
+
+
+@pytest.mark.parametrize("engine", ["dmodk", "ecmp,flows=3"])
+def test_another_process_gets_the_formula(engine: str) -> None:
+    routed = compute(make("xgft:3;4,3,2;1,2,3"), engine)
+    there = pickle.loads(pickle.dumps(routed))
+    counted = [simulate(fabric, samples=9).channel_load.tolist() for fabric in (routed, there)]
+    assert counted[0] == counted[1]
+    assert "tables" not in vars(there.routes)
+
+
+@pytest.mark.parametrize("options", [(1, False), (3, True)], ids=["one flow", "flows alike"])
+@pytest.mark.parametrize("spec", TREES)
+def test_hashes_choose_the_channels_that_they_chose_in_sets(
+    spec: str, options: tuple[int, bool]
+) -> None:
+    core = make(spec).core
+    tree = _core.find_complete_tree(core)
+    assert tree is not None
+    for count in (core.hosts, 5):
+        hosts = np.arange(count, dtype=np.uint32)
+        pairs = pairs_of(count)
+        computed = _core.make_hashed_tree_resolver(core, tree, hosts, *options)
+        sets = _core.make_hashed_resolver(core, hosts, *options, None)
+        for draw in (0, 3):
+            assert_array_equal(computed.routes(*pairs, draw), sets.routes(*pairs, draw))
 
 
 def test_another_fabric_with_these_routes_goes_by_their_tables() -> None:

@@ -107,6 +107,16 @@ class Climb {
 
 }  // namespace
 
+std::size_t CompleteTree::steps_between(std::span<const SwitchId> some) const {
+  std::size_t count = 0;
+  for (; count < steps.size(); ++count) {
+    const std::uint32_t size = steps[count].leaves;
+    const auto elsewhere = [&](SwitchId leaf) { return leaf / size != some.front() / size; };
+    if (some.empty() || std::none_of(some.begin(), some.end(), elsewhere)) break;
+  }
+  return count;
+}
+
 std::unique_ptr<CompleteTree> find_complete_tree(const Fabric& fabric) {
   return Climb(fabric).run();
 }

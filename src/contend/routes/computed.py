@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import MissingError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, made_of
 from contend.routes.addresses import table_size, targets_of
 from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
@@ -32,28 +34,34 @@ class ComputedRoutes(Routes):
 
     Attributes:
         made_for: the fabric that they were computed for, without routes.
-        tree: what it is.
         in_order_of_ports: see `contend._core.d_mod_k`.
     """
 
     made_for: Fabric = field(repr=False)
-    tree: _core.CompleteTree = field(repr=False)
     in_order_of_ports: bool = field(repr=False)
-    _made: list[ForwardingTables] = field(default_factory=list, init=False, repr=False)
 
-    @property
+    def __reduce__(self) -> tuple[Any, ...]:
+        return made_of(self)
+
+    @cached_property
+    def tree(self) -> _core.CompleteTree | None:
+        """What the fabric is; None where no formula gives its routes."""
+        # The further addresses of a host have turns of their own.
+        if self.made_for.host_lmc.any():
+            return None
+        return _core.find_complete_tree(self.made_for.core)
+
+    @cached_property
     def tables(self) -> ForwardingTables:
         """What they are in tables.
 
         Raises:
             MissingError: memory is short for these.
         """
-        if not self._made:
-            fabric = self.made_for
-            expect_room(fabric)
-            ports = _core.d_mod_k(fabric.core, targets_of(fabric), self.in_order_of_ports)
-            self._made.append(ForwardingTables(ports, engine=self.engine))
-        return self._made[0]
+        fabric = self.made_for
+        expect_room(fabric)
+        ports = _core.d_mod_k(fabric.core, targets_of(fabric), self.in_order_of_ports)
+        return ForwardingTables(ports, engine=self.engine)
 
     @property
     def ports(self) -> NDArray[np.uint16]:
@@ -64,9 +72,15 @@ class ComputedRoutes(Routes):
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:
         """By the formula on the fabric that it was found for, by tables on any other."""
-        if any(getattr(fabric, name) is not getattr(self.made_for, name) for name in _GRAPH):
+        if self.tree is None or not _same_graph(fabric, self.made_for):
             return self.tables.resolver(fabric, hosts, spread=spread, messages=messages)
         return _core.make_tree_resolver(fabric.core, self.tree, hosts, self.in_order_of_ports)
+
+
+def _same_graph(one: Fabric, other: Fabric) -> bool:
+    """Whether both have the same cables and addresses."""
+    columns = ((getattr(one, name), getattr(other, name)) for name in _GRAPH)
+    return all(mine is its or np.array_equal(mine, its) for mine, its in columns)
 
 
 def computed_routes(fabric: Fabric, *, in_order_of_ports: bool) -> ComputedRoutes | None:
@@ -76,11 +90,8 @@ def computed_routes(fabric: Fabric, *, in_order_of_ports: bool) -> ComputedRoute
         fabric: with addresses.
         in_order_of_ports: see `contend._core.d_mod_k`.
     """
-    # The further addresses of a host have turns of their own.
-    if fabric.host_lmc.any():
-        return None
-    tree = _core.find_complete_tree(fabric.core)
-    return None if tree is None else ComputedRoutes(fabric, tree, in_order_of_ports)
+    routes = ComputedRoutes(fabric, in_order_of_ports)
+    return None if routes.tree is None else routes
 
 
 def expect_room(fabric: Fabric, memory: int | None = None) -> None:

@@ -4,13 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "contend/base/mixed.hpp"
-
 namespace contend {
 
 namespace {
-
-constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u;
 
 class HashedResolver final : public Resolver {
  public:
@@ -55,31 +51,26 @@ class HashedResolver final : public Resolver {
   template <class Out>
   void walk(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
             Out* channels) const {
-    const std::uint64_t salt = mixed(draw + kOdd);
+    const Hashes hashes(draw, hashing_.alike);
     // Known when it is compiled, one flow costs what it did alone.
-    if (hashing_.flows == 1) return walk_flows<1>(source, target, salt, channels);
-    walk_flows<0>(source, target, salt, channels);
+    if (hashing_.flows == 1) return walk_flows<1>(source, target, hashes, channels);
+    walk_flows<0>(source, target, hashes, channels);
   }
 
   template <std::size_t Flows, class Out>
-  void walk_flows(std::span<const Place> source, std::span<const Place> target, std::uint64_t salt,
-                  Out* channels) const {
+  void walk_flows(std::span<const Place> source, std::span<const Place> target,
+                  const Hashes& hashes, Out* channels) const {
     const std::size_t flows = Flows > 0 ? Flows : hashing_.flows;
-    const std::uint64_t odd = hashing_.alike ? 0 : kOdd;
     const std::size_t hops = hops_;
     for (std::size_t m = 0; m < source.size(); ++m) {
-      const std::uint64_t pair =
-          static_cast<std::uint64_t>(hosts_[source[m]]) << 32 | hosts_[target[m]];
       const SwitchId end = at_[target[m]];
       const std::uint32_t* sets = next_.set_of.data() + next_.row_of[target[m]] * switches_;
       for (std::size_t number = 0; number < flows; ++number, channels += hops) {
-        const std::uint64_t flow = mixed((salt ^ pair) + number * kOdd);
+        const std::uint64_t flow = hashes.of_flow(hosts_[source[m]], hosts_[target[m]], number);
         std::size_t hop = 0;
         for (SwitchId s = at_[source[m]]; s != end; ++hop) {
           const std::span<const ChannelId> set = next_.of_set(sets[s]);
-          // A hash of 32 bits, spread over the count without a division.
-          const std::uint64_t hash = mixed(flow + s * odd) >> 32;
-          const ChannelId channel = set[hash * set.size() >> 32];
+          const ChannelId channel = set[hashes.choose(flow, s, set.size())];
           channels[hop] = static_cast<Out>(channel);
           s = to_[channel];
         }

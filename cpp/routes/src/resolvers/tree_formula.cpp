@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "contend/base/error.hpp"
@@ -25,10 +26,10 @@ std::vector<HostId> numbers_of_hosts(const Fabric& fabric) {
 
 /// Of the cables up from switches that have the same leaves below, the one that leads to hosts with
 /// a number, for every step.
-void write_turns(const CompleteTree& tree, Parallel parallel, std::uint64_t number,
+void write_turns(std::span<const CompleteTree::Step> steps, Parallel parallel, std::uint64_t number,
                  std::uint32_t* word) {
   std::uint64_t plane = 0;
-  for (const CompleteTree::Step& step : tree.steps) {
+  for (const CompleteTree::Step& step : steps) {
     const std::uint64_t turn = number % (std::uint64_t{step.parents} * step.links);
     const bool by_parent = parallel == Parallel::after_parents;
     const std::uint64_t parent = by_parent ? turn % step.parents : turn / step.links;
@@ -43,23 +44,29 @@ void write_turns(const CompleteTree& tree, Parallel parallel, std::uint64_t numb
 
 TreeFormula::TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
                          Parallel parallel)
-    : fabric_(&fabric), steps_(tree.steps.size()) {
+    : fabric_(&fabric), steps_(0) {
   const std::size_t cables =
       std::accumulate(tree.steps.begin(), tree.steps.end(), std::size_t{0},
                       [&](std::size_t sum, const CompleteTree::Step& step) {
                         return sum + std::size_t{tree.leaves} / step.leaves * step.cables();
                       });
   if (cables != fabric.cables()) throw Error("a tree that belongs to the fabric");
+  std::vector<SwitchId> leaf;
+  for (const HostId host : places.hosts) {
+    if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
+    leaf.push_back(fabric.host_switch(host));
+  }
+  steps_ = tree.steps_between(leaf);
+  const std::span<const CompleteTree::Step> steps(tree.steps.data(), steps_);
   const std::vector<HostId> number = numbers_of_hosts(fabric);
   words_.reserve(2 * steps_ * places.hosts.size());
   for (const HostId host : places.hosts) {
-    if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
-    for (const CompleteTree::Step& step : tree.steps) {
+    for (const CompleteTree::Step& step : steps) {
       const std::uint32_t subtree = fabric.host_switch(host) / step.leaves;
       words_.push_back(2 * (step.first_cable + subtree * step.cables()));
     }
     words_.resize(words_.size() + steps_);
-    write_turns(tree, parallel, number[host], words_.data() + words_.size() - steps_);
+    write_turns(steps, parallel, number[host], words_.data() + words_.size() - steps_);
   }
   at_.resize(fabric.switches(), {0, static_cast<std::uint32_t>(steps_)});
   for (std::uint32_t k = 0; k < steps_; ++k) {

@@ -48,6 +48,9 @@ class HashedRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Chooses at every switch on the way; the same hashes among the ways that are left."""
+        tree = _core.find_complete_tree(fabric.core) if rest is None else None
+        if tree is not None:
+            return _core.make_hashed_tree_resolver(fabric.core, tree, hosts, self.flows, self.alike)
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

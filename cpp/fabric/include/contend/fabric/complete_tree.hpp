@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
@@ -32,6 +34,9 @@ struct CompleteTree {
   std::uint32_t leaves = 0;
   std::vector<Step> steps;  ///< from the leaves up
   SwitchId top = 0;         ///< first switch of the highest level
+
+  /// How many of the steps lead from some leaf of these to another; all are below `leaves`.
+  std::size_t steps_between(std::span<const SwitchId> some) const;
 };
 
 /// The fabric as a complete tree; null where it is none, or is numbered otherwise.

@@ -8,6 +8,7 @@
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/engines.hpp"
+#include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/trace.hpp"
 
@@ -26,6 +27,7 @@ class TreeFormula {
   TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
               Parallel parallel);
 
+  /// Those that lead from some of the places to others.
   std::size_t steps() const { return steps_; }
   /// Channels up from the leaf of a place: the first of those of each step, then the places among
   /// them of what is sent to it, two for each cable; shape [2 * steps()].
@@ -51,5 +53,10 @@ class TreeFormula {
 /// Computes routes for every message: two words of the source and of the target for each step.
 std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
                                              const Places& places, Parallel parallel);
+
+/// The hashed shortest ways of make_hashed_resolver() on a complete tree, without sets of channels:
+/// all cables up lead nearer to what is not below, and all parallel ones down to what is.
+std::unique_ptr<Resolver> make_hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                                    const Places& places, const Hashing& hashing);
 
 }  // namespace contend
