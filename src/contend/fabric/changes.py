@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from contend.fabric.fabric import Fabric
 
 _Port = tuple[int, int]
+_Ends = tuple[_Port, _Port]
 _Key = TypeVar("_Key", int, str)
 
 
@@ -25,6 +26,7 @@ class Change:
         name: of it, as it is called now, or was where it is gone.
         before: what was there; "" for what was added.
         after: what is there; "" for what was removed.
+        former: number of a moved cable in the earlier state; -1 for everything else.
     """
 
     what: str
@@ -33,6 +35,7 @@ class Change:
     name: str
     before: str = ""
     after: str = ""
+    former: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +46,13 @@ class Difference:
         changes: hosts, switches, then cables between switches.
         hosts: pairs of numbers of hosts that both have, before and after.
         switches: the same of switches.
+        cables: the same of cables between switches whose ends are the same ports.
     """
 
     changes: tuple[Change, ...]
     hosts: tuple[tuple[int, int], ...]
     switches: tuple[tuple[int, int], ...]
+    cables: tuple[tuple[int, int], ...]
 
 
 def difference(old: Fabric, new: Fabric) -> Difference:
@@ -64,13 +69,17 @@ def difference(old: Fabric, new: Fabric) -> Difference:
         (old.switch_guid.tolist(), old.switch_name), (new.switch_guid.tolist(), new.switch_name)
     )
     node_of = {after: before for before, after in switches.pairs}
+    # Switches that are new get numbers of their own, beyond the old ones.
+    now = [node_of.get(number, old.switches + number) for number in range(new.switches)]
+    before, after = dict(_cables(old, range(old.switches))), dict(_cables(new, now))
     changes = [
         *_of_nodes("host", hosts, old.host_name, new.host_name),
         *_of_host_links(old, new, hosts.pairs, node_of),
         *_of_nodes("switch", switches, old.switch_name, new.switch_name),
-        *_of_cables(old, new, node_of),
+        *_of_cables(old, new, before, after),
     ]
-    return Difference(tuple(changes), tuple(hosts.pairs), tuple(switches.pairs))
+    cables = tuple((number, after[ends]) for ends, number in before.items() if ends in after)
+    return Difference(tuple(changes), tuple(hosts.pairs), tuple(switches.pairs), cables)
 
 
 @dataclass(frozen=True)
@@ -143,12 +152,10 @@ def _of_host_links(
             yield Change("host", "speed", after, new.host_name[after], *rates)
 
 
-def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Change]:
+def _of_cables(
+    old: Fabric, new: Fabric, before: Mapping[_Ends, int], after: Mapping[_Ends, int]
+) -> Iterator[Change]:
     """Cables between switches, by their ends; one that kept one end was moved."""
-    # Switches that are new get numbers of their own, beyond the old ones.
-    now = [node_of.get(number, old.switches + number) for number in range(new.switches)]
-    before = dict(_cables(old, range(old.switches)))
-    after = dict(_cables(new, now))
     for ends in before:
         if ends not in after:
             continue
@@ -167,14 +174,13 @@ def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Ch
             yield Change("cable", "removed", cable, _cable(old, cable), before=_cable(old, cable))
         else:
             moved = came.pop(kept)
-            yield Change(
-                "cable", "moved", moved, _cable(new, moved), _cable(old, cable), _cable(new, moved)
-            )
+            then, there = _cable(old, cable), _cable(new, moved)
+            yield Change("cable", "moved", moved, there, then, there, former=cable)
     for cable in came.values():
         yield Change("cable", "added", cable, _cable(new, cable), after=_cable(new, cable))
 
 
-def _cables(fabric: Fabric, number_of: Sequence[int]) -> Iterator[tuple[tuple[_Port, _Port], int]]:
+def _cables(fabric: Fabric, number_of: Sequence[int]) -> Iterator[tuple[_Ends, int]]:
     """The ends of every cable, in an order of their own, and its number."""
     for cable, (near, near_port, far, far_port) in enumerate(fabric.cable_ends()):
         one, other = sorted([(number_of[near], near_port), (number_of[far], far_port)])

@@ -24,6 +24,7 @@ from .machine.libraries import mpi_document as mpi_document
 from .memory import memory_document as memory_document
 from .metrics import Metric as Metric
 from .metrics import metrics_text as metrics_text
+from .page.both import both_explored as both_explored
 from .page.document import page_document as page_document
 from .page.explorable import counters_layer as counters_layer
 from .page.explorable import explored as explored

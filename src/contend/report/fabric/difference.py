@@ -125,7 +125,7 @@ def changes_document(changed: NetworkChanges) -> Document:
             bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
         ),
         pictures=pictures,
-        explorable=lambda: report.explored(_drawn(changed)[0], marks=_drawn(changed)[1]),
+        explorable=lambda: report.both_explored(changed),
     )
 
 

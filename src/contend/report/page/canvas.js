@@ -1,10 +1,19 @@
 // Fills the drawing: what lies where, in which colour, and as large as there is room for.
 
-const PLAIN = "#8C9BA8", QUIET = "#D5D5D5", HOST = "#0072B2", SWITCH = "#222222";
+const PLAIN = "#8C9BA8", NOTHING = "#F0F0F0", QUIET = "#D5D5D5", HOST = "#0072B2", SWITCH = "#222222";
 const HUES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442"];
 const LETTERS = { least: 7, most: 13 }; // pixels
+const MISSING = { colour: "#B8BEC4", dash: "dashed", rank: -1 };
 const WIDTH_OF_LETTER = 0.65;
-const DOT = 0.34; // of the room that a host has
+const MOST_SPREAD = 400; // changed cables that are drawn one by one
+// What is pointed out, by kind: how it is drawn, and how the key calls it.
+const SIGNS = {
+  fault: { sign: "x", colour: "#D55E00", words: "✕ fault or dead" },
+  added: { sign: "cross", colour: "#882255", words: "+ added" },
+  removed: { sign: "dash", colour: "#882255", words: "– removed" },
+  changed: { sign: "diamond", colour: "#882255", words: "◇ moved or changed" },
+};
+const signOf = (kind) => (kind in SIGNS ? kind : "changed");
 
 const rounded = (value) =>
   value === 0 ? "0" : Math.abs(value) >= 1000
@@ -21,14 +30,10 @@ class Canvas {
     this.network = network;
     this.row = row;
     this.colours = colours;
-    const scene = network.scene;
-    this.place = (number) => [scene.place[2 * number], scene.place[2 * number + 1]];
-    this._cablesOfLine = scene.lines.map(() => []);
-    scene.lineOf.forEach((line, cable) => line >= 0 && this._cablesOfLine[line].push(cable));
-    this._pitch = this._pitches();
-    this._hostPlaces = this._placesOfHosts();
-    this._top = network.level.reduce((one, other) => Math.max(one, other), 0);
+    this._places = new Map();
+    this.views = []; // of every pane
     this.opened = new Set();
+    [this.lineAt, this.spreadAt, this.hostAt] = [[], [], []]; // what is drawn, by pane
     this.spread = []; // cables that are drawn one by one, whatever is open
     this.panes = row.children;
   }
@@ -37,50 +42,26 @@ class Canvas {
     return this.row.document.get_model_by_name(`${kind}-${pane}`);
   }
 
-  /** Distance of every switch to the next one beside it. */
-  _pitches() {
-    const rows = new Map();
-    for (let number = 0; number < this.network.switches; number++) {
-      const [x, y] = this.place(number);
-      const row = Math.round(y * 500);
-      if (!rows.has(row)) rows.set(row, []);
-      rows.get(row).push([x, number]);
+  /** Where the parts of a state stand. */
+  placesOf(view) {
+    const drawing = view.drawing ?? this.network.drawing;
+    if (!this._places.has(drawing)) {
+      const hosts = Array.from({ length: this.network.switches }, () => []);
+      this.network.fabric.hostSwitch.forEach((number, host) => {
+        if (!view.drawing || !view.lacks.has(`host ${host}`)) hosts[number].push(host);
+      });
+      this._places.set(drawing, new Places(this.network, drawing, hosts));
     }
-    const pitch = new Float64Array(this.network.switches).fill(this.network.scene.width);
-    for (const row of rows.values()) {
-      row.sort((one, other) => one[0] - other[0]);
-      for (let at = 1; at < row.length; at++) {
-        const apart = row[at][0] - row[at - 1][0];
-        for (const [, number] of [row[at], row[at - 1]]) {
-          pitch[number] = Math.min(pitch[number], apart);
-        }
-      }
-    }
-    return pitch;
+    return this._places.get(drawing);
   }
 
-  /** Hosts stand in rows within the square of their switch. */
-  _placesOfHosts() {
-    const { network } = this;
-    const side = network.scene.side;
-    const places = new Array(network.hosts);
-    network.hostsOf.forEach((hosts, number) => {
-      const [x, y] = this.place(number);
-      const across = Math.ceil(Math.sqrt(hosts.length));
-      const step = side / Math.max(across, 1);
-      hosts.forEach((host, at) => {
-        places[host] = {
-          x: x - side / 2 + (at % across + 0.5) * step,
-          y: y + side / 2 - (Math.floor(at / across) + 0.5) * step,
-          radius: DOT * step,
-        };
-      });
-    });
-    return places;
+  places(pane) {
+    return this.placesOf(this.views[pane] ?? this.network.views[0]);
   }
 
   /** Draws a view into a pane. */
   draw(pane, view, layer) {
+    this.views[pane] = view;
     const gone = new Set(view.gone.map((part) => part.join(" ")));
     const dead = (cable) =>
       gone.has(`cable ${cable}`) ||
@@ -89,87 +70,79 @@ class Canvas {
     this._drawLines(pane, layer, dead);
     this._drawSpread(pane, layer, dead);
     this._drawSwitches(pane, gone, layer);
+    this._drawHosts(pane, gone, layer);
     this._drawMarks(pane, gone);
     this.write(pane);
   }
 
   _drawLines(pane, layer, dead) {
-    const { scene } = this.network;
-    const most = Math.max(1, ...this._cablesOfLine.map((cables) => cables.length));
+    const { scene, cablesOfLine } = this.places(pane);
+    const most = Math.max(1, ...cablesOfLine.map((cables) => cables.length));
     const thin = Math.min(1, Math.sqrt(60 / Math.max(scene.lines.length, 1)));
     const single = Math.min(Math.max(14 / Math.sqrt(Math.max(scene.lines.length, 1)), 0.4), 1.3);
     const width = (cables) => scene.bundled
       ? Math.max(1, 10 * cables / most) * thin
       : 1.7 * single * Math.sqrt(cables);
-    const order = this._cablesOfLine.map((cables, line) => [this._colourOf(cables, layer, dead), line]);
-    order.sort((one, other) => one[0].rank - other[0].rank);
-    const data = { xs: [], ys: [], colour: [], width: [], dash: [], tip: [] };
-    const open = ([, line]) => scene.bundled && this._cablesOfLine[line].some((cable) => this._isOpen(cable));
-    this.lineAt = order.filter((one) => !open(one)).map(([look, line]) => {
-      const cables = this._cablesOfLine[line];
-      const number = (value) => (value === null ? NaN : value);
-      data.xs.push(scene.lines[line][0].map(number));
-      data.ys.push(scene.lines[line][1].map(number));
-      data.colour.push(look.colour);
-      data.dash.push(look.dash);
-      data.width.push(width(cables.length));
-      data.tip.push(this._tipOf(cables, layer));
-      return cables;
-    });
-    this.source("lines", pane).data = data;
+    const open = (cables) => scene.bundled && cables.some((cable) => this._isOpen(cable, pane));
+    const each = cablesOfLine
+      .map((cables, line) => [cables, scene.lines[line].map((values) => values.map((value) => value ?? NaN))])
+      .filter(([cables]) => !open(cables));
+    this.lineAt[pane] = this._drawEach("lines", pane, each, layer, dead, width);
   }
 
-  /** Pairs of switches whose cables are drawn one by one: those of open groups and of what is chosen. */
+  /** Pairs of switches whose cables are drawn one by one: of open groups, what is chosen or has changed. */
   _drawSpread(pane, layer, dead) {
-    const data = { xs: [], ys: [], colour: [], width: [], dash: [], tip: [] };
-    this.spreadAt = [];
-    if (this.network.scene.bundled) {
-      const pairs = new Map();
+    const { network } = this;
+    const places = this.places(pane);
+    const pairs = new Map();
+    if (places.scene.bundled) {
       const add = (cable) => {
-        const cables = this.network.parallel(cable);
+        const cables = network.parallel(cable, this.views[pane]);
         pairs.set(cables[0], cables);
       };
+      const changed = network.marks.filter(({ kind, part }) => part === "cable" && kind !== "fault");
+      changed.slice(0, MOST_SPREAD).forEach(({ number }) => add(number));
       this.spread.forEach(add);
       if (this.opened.size) {
-        for (let cable = 0; cable < this.network.cables; cable++) if (this._isOpen(cable)) add(cable);
-      }
-      const each = [...pairs.values()].map((cables) => [this._colourOf(cables, layer, dead), cables]);
-      each.sort((one, other) => one[0].rank - other[0].rank);
-      for (const [look, cables] of each) {
-        const [xs, ys] = this.line(cables[0]);
-        data.xs.push(xs);
-        data.ys.push(ys);
-        data.colour.push(look.colour);
-        data.dash.push(look.dash);
-        data.width.push(1.2 * Math.sqrt(cables.length));
-        data.tip.push(this._tipOf(cables, layer));
-        this.spreadAt.push(cables);
+        for (let cable = 0; cable < network.cables; cable++) if (this._isOpen(cable, pane)) add(cable);
       }
     }
-    this.source("cables", pane).data = data;
+    const each = [...pairs.values()].map((cables) => [cables, places.line(cables[0])]);
+    this.spreadAt[pane] = this._drawEach("cables", pane, each, layer, dead, (cables) => 1.2 * Math.sqrt(cables));
   }
 
-  _isOpen(cable) {
-    const { of } = this.network.groups;
+  /** Draws lines that stand for cables, the hottest on top; returns the cables of each in that order. */
+  _drawEach(kind, pane, each, layer, dead, width) {
+    const { lacks } = this.views[pane];
+    const looks = each.map(([cables, line]) => {
+      const there = lacks.size ? cables.filter((cable) => !lacks.has(`cable ${cable}`)) : cables;
+      return [there.length ? this._colourOf(there, layer, dead) : MISSING, line, cables, there];
+    });
+    looks.sort(([one], [other]) => one.rank - other.rank);
+    const data = { xs: [], ys: [], colour: [], width: [], dash: [], tip: [] };
+    for (const [look, [xs, ys], cables, there] of looks) {
+      data.xs.push(xs);
+      data.ys.push(ys);
+      data.colour.push(look.colour);
+      data.dash.push(look.dash);
+      data.width.push(width(there.length || cables.length));
+      data.tip.push(there.length ? this._tipOf(there, layer, pane) : `${this._tipOf(cables, {}, pane)}: not in this state`);
+    }
+    this.source(kind, pane).data = data;
+    return looks.map(([, , cables, there]) => (there.length ? there : cables));
+  }
+
+  _isOpen(cable, pane) {
+    if (!this.opened.size) return false;
+    const { of } = this.places(pane).groups;
     return this.opened.has(of[this.network.fabric.from[cable]]) || this.opened.has(of[this.network.fabric.to[cable]]);
-  }
-
-  /** Where a cable is drawn. */
-  line(cable) {
-    const { scene, fabric } = this.network;
-    const line = scene.lineOf[cable];
-    if (!scene.bundled && line >= 0) {
-      return scene.lines[line].map((values) => values.map((value) => (value === null ? NaN : value)));
-    }
-    const [one, other] = [this.place(fabric.from[cable]), this.place(fabric.to[cable])];
-    return [[one[0], other[0]], [one[1], other[1]]];
   }
 
   _colourOf(cables, layer, dead) {
     const left = cables.filter((cable) => !dead(cable));
     if (!left.length) return { colour: "#D55E00", dash: "dashed", rank: Infinity };
     if (layer.kind === "rate") {
-      const rate = Math.max(...left.map((cable) => layer.rank[this.network.fabric.rate[cable]]));
+      const rate = Math.max(...left.map((cable) => layer.rank[layer.of[cable]]));
       return { colour: HUES[rate % HUES.length], dash: "solid", rank: rate };
     }
     if (layer.kind !== "load") return { colour: PLAIN, dash: "solid", rank: 0 };
@@ -186,18 +159,18 @@ class Canvas {
     return this.colours[Math.min(Math.max(place, 0), this.colours.length - 1)];
   }
 
-  _tipOf(cables, layer) {
+  _tipOf(cables, layer, pane) {
     const { network } = this;
     const first = cables[0];
     let words = network.cableName(first);
     if (cables.length > 1) {
-      const { of, name } = network.groups || {};
+      const { of } = this.places(pane).groups;
       const ends = [network.fabric.from[first], network.fabric.to[first]];
-      const same = network.parallel(first).length >= cables.length;
-      const names = ends.map((end) => (same || !of ? network.fabric.short[end] : name[of[end]]));
+      const pair = network.parallel(first, this.views[pane]).length >= cables.length;
+      const names = ends.map((end) => (pair || of[end] < 0 ? network.fabric.short[end] : network.groupName[of[end]]));
       words = `${counted(cables.length, "cable")}: ${names.join(" – ")}`;
     }
-    if (layer.kind === "rate") return `${words}: ${network.rateOf(2 * first) || "unknown rate"}`;
+    if (layer.kind === "rate") return `${words}: ${network.fabric.rates[layer.of[first]] || "unknown rate"}`;
     if (layer.kind !== "load") return words;
     const hottest = cables.reduce((one, other) => (this.heat(other, layer) > this.heat(one, layer) ? other : one));
     const load = Math.max(layer.load[2 * hottest], layer.load[2 * hottest + 1]);
@@ -206,78 +179,104 @@ class Canvas {
 
   _drawSwitches(pane, gone, layer) {
     const { network } = this;
-    const side = network.scene.side;
+    const { scene, idle, hostsOf, of } = this.places(pane);
+    const { lacks } = this.views[pane];
     const data = { x: [], y: [], side: [], colour: [], tip: [] };
-    const idle = new Set(network.idle);
     for (let number = 0; number < network.switches; number++) {
-      const [x, y] = this.place(number);
+      const [x, y] = this.place(number, pane);
       data.x.push(x);
       data.y.push(y);
-      data.side.push(side);
-      const hosts = network.hostsOf[number].length;
+      data.side.push(scene.side);
+      const missing = lacks.has(`switch ${number}`);
+      const hosts = hostsOf[number].filter((host) => !lacks.has(`host ${host}`)).length;
       const colour = hosts ? "#CFE3F1" : idle.has(number) ? QUIET : SWITCH;
-      data.colour.push(gone.has(`switch ${number}`) ? "#D55E00" : colour);
-      data.tip.push(`${network.fabric.switch[number]}${hosts ? `: ${counted(hosts, "host")}` : ""}`);
+      data.colour.push(gone.has(`switch ${number}`) ? "#D55E00" : missing ? NOTHING : colour);
+      const more = missing ? ": not in this state" : hosts ? `: ${counted(hosts, "host")}` : "";
+      data.tip.push(network.fabric.switch[number] + more);
     }
     this.source("switches", pane).data = data;
     const boxes = { x: [], y: [], width: [], height: [], tip: [] };
-    for (const [x, y, width, height, group] of network.scene.boxes) {
+    for (const [x, y, width, height, group] of scene.boxes) {
       boxes.x.push(x + width / 2);
       boxes.y.push(y + height / 2);
       boxes.width.push(width);
       boxes.height.push(height);
-      boxes.tip.push(network.groups.name[group]);
+      boxes.tip.push(network.groupName[group]);
     }
     this.source("boxes", pane).data = boxes;
-    const hosts = { x: [], y: [], radius: [], colour: [], tip: [] };
-    this._hostPlaces.forEach((place, host) => {
-      hosts.x.push(place.x);
-      hosts.y.push(place.y);
-      hosts.radius.push(place.radius);
+  }
+
+  _drawHosts(pane, gone, layer) {
+    const { network } = this;
+    const { lacks } = this.views[pane];
+    const data = { x: [], y: [], radius: [], colour: [], tip: [] };
+    this.hostAt[pane] = [];
+    const { hosts } = this.places(pane);
+    for (let host = 0; host < network.hosts; host++) {
+      const place = hosts.get(host);
+      if (!place || lacks.has(`host ${host}`)) continue;
+      this.hostAt[pane].push(host);
+      data.x.push(place.x);
+      data.y.push(place.y);
+      data.radius.push(place.radius);
       const own = layer.kind === "hosts" ? layer.colour.get(layer.of[host]) || QUIET : HOST;
-      hosts.colour.push(gone.has(`switch ${network.fabric.hostSwitch[host]}`) ? QUIET : own);
+      data.colour.push(gone.has(`switch ${network.fabric.hostSwitch[host]}`) ? QUIET : own);
       const works = network.jobs[host] ? `, job ${network.jobs[host]}` : "";
-      hosts.tip.push(network.fabric.host[host] + works);
-    });
-    this.source("hosts", pane).data = hosts;
+      data.tip.push(network.fabric.host[host] + works);
+    }
+    this.source("hosts", pane).data = data;
   }
 
   _drawMarks(pane, gone) {
-    const data = { x: [], y: [], tip: [] };
-    const add = (part, number, words) => {
-      const { from, to } = this.network.fabric;
-      const ends = (part === "switch" ? [number, number] : [from[number], to[number]]).map(this.place);
-      data.x.push((ends[0][0] + ends[1][0]) / 2);
-      data.y.push((ends[0][1] + ends[1][1]) / 2);
+    const data = { x: [], y: [], sign: [], colour: [], tip: [] };
+    const add = (kind, part, number, words) => {
+      if (!this.isThere(part, number, pane)) return;
+      const [x, y] = this.places(pane).middle(part, number);
+      data.x.push(x);
+      data.y.push(y);
+      data.sign.push(SIGNS[kind].sign);
+      data.colour.push(SIGNS[kind].colour);
       data.tip.push(words);
     };
-    for (const mark of this.network.marks) if (mark.fault) add(mark.part, mark.number, mark.words);
+    for (const { kind, part, number, words } of this.network.marks) add(signOf(kind), part, number, words);
     for (const part of gone) {
       const [kind, number] = part.split(" ");
-      add(kind, Number(number), "dead");
+      add("fault", kind, Number(number), "dead");
     }
     this.source("marks", pane).data = data;
   }
 
-  /** Frames switches and underlines cables. */
+  isThere(part, number, pane) {
+    return !this.views[pane].lacks.has(`${part} ${number}`);
+  }
+
+  place(number, pane = 0) {
+    return this.places(pane).of(number);
+  }
+
+  /** Frames switches and underlines cables, as far as they are there. */
   point(pane, switches, cables, hosts) {
+    const places = this.places(pane);
+    const { side } = places.scene;
     const data = { x: [], y: [], side: [] };
-    for (const number of switches) {
-      const [x, y] = this.place(number);
+    const frame = (x, y, size) => {
       data.x.push(x);
       data.y.push(y);
-      data.side.push(1.25 * this.network.scene.side);
+      data.side.push(size);
+    };
+    for (const number of switches) {
+      if (this.isThere("switch", number, pane)) frame(...places.of(number), 1.25 * side);
     }
     for (const host of hosts) {
-      const { x, y, radius } = this._hostPlaces[host];
-      data.x.push(x);
-      data.y.push(y);
-      data.side.push(2.6 * radius);
+      if (!this.isThere("host", host, pane)) continue;
+      const { x, y, radius } = places.hosts.get(host);
+      frame(x, y, 2.6 * radius);
     }
     this.source("chosen", pane).data = data;
     const lines = { xs: [], ys: [], width: [] };
     for (const cable of cables) {
-      const [xs, ys] = this.line(cable);
+      if (!this.isThere("cable", cable, pane)) continue;
+      const [xs, ys] = places.line(cable);
       lines.xs.push(xs);
       lines.ys.push(ys);
       lines.width.push(7);
@@ -293,7 +292,8 @@ class Canvas {
 
   /** Writes the names for which there is room now. */
   write(pane) {
-    const { scene, fabric } = this.network;
+    const { fabric } = this.network;
+    const { scene, level, top, pitch, groups, hosts } = this.places(pane);
     const scale = this.scale(pane);
     const { x_range: xs, y_range: ys } = this.panes[pane];
     const seen = (x, y) => x > xs.start && x < xs.end && y > ys.start && y < ys.end;
@@ -314,13 +314,13 @@ class Canvas {
       add(label.x, label.y, label.text, size, { ...label, style: label.bold ? "bold" : "normal" });
     }
     for (let number = 0; number < this.network.switches; number++) {
-      const [x, y] = this.place(number);
+      const [x, y] = this.place(number, pane);
       if (!seen(x, y)) continue;
-      if (scene.bundled && fabric.short[number] === this.network.groups.name[this.network.groups.of[number]]) continue;
-      const room = this._pitch[number] * scale;
+      if (scene.bundled && fabric.short[number] === this.network.groupName[groups.of[number]]) continue;
+      const room = pitch[number] * scale;
       const flat = Math.min(LETTERS.most, (0.95 * room) / (WIDTH_OF_LETTER * fabric.short[number].length));
       // The highest have their cables below, and their names above.
-      const above = !scene.bundled && this.network.level[number] === this._top && this._top > 1;
+      const above = !scene.bundled && level[number] === top && top > 1;
       const below = { along: above ? "bottom" : "top", across: "center" };
       const at = y + (above ? 1 : -1) * (scene.side / 2 + 3 / scale);
       if (flat >= LETTERS.least) add(x, at, fabric.short[number], flat, below);
@@ -329,13 +329,14 @@ class Canvas {
         add(x, at, fabric.short[number], Math.min(room - 2, LETTERS.most - 2), tall);
       }
     }
-    this._hostPlaces.forEach(({ x, y, radius }, host) => {
+    for (const host of this.hostAt[pane]) {
+      const { x, y, radius } = hosts.get(host);
       // Its letters fit between two rows of dots, and between two dots of a row.
       const step = (radius / DOT) * scale;
       const size = Math.min(LETTERS.most, 0.3 * step, step / (WIDTH_OF_LETTER * fabric.host[host].length));
-      if (size < LETTERS.least || !seen(x, y)) return;
+      if (size < LETTERS.least || !seen(x, y)) continue;
       add(x, y - radius - 1 / scale, fabric.host[host], size, { colour: HOST });
-    });
+    }
     this.source("texts", pane).data = data;
   }
 
@@ -354,24 +355,33 @@ class Canvas {
   }
 
   showAll() {
-    const { width, height } = this.network.scene;
+    const scenes = [0, 1].filter((pane) => this.panes[pane].visible).map((pane) => this.places(pane).scene);
+    const [width, height] = ["width", "height"].map((side) => Math.max(...scenes.map((scene) => scene[side])));
     this.show(-0.1, -0.05, width + 0.2, height + 0.15);
   }
 
+  /** The pane that shows a part, the first where both do. */
+  _paneOf(part, number) {
+    return this.panes[1].visible && !this.isThere(part, number, 0) ? 1 : 0;
+  }
+
   showSwitch(number) {
-    const [x, y] = this.place(number);
-    const around = 14 * this.network.scene.side;
+    const pane = this._paneOf("switch", number);
+    const [x, y] = this.place(number, pane);
+    const around = 14 * this.places(pane).scene.side;
     this.show(x - around / 2, y - around / 2, around, around);
   }
 
   showHost(host) {
-    const { x, y } = this._hostPlaces[host];
-    const around = 3 * this.network.scene.side;
+    const places = this.places(this._paneOf("host", host));
+    const { x, y } = places.hosts.get(host);
+    const around = 3 * places.scene.side;
     this.show(x - around / 2, y - around / 2, around, around);
   }
 
   showGroup(group) {
-    const box = this.network.scene.boxes.find((one) => one[4] === group);
+    const boxes = [0, 1].flatMap((pane) => this.places(pane).scene.boxes);
+    const box = boxes.find((one) => one[4] === group);
     if (box) this.show(box[0] - 0.2, box[1] - 0.2, box[2] + 0.4, box[3] + 0.4);
   }
 

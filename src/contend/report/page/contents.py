@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,7 +15,6 @@ from numpy.typing import NDArray
 
 from contend.fabric import (
     Fabric,
-    SwitchGroups,
     capacities,
     count_rails,
     rails_of,
@@ -21,10 +22,9 @@ from contend.fabric import (
     switch_groups,
 )
 from contend.report.fabric.drawn import what_is_drawn
-from contend.report.fabric.marks import FAULT
 from contend.report.fabric.network import arranged
 from contend.report.fabric.scene import WIDTH, Label, Scene, fitting_labels, shortened
-from contend.report.page.explorable import Explorable, Followed, Layer, View
+from contend.report.page.explorable import Explorable, Followed, Layer, Names, View, Within
 from contend.report.words import printable
 from contend.routes import NO_PORT
 
@@ -35,32 +35,73 @@ _BENDS = 9
 def contents(explorable: Explorable) -> str:
     """What the page's program reads: JSON, deflated, in base64. Holds no names in the clear."""
     fabric = explorable.fabric
-    drawn = what_is_drawn(fabric, None, whole=True)
-    scene = arranged(drawn, WIDTH - 0.15)
+    apart = any(view.apart for view in explorable.views)
+    several = any(view.missing for view in explorable.views)
+    sound = _with_other_ports(fabric) if several else fabric
     everything = {
-        "fabric": _fabric(fabric),
-        "level": drawn.level.tolist(),
-        "idle": np.flatnonzero(drawn.idle).tolist(),
-        "groups": _groups(drawn.groups or switch_groups(fabric)),
-        "scene": _scene(fabric, scene, bundled=drawn.groups is not None),
+        "fabric": _fabric(fabric, sound, explorable.names or Names.of(fabric)),
+        "drawing": None if apart else _drawing(sound),
         "views": [_view(view) for view in explorable.views],
+        "beside": explorable.beside,
         "marks": [
             {"part": mark.part, "number": mark.number, "words": printable(mark.words)}
-            | {"fault": mark.kind == FAULT}
+            | {"kind": mark.kind}
             for mark in explorable.marks
         ],
+        "twins": list(explorable.twins),
         "costs": [[part, number, words] for (part, number), words in explorable.costs.items()],
-        "hostsBy": _hosts_by(explorable),
+        "hostsBy": _hosts_by(sound, explorable.jobs),
     }
     return b64encode(zlib.compress(msgspec.json.encode(everything), 6)).decode()
 
 
-def _hosts_by(explorable: Explorable) -> dict[str, list[str]]:
+def _drawing(fabric: Fabric, within: Within | None = None) -> dict[str, Any]:
+    """Where everything stands, by numbers of the whole."""
+    drawn = what_is_drawn(fabric, None, whole=True)
+    scene = arranged(drawn, WIDTH - 0.15)
+    groups = drawn.groups or switch_groups(fabric)
+    number = groups.number
+    level, idle, place, line_of = drawn.level, drawn.idle, scene.place, scene.line_of
+    if within is not None:
+        switches, whole = within.switches, within.whole
+        number, level = (_spread(one, switches, whole.switches, -1) for one in (number, level))
+        idle = _spread(idle, switches, whole.switches, fill=False)
+        place = _spread(place, switches, whole.switches, np.nan)
+        line_of = _spread(line_of, within.cables, whole.cables, -1)
+    scene = replace(scene, place=place, line_of=line_of)
+    return {
+        "level": level.tolist(),
+        "idle": np.flatnonzero(idle).tolist(),
+        "groups": {"of": number.tolist(), "name": list(map(printable, groups.name))},
+        "scene": _scene(fabric, scene, bundled=drawn.groups is not None),
+    }
+
+
+def _with_other_ports(fabric: Fabric) -> Fabric:
+    """The same parts by ports that are used once: where states are joined, two have used some."""
+    ends = np.concatenate([fabric.host_switch, fabric.cable_from, fabric.cable_to])
+    used = np.bincount(ends, minlength=fabric.switches)
+    order = np.argsort(ends, kind="stable")
+    ports = np.empty(len(ends), dtype=np.uint16)
+    ports[order] = 1 + np.arange(len(ends)) - np.repeat(np.cumsum(used) - used, used)
+    host, near, far = np.split(ports, [fabric.hosts, fabric.hosts + fabric.cables])
+    most = np.maximum(used, fabric.switch_ports).astype(np.uint16)
+    columns = {"host_port": host, "cable_from_port": near, "cable_to_port": far}
+    return fabric.replace(**columns, switch_ports=most)
+
+
+def _spread(values: NDArray[Any], at: NDArray[np.int64], size: int, fill: float) -> NDArray[Any]:
+    """Values of a part, in an array of the whole."""
+    whole = np.full((size, *values.shape[1:]), fill, dtype=values.dtype)
+    whole[at] = values
+    return whole
+
+
+def _hosts_by(fabric: Fabric, jobs: Sequence[str]) -> dict[str, list[str]]:
     """What hosts are coloured by: the job, rail and plane of each, where there are several."""
-    fabric = explorable.fabric
     by = {}
-    if explorable.jobs:
-        by["jobs"] = list(map(printable, explorable.jobs))
+    if jobs:
+        by["jobs"] = list(map(printable, jobs))
     if count_rails(fabric) > 1:
         rails = rails_of(fabric).tolist()
         by["rails"] = ["" if rail < 0 else f"rail {rail + 1}" for rail in rails]
@@ -76,19 +117,19 @@ def packed(values: NDArray[Any]) -> dict[str, str]:
     return {kind.str[1:]: b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()}
 
 
-def _fabric(fabric: Fabric) -> dict[str, Any]:
-    capacity = capacities(fabric)
+def _fabric(fabric: Fabric, sound: Fabric, names: Names) -> dict[str, Any]:
+    capacity = capacities(sound)
     return {
         "name": printable(fabric.name),
-        "host": list(map(printable, fabric.host_label)),
+        "host": list(map(printable, names.host)),
         "hostGuid": [f"{guid:016x}" if guid else "" for guid in fabric.host_guid.tolist()],
         "hostLid": packed(fabric.host_lid),
         "hostSwitch": packed(fabric.host_switch),
         "hostPort": packed(fabric.host_port),
         "hostRate": packed(fabric.host_rate),
         "hostCapacity": packed(capacity.host.astype(np.float32)),
-        "switch": list(map(printable, fabric.switch_label)),
-        "short": [shortened(name, 40) for name in short_names(fabric)],
+        "switch": list(map(printable, names.switch)),
+        "short": [shortened(name, 40) for name in names.short],
         "switchGuid": [f"{guid:016x}" if guid else "" for guid in fabric.switch_guid.tolist()],
         "switchLid": packed(fabric.switch_lid),
         "switchPorts": packed(fabric.switch_ports),
@@ -110,12 +151,6 @@ def _tables(routes: Followed) -> dict[str, Any]:
         least = np.minimum(routes.ports, 0xFF).astype(np.uint8)
         told["ports"] = packed(least if small else routes.ports)
     return told
-
-
-def _groups(groups: SwitchGroups | None) -> dict[str, Any] | None:
-    if groups is None:
-        return None
-    return {"of": groups.number.tolist(), "name": list(map(printable, groups.name))}
 
 
 def _scene(fabric: Fabric, scene: Scene, *, bundled: bool) -> dict[str, Any]:
@@ -176,6 +211,9 @@ def _view(view: View) -> dict[str, Any]:
         "words": printable(view.words),
         "tables": _tables(view.routes),
         "gone": [list(part) for part in view.gone],
+        "missing": [list(part) for part in view.missing],
+        "rate": None if view.rate is None else packed(view.rate),
+        "drawing": None if view.apart is None else _drawing(*view.apart),
         "layers": {name: _layer(layer) for name, layer in view.layers.items()},
     }
 

@@ -23,7 +23,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from matplotlib.colors import to_hex
 
-from contend.report.fabric.painting import FAULT_COLOUR, FRAME, LOADS
+from contend.report.fabric.painting import FRAME, LOADS
 
 _COLUMNS = {
     "boxes": ("x", "y", "width", "height", "tip"),
@@ -33,7 +33,7 @@ _COLUMNS = {
     "switches": ("x", "y", "side", "colour", "tip"),
     "hosts": ("x", "y", "radius", "colour", "tip"),
     "chosen": ("x", "y", "side"),
-    "marks": ("x", "y", "tip"),
+    "marks": ("x", "y", "sign", "colour", "tip"),
     "texts": ("x", "y", "text", "angle", "across", "along", "colour", "size", "style"),
 }
 CHOSEN = "#F0A500"
@@ -78,7 +78,7 @@ def _pane(number: int, across: Range1d, along: Range1d) -> Any:
     square = {"width": "side", "height": "side"}
     frame = {"fill_color": "#FFFFFF", "line_color": FRAME, "line_width": 0.8}
     ring = {"fill_color": None, "line_color": CHOSEN, "line_width": 3}
-    cross = {"marker": "x", "size": 11, "line_color": FAULT_COLOUR, "line_width": 2.5}
+    sign = {"marker": "sign", "size": 11, "line_color": "colour", "line_width": 2.5}
     text = {
         "text": "text",
         "angle": "angle",
@@ -96,7 +96,7 @@ def _pane(number: int, across: Range1d, along: Range1d) -> Any:
         "switches": Rect(x="x", y="y", **square, fill_color="colour", line_color=None),
         "hosts": Circle(x="x", y="y", radius="radius", fill_color="colour", line_color=None),
         "chosen": Rect(x="x", y="y", **square, **ring),
-        "marks": Scatter(x="x", y="y", **cross),
+        "marks": Scatter(x="x", y="y", **sign, fill_color=None),
         "texts": Text(x="x", y="y", **text),
     }
     drawn: dict[str, GlyphRenderer] = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import BesideCounters, Simulation, link_rates
-from contend.fabric import Fabric, without_numbers
+from contend.fabric import Fabric, short_names, without_numbers
 from contend.report.fabric.marks import Mark, faults
 from contend.routes import NO_PORT, all_to_all_load, mended
 
@@ -54,6 +54,59 @@ class Followed:
 
 
 @dataclass(frozen=True, eq=False)
+class Within:
+    """A part of a network, or one of its states, in the numbers of the whole.
+
+    Attributes:
+        whole: the network that holds it.
+        switches: number of each of its switches in the whole.
+        hosts: likewise of its hosts.
+        cables: likewise of its cables between switches.
+    """
+
+    whole: Fabric
+    switches: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+    cables: NDArray[np.int64]
+
+    @property
+    def channels(self) -> NDArray[np.int64]:
+        """Number of each of its channels: between switches, from hosts, to hosts."""
+        between = (2 * self.cables[:, np.newaxis] + [0, 1]).ravel()
+        host = 2 * self.whole.cables + self.hosts
+        return np.concatenate([between, host, host + self.whole.hosts])
+
+    def layer(self, layer: Layer) -> Layer:
+        """What its channels carry, over the channels of the whole."""
+        size = 2 * self.whole.cables
+        if len(layer.load) > 2 * len(self.cables):
+            size += 2 * self.whole.hosts
+        load, heat = np.zeros((2, size))
+        at = self.channels[: len(layer.load)]
+        load[at], heat[at] = layer.load, layer.heat
+        return replace(layer, load=load, heat=heat)
+
+    def followed(self, routes: Followed) -> Followed:
+        """Its routes, to the hosts of the whole."""
+        if routes.ports is None:
+            return routes
+        ports = np.full((self.whole.switches, self.whole.hosts), NO_PORT, dtype=np.uint16)
+        ports[np.ix_(self.switches, self.hosts)] = routes.ports
+        return replace(routes, ports=ports)
+
+    def missing(self) -> list[tuple[str, int]]:
+        """What the whole has besides: ``switch``, ``host`` or ``cable``, and its number."""
+        sizes = {"switch": self.whole.switches, "host": self.whole.hosts}
+        sizes["cable"] = self.whole.cables
+        own = {"switch": self.switches, "host": self.hosts, "cable": self.cables}
+        return [
+            (kind, number)
+            for kind, size in sizes.items()
+            for number in np.setdiff1d(np.arange(size), own[kind]).tolist()
+        ]
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """The network in one state.
 
@@ -64,6 +117,10 @@ class View:
             drawn in one scale.
         gone: parts that are dead in it: ``switch`` or ``cable``, and its number.
         words: what that costs, in a sentence; "" where nothing is to be said.
+        missing: parts that only other states have: ``switch``, ``host`` or ``cable``, and number.
+        rate: of every cable in it, then of every host, as an index into the fabric's rates; None
+            as in the fabric.
+        apart: it, where it is too unlike the others to be drawn at their places.
     """
 
     name: str
@@ -71,6 +128,29 @@ class View:
     layers: Mapping[str, Layer] = field(default_factory=dict)
     gone: Sequence[tuple[str, int]] = ()
     words: str = ""
+    missing: Sequence[tuple[str, int]] = ()
+    rate: NDArray[np.uint16] | None = None
+    apart: tuple[Fabric, Within] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What parts are called.
+
+    Attributes:
+        host: of every host, shape [hosts].
+        switch: of every switch, shape [switches].
+        short: likewise, without what all have in common.
+    """
+
+    host: Sequence[str]
+    switch: Sequence[str]
+    short: Sequence[str]
+
+    @classmethod
+    def of(cls, fabric: Fabric) -> Names:
+        """The names of a fabric's own parts."""
+        return cls(fabric.host_label, fabric.switch_label, short_names(fabric))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +163,9 @@ class Explorable:
         marks: faults and other parts to point out, by numbers of the fabric.
         costs: what the death of a part costs, in words, by ``switch`` or ``cable`` and number.
         jobs: name of the job on every host, shape [hosts]; "" where none runs. Empty: nobody asked.
+        beside: number of the view that stands beside the first one from the start; None for none.
+        twins: pairs of ``host`` or ``cable``, by numbers, that are one part at two places.
+        names: of its parts; None: the fabric's.
     """
 
     fabric: Fabric
@@ -90,6 +173,9 @@ class Explorable:
     marks: Sequence[Mark] = ()
     costs: Mapping[tuple[str, int], str] = field(default_factory=dict)
     jobs: Sequence[str] = ()
+    beside: int | None = None
+    twins: Sequence[tuple[str, int, int]] = ()
+    names: Names | None = None
 
 
 def explored(
@@ -183,19 +269,13 @@ def failure_views(
         dead = {"switches": [number]} if kind == "switch" else {"cables": [number]}
         rest = without_numbers(fabric, **dead)
         healed = mended(fabric, rest)[0]
-        layer = routes_layer(healed)["all routes"]
-        load, heat = np.zeros((2, 2 * fabric.cables))
-        # The rest has the cables that are left, in their order.
         at_switch = (fabric.cable_from == number) | (fabric.cable_to == number)
-        left = np.repeat(~at_switch if kind == "switch" else cables != number, 2)
-        load[left], heat[left] = layer.load, layer.heat
+        # The rest has the cables that are left, in their order.
+        left = np.flatnonzero(~at_switch if kind == "switch" else cables != number)
+        within = Within(fabric, rest.switches, rest.hosts, left)
         name = fabric.switch_label[number] if kind == "switch" else fabric.channel_name(2 * number)
-        whole = Layer(load, heat, layer.unit, layer.port)
-        found = followed(healed)
-        if found.ports is not None:
-            ports = np.full((fabric.switches, fabric.hosts), NO_PORT, dtype=np.uint16)
-            ports[np.ix_(rest.switches, rest.hosts)] = found.ports
-            found = replace(found, words=f"{found.words}, mended", ports=ports)
-        layers = {"all routes": whole}
+        found = within.followed(followed(healed))
+        found = replace(found, words=f"{found.words}, mended")
+        layers = {"all routes": within.layer(routes_layer(healed)["all routes"])}
         views.append(View(f"without {name}", found, layers, [(kind, number)], cost))
     return views

@@ -1,6 +1,5 @@
 // Ties the parts of the page together: what is chosen, seen and searched.
 
-const MOST_FOUND = 14;
 const PLAIN_LAYER = "cables alone", RATE_LAYER = "link rates";
 
 class Explorer {
@@ -13,12 +12,18 @@ class Explorer {
     this.panel = new Panel(this, this.at("panel"));
     this.layers = this._layerNames();
     this.state.layer = this.layers[0];
-    this._index = this._searched();
-    network.tables = this.view.tables;
+    this.state.beside = network.beside ?? -1;
+    network.look(this.view);
   }
 
   get view() {
     return this.network.views[this.state.view];
+  }
+
+  /** The states that are shown, left first. */
+  get shown() {
+    const beside = this.network.views[this.state.beside];
+    return beside && beside !== this.view ? [this.view, beside] : [this.view];
   }
 
   get layer() {
@@ -36,10 +41,12 @@ class Explorer {
   /** What a view draws, in one scale for all views. */
   _layerOf(view) {
     const name = this.state.layer;
-    const { rates, rate } = this.network.fabric;
+    const { rates } = this.network.fabric;
     if (name === RATE_LAYER) {
+      const { cables, views } = this.network;
+      const rate = [...new Set(views.map((one) => one.rate))].flatMap((one) => [...one.slice(0, cables)]);
       const used = [...new Set(rate)].sort((one, other) => rates[one].localeCompare(rates[other], "en", { numeric: true }));
-      return { kind: "rate", used, rank: Object.fromEntries(used.map((one, place) => [one, place])) };
+      return { kind: "rate", of: view.rate, used, rank: Object.fromEntries(used.map((one, place) => [one, place])) };
     }
     const of = this.network.hostsBy[name];
     if (of) {
@@ -71,37 +78,50 @@ class Explorer {
     });
     this._point();
     this._legend();
+    const names = this.canvas.panes[1].visible ? views.map((view) => element("span", {}, view.name)) : [];
+    this.at("captions").replaceChildren(...names);
   }
 
-  /** Switches, cables and hosts of what is chosen. */
+  /** Switches, cables and hosts of what is chosen, and what they were or became elsewhere. */
   _parts() {
+    const { twinOf } = this.network;
+    const both = (part, numbers) => [...new Set([...numbers,
+      ...numbers.map((number) => twinOf.get(`${part} ${number}`)).filter((twin) => twin !== undefined)])];
+    const { switches, cables, hosts } = this._ownParts();
+    return { switches, cables: both("cable", cables), hosts: both("host", hosts) };
+  }
+
+  _ownParts() {
     const { chosen, from, to } = this.state;
     const { network } = this;
     if (from !== null && to !== null) {
-      const channels = [[from, to], [to, from]].flatMap(([one, other]) => this.channelsBetween(one, other).channels);
+      const [near, far] = [from, to].map((host) => network.here("host", host));
+      const channels = [[near, far], [far, near]].flatMap(([one, other]) => this.channelsBetween(one, other).channels);
       const cables = [...new Set(channels.filter((one) => one < 2 * network.cables).map((one) => one >> 1))];
-      const { hostSwitch, from: near, to: far } = network.fabric;
-      const switches = new Set([hostSwitch[from], hostSwitch[to], ...cables.flatMap((one) => [near[one], far[one]])]);
-      return { switches: [...switches], cables, hosts: [from, to] };
+      const { hostSwitch, from: lower, to: upper } = network.fabric;
+      const switches = new Set([hostSwitch[near], hostSwitch[far], ...cables.flatMap((one) => [lower[one], upper[one]])]);
+      return { switches: [...switches], cables, hosts: [near, far] };
     }
     const none = { switches: [], cables: [], hosts: [] };
     switch (chosen?.kind) {
       case "cable": return { ...none, cables: [chosen.number] };
       case "line": return { ...none, cables: chosen.number };
       case "switch": return { ...none, switches: [chosen.number], cables: network.cablesOf[chosen.number] };
-      case "host": return { ...none, hosts: [chosen.number], switches: [network.fabric.hostSwitch[chosen.number]] };
+      case "host": {
+        const host = network.here("host", chosen.number);
+        return { ...none, hosts: [host], switches: [network.fabric.hostSwitch[host]] };
+      }
       case "job": return { ...none, hosts: network.jobs.flatMap((job, host) => (job === chosen.number ? [host] : [])) };
-      case "group": return { ...none, switches: network.groups.of.flatMap((of, one) => (of === chosen.number ? [one] : [])) };
+      case "group": return { ...none, switches: network.membersOf(chosen.number) };
       default: return none;
     }
   }
 
   _point() {
-    const { switches, cables, hosts } = this._parts();
-    const lines = this.state.chosen?.kind === "switch" ? [] : cables;
-    for (const pane of [0, 1]) {
-      if (this.canvas.panes[pane].visible) this.canvas.point(pane, switches, lines, hosts);
-    }
+    this.shown.forEach((view, pane) => this.network.under(view, () => {
+      const { switches, cables, hosts } = this._parts();
+      this.canvas.point(pane, switches, this.state.chosen?.kind === "switch" ? [] : cables, hosts);
+    }));
   }
 
   channelsBetween(one, other) {
@@ -139,7 +159,8 @@ class Explorer {
     const { chosen, from, to } = this.state;
     const { panel } = this;
     this.at("back").disabled = !this.history.length;
-    this.canvas.spread = chosen?.kind === "group" ? [] : this._parts().cables;
+    const cables = this.shown.flatMap((view) => this.network.under(view, () => this._parts().cables));
+    this.canvas.spread = chosen?.kind === "group" ? [] : [...new Set(cables)];
     if (from !== null && to !== null && from !== to) panel.show(panel.route(from, to));
     else if (!chosen) panel.show(panel.overview());
     else panel.show(panel[chosen.kind](chosen.number));
@@ -169,8 +190,10 @@ class Explorer {
 
   see(view, beside = this.state.beside) {
     Object.assign(this.state, { view, beside });
-    this.network.tables = this.view.tables;
+    this.network.look(this.view);
     this.at("view").value = view;
+    this.at("beside").value = beside;
+    this.canvas.panes[1].visible = beside >= 0;
     this._tell();
   }
 
@@ -198,29 +221,6 @@ class Explorer {
     this.choose({ kind, number });
   }
 
-  _searched() {
-    const { fabric, groups, jobs } = this.network;
-    const entry = (kind, number, name, ...others) =>
-      ({ kind, number, name, text: [name, ...others].join(" ").toLowerCase() });
-    return [
-      ...fabric.switch.map((name, at) =>
-        entry("switch", at, name, `0x${fabric.switchGuid[at]}`, fabric.switchLid[at] ? `lid ${fabric.switchLid[at]}` : "")),
-      ...fabric.host.map((name, at) =>
-        entry("host", at, name, `0x${fabric.hostGuid[at]}`, fabric.hostLid[at] ? `lid ${fabric.hostLid[at]}` : "")),
-      ...(groups ? groups.name.map((name, at) => entry("group", at, name)) : []),
-      ...[...new Set(jobs.filter(Boolean))].map((job) => entry("job", job, job)),
-    ];
-  }
-
-  search(words) {
-    const asked = words.trim().toLowerCase();
-    if (!asked) return [];
-    const found = this._index.filter(({ text }) => text.includes(asked));
-    const rank = ({ name, text }) => (name.toLowerCase() === asked ? 0
-      : `${text} `.includes(`${asked} `) ? 1 : text.startsWith(asked) ? 2 : 3);
-    return found.sort((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);
-  }
-
   _legend() {
     const place = this.at("legend");
     const { layer } = this;
@@ -236,7 +236,11 @@ class Explorer {
     } else if (layer.kind === "hosts") {
       place.replaceChildren(...layer.names.slice(0, 20).map((one) => sign(layer.colour.get(one), one)));
     } else place.replaceChildren(sign(PLAIN, "cables"));
-    place.append(sign("#CFE3F1", "switch with hosts"), sign(SWITCH, "switch"), sign("#D55E00", "fault or dead"));
+    place.append(sign("#CFE3F1", "switch with hosts"), sign(SWITCH, "switch"));
+    const used = new Set(["fault", ...this.network.marks.map(({ kind }) => signOf(kind))]);
+    for (const kind of Object.keys(SIGNS)) {
+      if (used.has(kind)) place.append(element("span", { style: `color:${SIGNS[kind].colour}` }, SIGNS[kind].words));
+    }
   }
 }
 
@@ -245,11 +249,11 @@ function listen(explorer) {
   const { canvas } = explorer;
   let waiting = false;
   const kinds = {
-    hosts: (at) => ({ kind: "host", number: at }),
+    hosts: (at, pane) => ({ kind: "host", number: canvas.hostAt[pane][at] }),
     switches: (at) => ({ kind: "switch", number: at }),
-    cables: (at) => lineOrCable(canvas.spreadAt[at]),
-    lines: (at) => lineOrCable(canvas.lineAt[at]),
-    boxes: (at) => ({ kind: "group", number: explorer.network.scene.boxes[at][4] }),
+    cables: (at, pane) => lineOrCable(canvas.spreadAt[pane][at]),
+    lines: (at, pane) => lineOrCable(canvas.lineAt[pane][at]),
+    boxes: (at, pane) => ({ kind: "group", number: canvas.places(pane).scene.boxes[at][4] }),
   };
   const lineOrCable = (cables) =>
     cables.length === 1 ? { kind: "cable", number: cables[0] } : { kind: "line", number: cables };
@@ -260,7 +264,7 @@ function listen(explorer) {
       const source = canvas.source(kind, pane);
       const hit = source.selected.indices;
       // The last one is drawn on top.
-      if (hit.length && !chosen) chosen = part(Math.max(...hit));
+      if (hit.length && !chosen) chosen = part(Math.max(...hit), pane);
       if (hit.length) source.selected.indices = [];
     }
     if (!chosen) return;
@@ -288,18 +292,14 @@ function wire(explorer) {
   };
   options(at("layer"), explorer.layers.map((name) => [name, name]), state.layer);
   options(at("view"), network.views.map((view, number) => [number, view.name]), 0);
-  options(at("beside"), [[-1, "nothing"], ...network.views.map((view, number) => [number, view.name])], -1);
+  options(at("beside"), [[-1, "nothing"], ...network.views.map((view, number) => [number, view.name])], state.beside);
   at("beside").parentElement.hidden = network.views.length < 2;
   at("layer").addEventListener("change", (event) => {
     state.layer = event.target.value;
     explorer._tell();
   });
   at("view").addEventListener("change", (event) => explorer.see(Number(event.target.value)));
-  at("beside").addEventListener("change", (event) => {
-    const beside = Number(event.target.value);
-    canvas.panes[1].visible = beside >= 0;
-    explorer.see(state.view, beside);
-  });
+  at("beside").addEventListener("change", (event) => explorer.see(state.view, Number(event.target.value)));
   at("fit").addEventListener("click", () => canvas.showAll());
   at("back").addEventListener("click", () => explorer.back());
   searchBox(explorer);
@@ -324,48 +324,14 @@ function wire(explorer) {
   });
 }
 
-function searchBox(explorer) {
-  const [box, list] = [explorer.at("search"), explorer.at("found")];
-  let [found, place] = [[], 0];
-  const go = (one) => {
-    box.value = "";
-    found = [];
-    show();
-    explorer.find(one);
-  };
-  const show = () => {
-    list.replaceChildren(...found.map((one, number) => element("li",
-      { role: "option", "aria-selected": String(number === place), mousedown: () => go(one) },
-      one.name, element("small", {}, ` ${one.kind}`))));
-    box.setAttribute("aria-expanded", String(found.length > 0));
-  };
-  box.addEventListener("input", () => {
-    [found, place] = [explorer.search(box.value), 0];
-    show();
-  });
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !box.value) event.preventDefault();
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && found.length) {
-      place = (place + step + found.length) % found.length;
-      show();
-      event.preventDefault();
-    }
-    if (event.key === "Enter" && found.length) {
-      go(found[place]);
-      box.blur();
-    }
-  });
-  box.addEventListener("blur", () => list.replaceChildren());
-}
-
 async function explore() {
   const network = new Network(await unpack(document.getElementById("network").textContent.trim()));
   const { item, colours } = JSON.parse(document.getElementById("drawn").textContent);
   const views = await Bokeh.embed.embed_item(item, "drawing");
   const [row] = views.document?.roots() ?? [...views.roots][0].model.document.roots();
   const explorer = new Explorer(network, row, colours);
-  const [first] = row.children;
+  const [first, second] = row.children;
+  second.visible = explorer.state.beside >= 0;
   const sized = () => first.inner_width > 0;
   while (!sized()) await new Promise((resolve) => setTimeout(resolve, 20));
   wire(explorer);
@@ -378,8 +344,8 @@ async function explore() {
     });
   }
   first.properties.inner_width.change.connect(() => explorer.canvas.showAll());
-  explorer.canvas.showAll();
   explorer.recall();
+  explorer.canvas.showAll();
   window.explorer = explorer;
   document.body.dataset.ready = "";
 }

@@ -12,7 +12,7 @@ from contend.report.page.drawing import drawing, loads_colours
 from contend.report.page.explorable import Explorable
 from contend.report.page.html import read_text
 
-_PROGRAM = ("network.js", "canvas.js", "panel.js", "explorer.js")
+_PROGRAM = ("network.js", "places.js", "canvas.js", "panel.js", "search.js", "explorer.js")
 
 
 def exploring_scripts(explorable: Explorable) -> Iterator[str]:

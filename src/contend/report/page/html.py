@@ -67,7 +67,8 @@ _EXPLORER = """<section id="explorer" aria-label="network">
 <button id="fit" type="button">Fit</button>
 <button id="back" type="button" disabled>Back</button>
 </div>
-<div id="seen"><div id="drawing"></div><div id="panel" aria-live="polite"></div></div>
+<div id="seen"><div id="panes"><div id="captions"></div><div id="drawing"></div></div>
+<div id="panel" aria-live="polite"></div></div>
 <div id="legend"></div>
 </section>"""
 

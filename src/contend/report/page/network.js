@@ -26,25 +26,93 @@ class Network {
     this.hosts = fabric.host.length;
     this.switches = fabric.switch.length;
     this.cables = fabric.from.length;
-    this.hostsOf = Array.from({ length: this.switches }, () => []);
-    this.cablesOf = Array.from({ length: this.switches }, () => []);
-    this._out = Array.from({ length: this.switches }, () => new Map());
-    for (let host = 0; host < this.hosts; host++) {
-      this.hostsOf[fabric.hostSwitch[host]].push(host);
-      this._out[fabric.hostSwitch[host]].set(fabric.hostPort[host], this.toHost(host));
-    }
+    this._known = new Map();
     this._pairs = new Map();
     for (let cable = 0; cable < this.cables; cable++) {
-      const [one, other] = [fabric.from[cable], fabric.to[cable]];
-      this.cablesOf[one].push(cable);
-      if (other !== one) this.cablesOf[other].push(cable);
-      this._out[one].set(fabric.fromPort[cable], 2 * cable);
-      this._out[other].set(fabric.toPort[cable], 2 * cable + 1);
-      const key = this._key(one, other);
+      const key = this._key(fabric.from[cable], fabric.to[cable]);
       if (!this._pairs.has(key)) this._pairs.set(key, []);
       this._pairs.get(key).push(cable);
     }
+    this._numberGroups();
+    const rate = [...fabric.rate, ...fabric.hostRate];
+    for (const view of this.views) {
+      view.lacks = new Set(view.missing.map((part) => part.join(" ")));
+      view.rate ??= rate; // of every cable, then of every host
+    }
+    this.twinOf = new Map(this.twins.flatMap(([part, one, other]) =>
+      [[`${part} ${one}`, other], [`${part} ${other}`, one]]));
     this.costOf = new Map(this.costs.map(([part, number, words]) => [`${part} ${number}`, words]));
+  }
+
+  /** Groups of several drawings have numbers of their own each. */
+  _numberGroups() {
+    this.drawings = this.drawing ? [this.drawing] : this.views.map((view) => view.drawing);
+    this.groupName = [];
+    for (const { groups, scene } of this.drawings) {
+      const before = this.groupName.length;
+      groups.of = groups.of.map((group) => (group < 0 ? group : group + before));
+      for (const box of scene.boxes) box[4] += before;
+      this.groupName.push(...groups.name);
+    }
+  }
+
+  /** Takes a state: its tables, and what there is in it. */
+  look(view) {
+    this.view = view;
+    this.tables = view.tables;
+    this.level = (view.drawing ?? this.drawing).level;
+    const known = view.missing.length ? view : null;
+    if (!this._known.has(known)) this._known.set(known, this._joined(view));
+    Object.assign(this, this._known.get(known));
+  }
+
+  /** What one finds out of a state, which is left as it was. */
+  under(view, find) {
+    const before = this.view;
+    this.look(view);
+    const found = find(view);
+    this.look(before);
+    return found;
+  }
+
+  _joined(view) {
+    const { fabric } = this;
+    const each = (make) => Array.from({ length: this.switches }, make);
+    const [hostsOf, cablesOf, out] = [each(() => []), each(() => []), each(() => new Map())];
+    for (let host = 0; host < this.hosts; host++) {
+      if (view.lacks.has(`host ${host}`)) continue;
+      hostsOf[fabric.hostSwitch[host]].push(host);
+      out[fabric.hostSwitch[host]].set(fabric.hostPort[host], this.toHost(host));
+    }
+    for (let cable = 0; cable < this.cables; cable++) {
+      if (view.lacks.has(`cable ${cable}`)) continue;
+      const [one, other] = [fabric.from[cable], fabric.to[cable]];
+      cablesOf[one].push(cable);
+      if (other !== one) cablesOf[other].push(cable);
+      out[one].set(fabric.fromPort[cable], 2 * cable);
+      out[other].set(fabric.toPort[cable], 2 * cable + 1);
+    }
+    return { hostsOf, cablesOf, _out: out };
+  }
+
+  /** A part that this state has elsewhere, by its number there. */
+  here(part, number) {
+    const name = `${part} ${number}`;
+    return this.view.lacks.has(name) ? this.twinOf.get(name) ?? number : number;
+  }
+
+  /** The switches of a group. */
+  membersOf(group) {
+    return this.drawings.flatMap(({ groups }) => groups.of.flatMap((of, number) => (of === group ? [number] : [])));
+  }
+
+  groupOf(number) {
+    return (this.view.drawing ?? this.drawing).groups.of[number];
+  }
+
+  /** The name of a switch, a host or a cable. */
+  nameOf(part, number) {
+    return part === "cable" ? this.cableName(number) : this.fabric[part][number];
   }
 
   _key(one, other) {
@@ -59,9 +127,10 @@ class Network {
     return 2 * this.cables + this.hosts + host;
   }
 
-  /** All cables that join the two switches of one. */
-  parallel(cable) {
-    return this._pairs.get(this._key(this.fabric.from[cable], this.fabric.to[cable]));
+  /** All cables that join the two switches of one, in a state. */
+  parallel(cable, view = this.view) {
+    const all = this._pairs.get(this._key(this.fabric.from[cable], this.fabric.to[cable]));
+    return view.missing.length ? all.filter((one) => one === cable || !view.lacks.has(`cable ${one}`)) : all;
   }
 
   /** The switch that a channel between switches leaves, and the one where it arrives. */
@@ -94,9 +163,9 @@ class Network {
   }
 
   rateOf(channel) {
-    const { rates, rate, hostRate } = this.fabric;
     const place = channel - 2 * this.cables;
-    return rates[place < 0 ? rate[channel >> 1] : hostRate[place % this.hosts]];
+    const number = place < 0 ? channel >> 1 : this.cables + (place % this.hosts);
+    return this.fabric.rates[this.view.rate[number]];
   }
 
   get followsTables() {

@@ -85,42 +85,64 @@ class Panel {
     return [words || button ? ["If it dies", [words || "", " ", button || ""]] : ["", ""]];
   }
 
-  faults(part, number) {
-    const words = this.network.marks.filter((mark) => mark.part === part && mark.number === number);
-    return [["Note", words.map((mark) => mark.words).join("; ")]];
+  /** What a part is in each state that is shown, once where that is the same. */
+  inEach(find) {
+    const { shown } = this.explorer;
+    const told = shown.map((view) => this.network.under(view, find));
+    return told.every((words) => words === told[0]) ? told[0]
+      : shown.flatMap((view, at) => [...(at ? [element("br")] : []), `${told[at] || "–"} (${view.name})`]);
+  }
+
+  /** Notes on a part: in which states it is, its faults, and what changed. */
+  notes(part, number) {
+    const { marks, views, twinOf } = this.network;
+    const words = marks.filter((mark) => mark.part === part && mark.number === number).map((mark) => mark.words);
+    const having = views.filter((view) => !view.lacks.has(`${part} ${number}`)).map((view) => view.name);
+    const twin = twinOf.get(`${part} ${number}`);
+    return [
+      ["State", having.length < views.length ? `only ${having.join(", ")}` : ""],
+      ["Note", words.join("; ")],
+      ["Elsewhere", twin === undefined ? "" : this.link(part, twin, this.network.nameOf(part, twin))],
+    ];
   }
 
   /** What both channels of a cable carry, in every layer. */
   loads(cable) {
-    const layers = Object.entries(this.explorer.view.layers);
-    return layers.flatMap(([name, layer]) => [0, 1].map((back) => [
-      this.network.channelName(2 * cable + back),
-      name.endsWith(layer.unit) ? name : `${name}, ${layer.unit}`,
-      layer.load[2 * cable + back],
-      ...(layer.port ? [layer.heat[2 * cable + back]] : []),
-    ]));
+    const { shown } = this.explorer;
+    const names = [...new Set(shown.flatMap((view) => Object.keys(view.layers)))];
+    const port = shown.length > 1 ? "" : Object.values(shown[0].layers).find((layer) => layer.port)?.port;
+    const rows = names.flatMap((name) => [0, 1].map((back) => {
+      const layers = shown.map((view) => view.layers[name]);
+      const { unit } = layers.find(Boolean);
+      return [
+        this.network.channelName(2 * cable + back),
+        name.endsWith(unit) ? name : `${name}, ${unit}`,
+        ...shown.map((view, at) => (!layers[at] || view.lacks.has(`cable ${cable}`) ? "–" : layers[at].load[2 * cable + back])),
+        ...(port ? [layers[0].heat[2 * cable + back]] : []),
+      ];
+    }));
+    const heads = shown.length > 1 ? shown.map((view) => view.name) : ["load"];
+    return rows.length ? this.table("What it carries",
+      ["direction", "counted", ...heads, ...(port ? [`as at ${port}`] : [])], rows) : undefined;
   }
 
   cable(cable) {
     const { fabric } = this.network;
     const others = this.network.parallel(cable).filter((one) => one !== cable);
     const [near, far] = [fabric.from[cable], fabric.to[cable]];
-    const layers = Object.entries(this.explorer.view.layers);
-    const mixed = layers.some(([, layer]) => layer.port);
-    const loads = this.loads(cable);
     return [
       element("h2", {}, this.network.cableName(cable)),
       this.facts([
         ["Cable", [this.switchLink(near), ` port ${fabric.fromPort[cable]}`, element("br"),
           this.switchLink(far), ` port ${fabric.toPort[cable]}`]],
-        ["Rate", this.network.rateOf(2 * cable) || "unknown"],
+        ["Rate", this.inEach((view) => view.lacks.has(`cable ${cable}`) ? "not there" : this.network.rateOf(2 * cable) || "unknown")],
         ["Option", `--without "${fabric.switch[near]}:${fabric.fromPort[cable]}"`],
         ...this.death("cable", cable),
-        ...this.faults("cable", cable),
+        ...this.notes("cable", cable),
       ]),
-      loads.length ? this.table("What it carries",
-        ["direction", "counted", "load", ...(mixed ? [`as at ${layers[0][1].port}`] : [])], loads) : undefined,
-      ...this.usersOf(cable),
+      this.loads(cable),
+      ...this.explorer.shown.flatMap((view, at, all) => this.network.under(view, () => [
+        ...(all.length > 1 ? [element("h3", {}, view.name)] : []), ...this.usersOf(cable)])),
       others.length ? this.table(`${counted(others.length, "other cable")} between these switches`,
         ["cable"], others.map((one) => [this.link("cable", one, this.network.cableName(one))])) : undefined,
     ];
@@ -146,54 +168,64 @@ class Panel {
     });
   }
 
-  line(cables) {
-    const layer = this.explorer.layer;
-    const loaded = layer.kind === "load";
+  /** Cables and the heat of the hotter channel in each state that is shown, the hottest first. */
+  heats(caption, cables) {
+    const { shown, canvas } = this.explorer;
+    const layers = shown.map((view) => this.explorer._layerOf(view));
+    const loaded = layers.some((layer) => layer.kind === "load");
     const rows = cables.map((cable) => [
       this.link("cable", cable, this.network.cableName(cable)),
-      ...(loaded ? [this.explorer.canvas.heat(cable, layer)] : [this.network.rateOf(2 * cable) || "unknown"]),
+      ...(loaded ? layers.map((layer, at) => (layer.kind !== "load" || shown[at].lacks.has(`cable ${cable}`)
+        ? "–" : canvas.heat(cable, layer))) : [this.network.rateOf(2 * cable) || "unknown"]),
     ]);
-    if (loaded) rows.sort((one, other) => other[1] - one[1]);
-    return [
-      element("h2", {}, counted(cables.length, "cable")),
-      this.table("Each cable", ["cable", loaded ? `${layer.unit}, hotter channel` : "rate"], rows),
-    ];
+    const number = (value) => (typeof value === "number" ? value : -1);
+    if (loaded) rows.sort((one, other) => number(other.at(-1)) - number(one.at(-1)));
+    const unit = layers.find((layer) => layer.kind === "load")?.unit;
+    const heads = !loaded ? ["rate"] : shown.length > 1 ? shown.map((view) => view.name) : [`${unit}, hotter channel`];
+    return this.table(shown.length > 1 && loaded ? `${caption}: ${unit}, hotter channel` : caption, ["cable", ...heads], rows);
+  }
+
+  line(cables) {
+    return [element("h2", {}, counted(cables.length, "cable")), this.heats("Each cable", cables)];
+  }
+
+  /** What hangs on a switch, and how many more go down than up. */
+  _sides(number) {
+    const sides = this.network.sides(number);
+    const below = sides.down.capacity + sides.hosts.capacity;
+    return {
+      over: sides.up.cables && below ? `${rounded(below / sides.up.capacity)} : 1 (down to up)` : "",
+      ports: sides.up.cables + sides.across.cables + sides.down.cables + sides.hosts.cables,
+      words: [
+        sides.hosts.cables ? `${counted(sides.hosts.cables, "host")}` : "",
+        ...["up", "across", "down"].map((way) => sides[way].cables ? `${counted(sides[way].cables, "cable")} ${way}` : ""),
+      ].filter(Boolean).join(", "),
+    };
   }
 
   switch(number) {
     const { fabric, level } = this.network;
-    const sides = this.network.sides(number);
-    const below = sides.down.capacity + sides.hosts.capacity;
-    const over = sides.up.cables && below ? `${rounded(below / sides.up.capacity)} : 1` : "";
-    const ports = sides.up.cables + sides.across.cables + sides.down.cables + sides.hosts.cables;
-    const words = [
-      sides.hosts.cables ? `${counted(sides.hosts.cables, "host")}` : "",
-      ...["up", "across", "down"].map((way) => sides[way].cables ? `${counted(sides[way].cables, "cable")} ${way}` : ""),
-    ].filter(Boolean).join(", ");
-    const layer = this.explorer.layer;
-    const loaded = layer.kind === "load";
-    const cables = this.network.cablesOf[number].map((cable) => [
-      this.link("cable", cable, this.network.cableName(cable)),
-      loaded ? this.explorer.canvas.heat(cable, layer) : this.network.rateOf(2 * cable) || "unknown",
-    ]);
-    if (loaded) cables.sort((one, other) => other[1] - one[1]);
-    const group = this.network.groups && this.network.groups.of[number];
+    const { shown } = this.explorer;
+    const all = (kind) => [...new Set(shown.flatMap((view) => this.network.under(view, () => this.network[kind][number])))];
+    const [hosts, cables] = [all("hostsOf"), all("cablesOf")];
+    const group = this.network.groupOf(number);
+    const of = fabric.switchPorts[number] ? ` of ${fabric.switchPorts[number]}` : "";
     return [
       element("h2", {}, fabric.switch[number]),
       this.facts([
-        ["Switch", words],
-        ["Ports", `${ports} used${fabric.switchPorts[number] ? ` of ${fabric.switchPorts[number]}` : ""}`],
-        ["Oversubscription", over && `${over} (down to up)`],
-        ["Level", String(level[number])],
-        ["Group", group >= 0 ? this.link("group", group, this.network.groups.name[group]) : ""],
+        ["Switch", this.inEach(() => this._sides(number).words)],
+        ["Ports", this.inEach(() => `${this._sides(number).ports} used${of}`)],
+        ["Oversubscription", this.inEach(() => this._sides(number).over)],
+        ["Level", level[number] > 0 ? String(level[number]) : ""],
+        ["Group", group >= 0 ? this.link("group", group, this.network.groupName[group]) : ""],
         ["GUID", fabric.switchGuid[number] && `0x${fabric.switchGuid[number]}`],
         ["LID", fabric.switchLid[number] ? String(fabric.switchLid[number]) : ""],
         ...this.death("switch", number),
-        ...this.faults("switch", number),
+        ...this.notes("switch", number),
       ]),
-      this.network.hostsOf[number].length ? this.table("Hosts", ["host", "port"],
-        this.network.hostsOf[number].map((host) => [this.hostLink(host), fabric.hostPort[host]])) : undefined,
-      cables.length ? this.table("Cables", ["cable", loaded ? `${layer.unit}, hotter channel` : "rate"], cables) : undefined,
+      hosts.length ? this.table("Hosts", ["host", "port"],
+        hosts.map((host) => [this.hostLink(host), fabric.hostPort[host]])) : undefined,
+      cables.length ? this.heats("Cables", cables) : undefined,
     ];
   }
 
@@ -206,12 +238,13 @@ class Panel {
       element("h2", {}, fabric.host[host]),
       this.facts([
         ["Host", [this.switchLink(fabric.hostSwitch[host]), ` port ${fabric.hostPort[host]}`]],
-        ["Rate", this.network.rateOf(this.network.fromHost(host)) || "unknown"],
+        ["Rate", this.inEach((view) => view.lacks.has(`host ${host}`) ? "not there" : this.network.rateOf(this.network.fromHost(host)) || "unknown")],
         ...["rails", "planes"].map((by) => [by === "rails" ? "Rail" : "Plane",
           ((this.network.hostsBy[by] || [])[host] || "").replace(/^\w+ /, "")]),
         ["Job", together ? this.link("job", jobs[host], `${jobs[host]}, ${counted(together, "host")}`) : ""],
         ["GUID", fabric.hostGuid[host] && `0x${fabric.hostGuid[host]}`],
         ["LID", fabric.hostLid[host] ? String(fabric.hostLid[host]) : ""],
+        ...this.notes("host", host),
       ]),
       element("p", {}, start("from"), " ", start("to")),
     ];
@@ -227,77 +260,93 @@ class Panel {
   }
 
   group(group) {
-    const { groups } = this.network;
-    const members = groups.of.flatMap((of, number) => (of === group ? [number] : []));
-    const hosts = members.reduce((sum, number) => sum + this.network.hostsOf[number].length, 0);
+    const members = this.network.membersOf(group);
     const { explorer } = this;
+    const bundled = this.network.drawings.some(({ scene }) => scene.bundled && scene.boxes.some((box) => box[4] === group));
+    const hosts = members.reduce((sum, number) => sum + this.network.hostsOf[number].length, 0);
     const open = explorer.canvas.opened.has(group);
     return [
-      element("h2", {}, groups.name[group]),
+      element("h2", {}, this.network.groupName[group]),
       this.facts([["Group", `${counted(members.length, "switch")}, ${counted(hosts, "host")}`]]),
-      this.network.scene.bundled ? element("p", {}, element("button",
+      bundled ? element("p", {}, element("button",
         { type: "button", click: () => explorer.open(group) }, open ? "Bundle its cables" : "Show its cables one by one")) : undefined,
       this.table("Switches", ["switch", "hosts", "cables"], members.map((number) => [
         this.switchLink(number), this.network.hostsOf[number].length, this.network.cablesOf[number].length])),
     ];
   }
 
-  /** The route between two hosts, there and back. */
+  /** The route between two hosts, there and back, in each state that is shown. */
   route(from, to) {
-    const { fabric } = this.network;
-    const layer = this.explorer.layer;
-    const loaded = layer.kind === "load";
-    const way = (one, other) => {
-      const { channels, arrives } = this.explorer.channelsBetween(one, other);
-      const rows = channels.map((channel) => {
-        // Not all loads tell of hosts' own links.
-        const load = loaded ? layer.load[channel] || (channel < 2 * this.network.cables ? 0 : undefined) : undefined;
-        return [this.channelLink(channel), this.network.rateOf(channel) || "unknown",
-          ...(loaded ? [load === undefined ? "" : load] : [])];
-      });
-      const title = `${fabric.host[one]} → ${fabric.host[other]}${arrives ? "" : ": does not arrive"}`;
-      return this.table(title, ["channel", "rate", ...(loaded ? [layer.unit] : [])], rows);
-    };
-    const several = !this.network.followsTables;
+    const { network } = this;
     return [
       element("h2", {}, "Route"),
-      several ? element("p", { class: "quiet" },
-        `${this.network.tables.words}: all channels on shortest paths are listed.`) : undefined,
-      way(from, to),
-      way(to, from),
+      ...this.explorer.shown.flatMap((view, at, all) => network.under(view, () => [
+        ...(all.length > 1 ? [element("h3", {}, view.name)] : []),
+        network.followsTables ? undefined : element("p", { class: "quiet" },
+          `${network.tables.words}: all channels on shortest paths are listed.`),
+        this._way(view, from, to),
+        this._way(view, to, from),
+      ])),
     ];
+  }
+
+  _way(view, from, to) {
+    const { network } = this;
+    const { fabric, cables } = network;
+    const [one, other] = [from, to].map((host) => network.here("host", host));
+    const layer = this.explorer._layerOf(view);
+    const loaded = layer.kind === "load";
+    const { channels, arrives } = this.explorer.channelsBetween(one, other);
+    const rows = channels.map((channel) => {
+      // Not all loads tell of hosts' own links.
+      const load = loaded ? layer.load[channel] || (channel < 2 * cables ? 0 : undefined) : undefined;
+      return [this.channelLink(channel), network.rateOf(channel) || "unknown",
+        ...(loaded ? [load === undefined ? "" : load] : [])];
+    });
+    const title = `${fabric.host[one]} → ${fabric.host[other]}${arrives ? "" : ": does not arrive"}`;
+    return this.table(title, ["channel", "rate", ...(loaded ? [layer.unit] : [])], rows);
   }
 
   /** What the network is, and where to begin. */
   overview() {
     const { network } = this;
-    const layer = this.explorer.layer;
-    const { view } = this.explorer;
+    const { shown } = this.explorer;
     const parts = [];
+    const told = (caption, marks) => marks.length && parts.push(this.table(caption, ["part", "what"],
+      marks.map(({ part, number, words }) => [this.link(part, number, network.nameOf(part, number)), words])));
+    told("What changed", network.marks.filter(({ kind }) => kind !== "fault"));
+    parts.push(...shown.flatMap((view) => network.under(view, () => this._state(view, shown.length > 1))));
+    if (network.costs.length) {
+      parts.push(this.table("What fails worst", ["part", "cost"], network.costs.slice(0, 12).map(([part, number, words]) => [
+        this.link(part, number, network.nameOf(part, number)), words])));
+    }
+    told("Faults", network.marks.filter(({ kind }) => kind === "fault"));
+    parts.push(element("p", { class: "quiet" },
+      "Click a cable, a switch, a host or a group. Drag to move, turn the wheel to zoom. " +
+      "Keys: / search, f fit, + and – zoom, arrows move, Esc back."));
+    return parts;
+  }
+
+  /** A state: its size, its routes and its hottest channels. */
+  _state(view, several) {
+    const { network } = this;
+    const layer = this.explorer._layerOf(view);
+    const lacking = (part) => view.missing.filter(([kind]) => kind === part).length;
+    const parts = several ? [element("h3", {}, view.name)] : [];
     if (view.words) parts.push(element("p", { class: "told" }, view.words));
     parts.push(this.facts([
-      ["Network", `${counted(network.hosts, "host")}, ${counted(network.switches, "switch")}, ` +
-        `${counted(network.cables, "cable")} between them`],
+      ["Network", `${counted(network.hosts - lacking("host"), "host")}, ` +
+        `${counted(network.switches - lacking("switch"), "switch")}, ` +
+        `${counted(network.cables - lacking("cable"), "cable")} between them`],
       ["Routes", network.tables.words],
     ]));
     if (layer.kind === "load" && network.cables) {
       const order = [...layer.heat.slice(0, 2 * network.cables).keys()];
       order.sort((one, other) => layer.heat[other] - layer.heat[one]);
-      const rows = order.slice(0, 10).map((channel) => [this.channelLink(channel), layer.load[channel],
+      const rows = order.slice(0, several ? 5 : 10).map((channel) => [this.channelLink(channel), layer.load[channel],
         ...(layer.port ? [layer.heat[channel]] : [])]);
       parts.push(this.table("Hottest channels", ["channel", layer.unit, ...(layer.port ? [`as at ${layer.port}`] : [])], rows));
     }
-    if (network.costs.length) {
-      parts.push(this.table("What fails worst", ["part", "cost"], network.costs.slice(0, 12).map(([part, number, words]) => [
-        this.link(part, number, part === "cable" ? network.cableName(number) : network.fabric.switch[number]), words])));
-    }
-    if (network.marks.length) {
-      parts.push(this.table("Faults and marks", ["part", "what"], network.marks.map((mark) => [
-        this.link(mark.part, mark.number, mark.part === "cable" ? network.cableName(mark.number) : network.fabric.switch[mark.number]), mark.words])));
-    }
-    parts.push(element("p", { class: "quiet" },
-      "Click a cable, a switch, a host or a group. Drag to move, turn the wheel to zoom. " +
-      "Keys: / search, f fit, + and – zoom, arrows move, Esc back."));
     return parts;
   }
 }

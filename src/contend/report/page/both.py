@@ -1,0 +1,190 @@
+"""Two states of a network side by side, and what changed between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import Simulation
+from contend.cure import NetworkChanges
+from contend.fabric import Change, Difference, Fabric
+from contend.report.fabric.marks import Mark, faults
+from contend.report.page.explorable import (
+    MOST_HOSTS,
+    Explorable,
+    Names,
+    View,
+    Within,
+    followed,
+    routes_layer,
+    simulation_views,
+)
+
+# With fewer cables in common than this part of the smaller state, each has places of its own.
+_ALIKE = 0.5
+
+
+def both_explored(changed: NetworkChanges) -> Explorable | None:
+    """The earlier state beside the later one; None where they are too large for a page.
+
+    What both have stands at the same place. States that have little in common are each drawn by
+    themselves.
+    """
+    old, new, found = changed.old, changed.new, changed.difference
+    if max(old.hosts, new.hosts) > MOST_HOSTS:
+        return None
+    alike = len(found.cables) >= _ALIKE * min(old.cables, new.cables)
+    if not alike:
+        found = replace(found, switches=(), cables=())
+    whole, before, after = _united(old, new, found)
+    views = [
+        _view(f"{word}: {state.name}", state, within, simulation, alike=alike)
+        for word, state, within, simulation in (
+            ("before", old, before, changed.before),
+            ("now", new, after, changed.after),
+        )
+    ]
+    marks = [
+        *(
+            mark
+            for state, within in ((new, after), (old, before))
+            for mark in _faults(state, within)
+        ),
+        *(_marks(found, before, after) if alike else ()),
+    ]
+    moved = [
+        ("host", int(before.hosts[one]), int(after.hosts[other]))
+        for one, other in found.hosts
+        if before.hosts[one] != after.hosts[other]
+    ]
+    moved += [
+        ("cable", int(before.cables[change.former]), change.number)
+        for change in found.changes
+        if alike and change.former >= 0
+    ]
+    names = _names(old, new, before, {one for kind, one, _ in moved if alike and kind == "host"})
+    faults_and_changes = tuple(dict.fromkeys(marks))
+    return Explorable(whole, views, faults_and_changes, beside=1, twins=moved, names=names)
+
+
+def _names(old: Fabric, new: Fabric, before: Within, moved: set[int]) -> Names:
+    """What each state calls its parts; the later one where both have them."""
+    earlier, later = Names.of(old), Names.of(new)
+    host, switch, short = map(list, (later.host, later.switch, later.short))
+    for at in np.flatnonzero(before.hosts >= new.hosts).tolist():
+        host.append(earlier.host[at] + " (before)" * (int(before.hosts[at]) in moved))
+    for at in np.flatnonzero(before.switches >= new.switches).tolist():
+        switch.append(earlier.switch[at])
+        short.append(earlier.short[at])
+    return Names(host, switch, short)
+
+
+def _united(old: Fabric, new: Fabric, found: Difference) -> tuple[Fabric, Within, Within]:
+    """All parts of both, those of the later state first, and each state in their numbers.
+
+    Hosts that hang elsewhere now are there twice, as cables are that were moved.
+    """
+    switches = _numbers(old.switches, new.switches, found.switches)
+    place = switches[old.host_switch]
+    stayed = [
+        (one, other)
+        for one, other in found.hosts
+        if place[one] == new.host_switch[other] and old.host_port[one] == new.host_port[other]
+    ]
+    hosts = _numbers(old.hosts, new.hosts, stayed)
+    cables = _numbers(old.cables, new.cables, found.cables)
+    rates = (*new.rates, *(rate for rate in old.rates if rate not in new.rates))
+    rate = np.array([rates.index(label) for label in old.rates], dtype=np.uint16)
+    number = switches.astype(np.uint32)
+    earlier = old.replace(
+        host_switch=number[old.host_switch],
+        host_rate=rate[old.host_rate],
+        cable_from=number[old.cable_from],
+        cable_to=number[old.cable_to],
+        cable_rate=rate[old.cable_rate],
+    )
+    only = {
+        "host_": np.flatnonzero(hosts >= new.hosts),
+        "switch_": np.flatnonzero(switches >= new.switches),
+        "cable_": np.flatnonzero(cables >= new.cables),
+    }
+    columns = {
+        field.name: _joined(getattr(new, field.name), getattr(earlier, field.name), parts)
+        for field in fields(Fabric)
+        for start, parts in only.items()
+        if field.name.startswith(start)
+    }
+    whole = new.replace(**columns, rates=rates, findings=(), told=None, routes=None)
+    within = Within(whole, switches, hosts, cables)
+    return whole, within, Within(whole, *map(np.arange, (new.switches, new.hosts, new.cables)))
+
+
+def _numbers(old: int, new: int, pairs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """The number of every earlier part: that of its later self, else one beyond all of these."""
+    numbers = np.full(old, -1, dtype=np.int64)
+    for one, other in pairs:
+        numbers[one] = other
+    gone = numbers < 0
+    numbers[gone] = new + np.arange(np.count_nonzero(gone))
+    return numbers
+
+
+def _joined(new: Any, old: Any, parts: NDArray[np.int64]) -> Any:
+    if isinstance(new, tuple):
+        return (*new, *(old[part] for part in parts.tolist()))
+    return np.concatenate([new, old[parts]])
+
+
+def _view(
+    name: str, state: Fabric, within: Within, simulation: Simulation | None, *, alike: bool
+) -> View:
+    layers = routes_layer(state)
+    if simulation is not None:
+        layers = {**simulation_views([simulation])[0].layers, **layers}
+    whole = within.whole
+    code = np.array([whole.rates.index(label) for label in state.rates], dtype=np.uint16)
+    rate = np.concatenate([whole.cable_rate, whole.host_rate])
+    rate[within.cables] = code[state.cable_rate]
+    rate[whole.cables + within.hosts] = code[state.host_rate]
+    return View(
+        name,
+        within.followed(followed(state)),
+        {kind: within.layer(layer) for kind, layer in layers.items()},
+        missing=within.missing(),
+        rate=rate,
+        apart=None if alike else (state, within),
+    )
+
+
+def _faults(state: Fabric, within: Within) -> Iterator[Mark]:
+    numbers = {"switch": within.switches, "cable": within.cables}
+    for mark in faults(state):
+        yield replace(mark, number=int(numbers[mark.part][mark.number]))
+
+
+def _marks(found: Difference, before: Within, after: Within) -> Iterator[Mark]:
+    """What changed, at every place where it is drawn."""
+    earlier = {"host": before.hosts, "switch": before.switches, "cable": before.cables}
+    place = {other: one for one, other in found.hosts}
+    for change in found.changes:
+        kind = change.what
+        if change.how == "removed":
+            yield Mark("removed", kind, int(earlier[kind][change.number]), "removed")
+            continue
+        yield Mark(change.how, kind, change.number, _words(change))
+        if change.how == "moved":
+            former = change.former if kind == "cable" else place[change.number]
+            words = f"moved, now {change.after}"
+            yield Mark("moved", kind, int(earlier[kind][former]), words)
+
+
+def _words(change: Change) -> str:
+    """A change without the name of what changed."""
+    if change.how == "added" or not change.before:
+        return change.how
+    how = "another speed" if change.how == "speed" else change.how
+    return f"{how}, before {change.before}"

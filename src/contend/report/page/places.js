@@ -1,0 +1,91 @@
+// Where the parts of a network stand in one drawing of it.
+
+const DOT = 0.34; // of the room that a host has
+
+class Places {
+  /** `hostsOf` lists the hosts of every switch that are drawn. */
+  constructor(network, drawing, hostsOf) {
+    this.network = network;
+    this.scene = drawing.scene;
+    this.groups = drawing.groups;
+    this.level = drawing.level;
+    this.idle = new Set(drawing.idle);
+    this.hostsOf = hostsOf;
+    this.cablesOfLine = this.scene.lines.map(() => []);
+    this.scene.lineOf.forEach((line, cable) => line >= 0 && this.cablesOfLine[line].push(cable));
+    this.pitch = this._pitches();
+    this.hosts = this._placesOfHosts();
+    this.top = this.level.reduce((one, other) => Math.max(one, other), 0);
+  }
+
+  of(number) {
+    return [this.scene.place[2 * number], this.scene.place[2 * number + 1]];
+  }
+
+  /** Distance of every switch to the next one beside it. */
+  _pitches() {
+    const rows = new Map();
+    for (let number = 0; number < this.network.switches; number++) {
+      const [x, y] = this.of(number);
+      const row = Math.round(y * 500);
+      if (!rows.has(row)) rows.set(row, []);
+      rows.get(row).push([x, number]);
+    }
+    const pitch = new Float64Array(this.network.switches).fill(this.scene.width);
+    for (const row of rows.values()) {
+      row.sort((one, other) => one[0] - other[0]);
+      for (let at = 1; at < row.length; at++) {
+        const apart = row[at][0] - row[at - 1][0];
+        for (const [, number] of [row[at], row[at - 1]]) {
+          pitch[number] = Math.min(pitch[number], apart);
+        }
+      }
+    }
+    return pitch;
+  }
+
+  /** Hosts stand in rows within the square of their switch. */
+  _placesOfHosts() {
+    const { side } = this.scene;
+    const places = new Map();
+    this.hostsOf.forEach((hosts, number) => {
+      const [x, y] = this.of(number);
+      const across = Math.ceil(Math.sqrt(hosts.length));
+      const step = side / Math.max(across, 1);
+      hosts.forEach((host, at) => {
+        places.set(host, {
+          x: x - side / 2 + (at % across + 0.5) * step,
+          y: y + side / 2 - (Math.floor(at / across) + 0.5) * step,
+          radius: DOT * step,
+        });
+      });
+    });
+    return places;
+  }
+
+  /** Where a cable is drawn. */
+  line(cable) {
+    const { scene } = this;
+    const line = scene.lineOf[cable];
+    if (!scene.bundled && line >= 0) {
+      return scene.lines[line].map((values) => values.map((value) => (value === null ? NaN : value)));
+    }
+    const { from, to } = this.network.fabric;
+    const [one, other] = [this.of(from[cable]), this.of(to[cable])];
+    return [[one[0], other[0]], [one[1], other[1]]];
+  }
+
+  /** The middle of a part; of a cable that of its line. */
+  middle(part, number) {
+    if (part === "switch") return this.of(number);
+    if (part === "host") {
+      const { x, y } = this.hosts.get(number);
+      return [x, y];
+    }
+    const [xs, ys] = this.line(number);
+    if (xs.length === 2) return [(xs[0] + xs[1]) / 2, (ys[0] + ys[1]) / 2];
+    // A line that leaves at an edge and comes back at another is interrupted in its middle.
+    const at = xs.some(Number.isNaN) ? 1 : xs.length >> 1;
+    return [xs[at], ys[at]];
+  }
+}
