@@ -374,10 +374,13 @@ def test_networks_that_have_little_in_common_keep_their_own_places(opened: Opene
     for pane, state in enumerate((old, new)):
         heading = page.locator("#panel h3").nth(pane).inner_text()
         assert heading.endswith(f": {state.name}")
-        hottest = page.locator("#panel table").nth(pane).locator("tbody tr").first
-        channel, load = hottest.locator("td").all_inner_texts()
+        first = page.locator("#panel table").nth(pane).locator("tbody tr").first
+        channel, load = first.locator("td").all_inner_texts()
         assert number(load) == all_to_all_load(state).max()
-        names = [ends(state, one) for one in np.flatnonzero(all_to_all_load(state) == number(load))]
+        names = [
+            ends(state, one)
+            for one in np.flatnonzero(all_to_all_load(state) == number(load)).tolist()
+        ]
         assert channel.split(" → ") in [
             [one.removeprefix("switch ") for one in two] for two in names
         ]

@@ -16,7 +16,7 @@ from contend.report.fabric.marks import Mark, faults
 from contend.report.page.explorable import (
     MOST_HOSTS,
     Explorable,
-    Names,
+    PartNames,
     View,
     Within,
     followed,
@@ -71,16 +71,16 @@ def both_explored(changed: NetworkChanges) -> Explorable | None:
     return Explorable(whole, views, faults_and_changes, beside=1, twins=moved, names=names)
 
 
-def _names(old: Fabric, new: Fabric, before: Within, moved: set[int]) -> Names:
+def _names(old: Fabric, new: Fabric, before: Within, moved: set[int]) -> PartNames:
     """What each state calls its parts; the later one where both have them."""
-    earlier, later = Names.of(old), Names.of(new)
+    earlier, later = PartNames.of(old), PartNames.of(new)
     host, switch, short = map(list, (later.host, later.switch, later.short))
     for at in np.flatnonzero(before.hosts >= new.hosts).tolist():
         host.append(earlier.host[at] + " (before)" * (int(before.hosts[at]) in moved))
     for at in np.flatnonzero(before.switches >= new.switches).tolist():
         switch.append(earlier.switch[at])
         short.append(earlier.short[at])
-    return Names(host, switch, short)
+    return PartNames(host, switch, short)
 
 
 def _united(old: Fabric, new: Fabric, found: Difference) -> tuple[Fabric, Within, Within]:

@@ -24,7 +24,7 @@ from contend.fabric import (
 from contend.report.fabric.drawn import what_is_drawn
 from contend.report.fabric.network import arranged
 from contend.report.fabric.scene import WIDTH, Label, Scene, fitting_labels, shortened
-from contend.report.page.explorable import Explorable, Followed, Layer, Names, View, Within
+from contend.report.page.explorable import Explorable, Followed, Layer, PartNames, View, Within
 from contend.report.words import printable
 from contend.routes import NO_PORT
 
@@ -39,7 +39,7 @@ def contents(explorable: Explorable) -> str:
     several = any(view.missing for view in explorable.views)
     sound = _with_other_ports(fabric) if several else fabric
     everything = {
-        "fabric": _fabric(fabric, sound, explorable.names or Names.of(fabric)),
+        "fabric": _fabric(fabric, sound, explorable.names or PartNames.of(fabric)),
         "drawing": None if apart else _drawing(sound),
         "views": [_view(view) for view in explorable.views],
         "beside": explorable.beside,
@@ -117,7 +117,7 @@ def packed(values: NDArray[Any]) -> dict[str, str]:
     return {kind.str[1:]: b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()}
 
 
-def _fabric(fabric: Fabric, sound: Fabric, names: Names) -> dict[str, Any]:
+def _fabric(fabric: Fabric, sound: Fabric, names: PartNames) -> dict[str, Any]:
     capacity = capacities(sound)
     return {
         "name": printable(fabric.name),
@@ -159,7 +159,7 @@ def _scene(fabric: Fabric, scene: Scene, *, bundled: bool) -> dict[str, Any]:
     labels = [
         label
         for label in fitting_labels(scene.labels, [])
-        # Names of switches are written by the page, as large as there is room.
+        # PartNames of switches are written by the page, as large as there is room.
         if label.bold or label.text not in names
     ]
     return {

@@ -134,7 +134,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class PartNames:
     """What parts are called.
 
     Attributes:
@@ -148,7 +148,7 @@ class Names:
     short: Sequence[str]
 
     @classmethod
-    def of(cls, fabric: Fabric) -> Names:
+    def of(cls, fabric: Fabric) -> PartNames:
         """The names of a fabric's own parts."""
         return cls(fabric.host_label, fabric.switch_label, short_names(fabric))
 
@@ -175,7 +175,7 @@ class Explorable:
     jobs: Sequence[str] = ()
     beside: int | None = None
     twins: Sequence[tuple[str, int, int]] = ()
-    names: Names | None = None
+    names: PartNames | None = None
 
 
 def explored(
