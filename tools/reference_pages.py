@@ -70,7 +70,7 @@ def _options_page() -> str:
         parts.append(f"## {path}\n")
         parts.append(f"{_plain(verb.help.partition(_PARAGRAPH)[0])}\n")
         name = path.removeprefix("contend ").replace(" ", "-")
-        parts.append(_part(name, _usage(path, verb), *_tables(verb)))
+        parts.append(_part(name, _usage(path, verb), *_tables(verb, _keys(path))))
     parts.append("## By name\n")
     parts.append(_table(("option", "meaning", "commands"), _by_name(commands)))
     return "\n".join(parts)
@@ -91,7 +91,16 @@ def _argument(argument: Any) -> str:
     return str(argument.metavar or argument.name.upper()).strip("{}[]")
 
 
-def _tables(verb: Any) -> Iterator[str]:
+def _keys(path: str) -> str:
+    """Where the page of keys has those of a command, "" if nowhere."""
+    for heading in re.findall(r"^## (contend .*)$", (FOLDER / "json.md").read_text(), re.M):
+        if any(f"{path} ".startswith(f"{name} ") for name in heading.split(", ")):
+            anchor = heading.replace(",", "").replace(" ", "-")
+            return f" See [the keys of the JSON](json.md#{anchor})."
+    return ""
+
+
+def _tables(verb: Any, keys: str) -> Iterator[str]:
     arguments = [
         (_code(_argument(each)), _without_default(each.help or "")[0])
         for each in verb.params
@@ -106,7 +115,7 @@ def _tables(verb: Any) -> Iterator[str]:
             default = _plain(str(option.default))
         if option.required:
             default = "*required*"
-        rows.append((_named(option), means, default))
+        rows.append((_named(option), means + keys * ("--json" in option.opts), default))
     yield _table(("option", "meaning", "default"), rows)
 
 
