@@ -54,7 +54,7 @@ def test_jobs_and_the_next(
     assert second == said["next"]["verdict"]
     # The first free ones share no channel with others either, but hang on two leaves.
     assert said["next"]["gain"] == 0
-    assert second.endswith("as on the first free ones, but it touches 1 leaf instead of 2.")
+    assert second.endswith("as on the first free ones, but it takes 1 leaf instead of 2.")
     assert "Jobs that hurt each other" in out
     assert "1 job of one server uses no network" in out
     assert figure.stat().st_size > 0

@@ -171,6 +171,7 @@ def test_one_argument_is_a_network_of_servers_with_several_adapters(
     said = json.loads(result.read_text())
     assert said["verdict"] == capsys.readouterr().out.splitlines()[0]
     assert said["verdict"].startswith("With this placement rings get 100.0 % of a port's rate ")
+    assert ", instead of 25.0 % and " in said["verdict"]
     assert "2 rails: rings and all-to-alls within each rail, as GPU libraries" in said["verdict"]
     assert said["rails"] == 2
     assert [share["name"] for share in said["shares"]] == ["rings", "all-to-alls"]

@@ -35,7 +35,7 @@ def test_engines_stand_beside_what_runs(
     )
     assert list(found) == ["contend", "present", "opensm:minhop", "dmodk", "opensm:ftree"]
     said = capsys.readouterr().out
-    assert said.startswith("contend serves random pairs best: they get 77.4 % of a link's rate, ")
+    assert said.startswith("contend is best for random pairs: they get 77.4 % of a link's rate, ")
     assert "; next best: the present tables with 71.8 %." in said.splitlines()[0]
     simulated = simulate(fabric, "bisect", seed=1)
     assert found["present"]["bandwidth"] == simulated.effective_bandwidth
@@ -56,7 +56,7 @@ def test_present_tables_that_serve_best_are_more_than_one(
     save(contend.load("torus:4x4;2", route="contend"), tmp_path / "net.lfts", "lfts")
     _engines(tmp_path, "torus:4x4;2", "--routes", str(tmp_path / "net.lfts"), "--route", "minhop")
     said = capsys.readouterr().out.splitlines()[0]
-    assert said.startswith("The present tables serve random pairs best: they get 77.4 % of a ")
+    assert said.startswith("The present tables are best for random pairs: they get 77.4 % of a ")
     assert "rate, and the routes are free of deadlock on one lane; next best: minhop with" in said
 
 

@@ -51,6 +51,7 @@ def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert verdict.startswith(
         "6 single failures cut hosts off; the worst, switch leaf 1, cuts off 4 hosts. "
     )
+    assert verdict.endswith(". None of 34 is harmless.")
     assert figure.stat().st_size > 0
 
 

@@ -49,8 +49,8 @@ def _by_shares(better: BetterSeats) -> str:
     if better.saved >= _WORTH_WHILE:
         return (
             f"With this placement rings get {percent(rings.after)} of a port's rate and "
-            f"all-to-alls {percent(all_to_alls.after)}, in the given order {percent(rings.before)} "
-            f"and {percent(all_to_alls.before)}."
+            f"all-to-alls {percent(all_to_alls.after)}, instead of {percent(rings.before)} and "
+            f"{percent(all_to_alls.before)} in the given order."
         )
     return (
         "No placement was found that is better than the given order, in which rings get "

@@ -28,7 +28,7 @@ _LOCKS = {True: "free", False: "can lock up"}
 
 
 def engines_verdict(judged: Sequence[RoutedBy]) -> str:
-    """Which engine serves random pairs best, and how the next and the present tables compare."""
+    """Which engine is best for random pairs, and how the next and the present tables compare."""
     routed = [one for one in judged if one.lanes is not None]
     ways = _several_ways(judged)
     if not routed and ways:
@@ -43,7 +43,7 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     among = "Of all tables, " if ways else ""
     who = f"{among}{_named(best)}" if among or best.engine != PRESENT else "The present tables"
     line = (
-        f"{who} {verb(1 + (best.engine == PRESENT), 'serves')} random pairs best: they get "
+        f"{who} {verb(1 + (best.engine == PRESENT), 'is')} best for random pairs: they get "
         f"{percent(best.bandwidth)} of a link's rate, {_deadlock(best)}"
     )
     if alike:

@@ -73,7 +73,11 @@ def failures_verdict(found: Failures) -> str:
             line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} as much"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
-    parts.append(f"{harmless:,} of {len(found.alone):,} cost no measurable bandwidth")
+    parts.append(
+        f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} no measurable bandwidth"
+        if harmless
+        else f"None of {len(found.alone):,} is harmless"
+    )
     if found.kept:
         ending = sum(failure.cut > 0 for failure in found.alone)
         parts.append(

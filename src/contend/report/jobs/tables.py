@@ -50,7 +50,9 @@ def jobs_verdict(found: Jobs) -> str:
         parts.append(f"{first} and {second} hurt each other most, on {where}{most}")
     wide = sum(job.leaves > job.fewest_leaves for job in running)
     if wide:
-        parts.append(f"{counted(wide, 'job')} {verb(wide, 'touches')} more leaves than necessary")
+        parts.append(
+            f"{counted(wide, 'job')} {verb(wide, 'is')} spread over more leaves than necessary"
+        )
     return f"{'; '.join(parts)}.{_default(found)}"
 
 
@@ -84,7 +86,7 @@ def next_verdict(found: Jobs) -> str:
         if best.leaves < first.leaves:
             return (
                 f"The best servers for the next job of {len(best.servers):,} are {nodelist(best)}: "
-                f"{_gets(best)}, as on the first free ones, but it touches {_leaves(best.leaves)} "
+                f"{_gets(best)}, as on the first free ones, but it takes {_leaves(best.leaves)} "
                 f"instead of {first.leaves:,}."
             )
         return (

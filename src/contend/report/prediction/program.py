@@ -68,7 +68,9 @@ def program_verdict(predicted: PredictedProgram) -> str:
     measured = _version(found.where.calibration.library)
     ran = _version(profile.record.library)
     if measured and ran and measured != ran:
-        parts.append(f" The calibration is of {measured}, and the program ran under {ran}.")
+        parts.append(
+            f" The calibration was made under {measured}, but the program ran under {ran}."
+        )
     return "".join(parts)
 
 
