@@ -106,6 +106,11 @@ def test_servers_with_fewer_adapters_do_not_take_part(units: Fabric) -> None:
     found = contend.collectives(units, hosts=hosts)
     assert found.gpu is not None
     assert (found.gpu.servers, found.gpu.rails) == (3, 2)
+    said = "1 server does not take part: it has 1 adapter, where the others have 2."
+    assert found.gpu.left_out == said
+    document = found.document()
+    assert said in document.verdict
+    assert contend.collectives(units).gpu.left_out == ""
 
 
 def test_rails_that_no_cable_joins_carry_what_stays_within_them() -> None:
@@ -140,3 +145,12 @@ def test_one_rail_cut_in_two_carries_nothing() -> None:
     assert contend.collectives(fabric).operations == ()
     with pytest.raises(UsageError, match="cannot be reached"):
         contend.collectives(cut, hosts=["server 2", "server 3"])
+
+
+def test_patterns_of_rails_say_which_servers_take_no_part(units: Fabric) -> None:
+    hosts = [name for name in units.host_name if name != "server 4 rail 2"]
+    ring = contend.simulate(units, "2 * ring", placement="servers", hosts=hosts)
+    assert ring.ranks == 6
+    assert ring.document().verdict.endswith(ring.left_out)
+    assert ring.left_out.startswith("1 server does not take part: it has 1 adapter")
+    assert contend.simulate(units, "2 * ring", placement="servers").left_out == ""

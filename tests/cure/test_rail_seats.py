@@ -54,6 +54,17 @@ def test_the_order_found_gets_more_than_that_of_names(spec: tuple[int, int, int,
     assert rows == sorted(by_server(fabric, np.arange(fabric.hosts)).tolist())
 
 
+def test_a_server_that_lacks_an_adapter_is_counted() -> None:
+    fabric = interleaved(2, 3, 2, 1, "dmodk")
+    hosts = list(range(fabric.hosts))[1:]
+    said = "1 server does not take part: it has 1 adapter, where the others have 2."
+    for source in (None, "2 * ring"):
+        better = place(source, fabric, hosts=hosts)
+        assert better.left_out == said
+        assert str(better.document().verdict).endswith(said)
+    assert place(None, fabric).left_out == ""
+
+
 def test_best_of_all_servers_and_orders() -> None:
     """Four of six servers on two units: every choice in every order, by two simulations."""
     fabric = interleaved(2, 3, 2, 1, "dmodk")

@@ -99,6 +99,9 @@ def test_servers_one_by_one_their_adapters_by_rail() -> None:
     assert by_server(fabric, np.arange(6)).tolist() == [[1, 0], [3, 2]]
     placed = parse("servers", fabric)
     assert placed.hosts.tolist() == [3, 2, 1, 0]
+    said = "2 servers do not take part: they have 1 adapter, where the others have 2."
+    assert placed.left_out == said
+    assert parse("linear", fabric).left_out == ""
     assert parse("servers", fabric, hosts="b*,c*").hosts.tolist() == [1, 0]
     assert parse("servers", fabric, hosts="c*,d*").hosts.tolist() == [4, 5]
 

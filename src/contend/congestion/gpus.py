@@ -65,12 +65,14 @@ class GpuCollectives:
         rails: adapters of each.
         nvlink_Bps: bytes per second that a GPU sends to others of its server; None: without bound.
         collectives: the rings first.
+        left_out: a sentence on servers with other numbers of adapters; "" where there are none.
     """
 
     servers: int
     rails: int
     nvlink_Bps: float | None
     collectives: tuple[GpuCollective, ...]
+    left_out: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ def gpu_collectives(
     *,
     nvlink: float | None = None,
     count: Callable[..., Simulation] = simulate,
+    left_out: str = "",
 ) -> GpuCollectives:
     """What collectives get on servers of several rails.
 
@@ -147,18 +150,20 @@ def gpu_collectives(
         seats: hosts of every server by rail, shape [servers, rails], at least two of each.
         nvlink: bytes per second that a GPU sends within its server; None: without bound.
         count: simulates a pattern, as `contend.simulate` does.
+        left_out: a sentence on servers that are not among them.
     """
     servers, rails = seats.shape
     placed = Placement("servers", seats.ravel())
     if rails_apart(fabric, seats):
-        return GpuCollectives(servers, rails, nvlink, _of_rails_apart(fabric, seats, nvlink, count))
+        within = _of_rails_apart(fabric, seats, nvlink, count)
+        return GpuCollectives(servers, rails, nvlink, within, left_out)
     found: dict[str, Simulation] = {}
     collectives = []
     for way in _ways(servers, rails):
         if way.pattern not in found:
             found[way.pattern] = count(fabric, way.pattern, placement=placed)
         collectives.append(_judge(way, fabric, found[way.pattern], nvlink))
-    return GpuCollectives(servers, rails, nvlink, tuple(collectives))
+    return GpuCollectives(servers, rails, nvlink, tuple(collectives), left_out)
 
 
 def rails_apart(fabric: Fabric, seats: NDArray[np.uint32]) -> bool:

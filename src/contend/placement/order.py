@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from contend.errors import UsageError
 from contend.fabric import Fabric, rails_of, servers_of
 from contend.names import natural
-from contend.units import counted
+from contend.units import counted, listed, verb
 
 
 def by_name(fabric: Fabric) -> NDArray[np.uint32]:
@@ -138,6 +138,34 @@ def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
     groups = [own for own in of_server.values() if len(own) == usual]
     ordered = [sorted(own, key=rail.__getitem__) for own in groups]
     return np.array(ordered, dtype=np.uint32).reshape(len(ordered), usual)
+
+
+def servers_left_out(fabric: Fabric, hosts: NDArray[np.integer], taken: NDArray[np.integer]) -> str:
+    """A sentence on the servers that `by_server` leaves out, and why; "" where it takes all.
+
+    Args:
+        fabric: whose hosts.
+        hosts: those to choose from.
+        taken: what it chose, shape [servers, adapters of each].
+    """
+    server = servers_of(fabric)
+    rail = rails_of(fabric, server)
+    every = np.unique(server[hosts])
+    left = np.setdiff1d(every, server[taken.ravel()])
+    if len(left) == 0:
+        return ""
+    adapters = np.bincount(server[hosts], weights=rail[hosts] >= 0, minlength=int(every[-1]) + 1)
+    sizes = Counter(adapters[left].astype(int).tolist())
+    (most, first), *others = sorted(sizes.items(), reverse=True)
+    who = f"{first:,}" if others else ("it" if first == 1 else "they")
+    each = [
+        f"{who} {verb(first, 'has')} {counted(most, 'adapter')}",
+        *(f"{number:,} {verb(number, 'has')} {size}" for size, number in others),
+    ]
+    return (
+        f"{counted(len(left), 'server')} {verb(len(left), 'does')} not take part: {listed(each)}, "
+        f"where the others have {taken.shape[1]}."
+    )
 
 
 ORDERS = {

@@ -22,6 +22,7 @@ from contend.placement.order import (
     by_server,
     choose_by_place,
     leaf_by_leaf,
+    servers_left_out,
 )
 from contend.units import counted, nearest
 
@@ -46,12 +47,14 @@ class Placement:
         hosts: shape [slots], uint32: a host for every slot, in rank order; a host may have several.
         ranks_per_host: ranks that share a slot.
         random: True when the slots are shuffled anew for every sample.
+        left_out: a sentence on servers that it leaves out, and why; "" where there are none.
     """
 
     name: str
     hosts: NDArray[np.uint32]
     ranks_per_host: int = 1
     random: bool = False
+    left_out: str = ""
 
     def __post_init__(self) -> None:
         if self.ranks_per_host < 1:
@@ -136,7 +139,7 @@ def parse(
     """
     if spec == "given":
         return replace(_as_given(fabric, hosts, ranks_per_host), name=spec)
-    chosen = None
+    chosen, left_out = None, ""
     names = HostNames(fabric) if hosts is not None or spec.startswith("file:") else None
     if hosts is not None and names is not None:
         chosen = frozenset(choose_hosts(hosts, fabric, names))
@@ -149,7 +152,8 @@ def parse(
         among = np.array(listed, dtype=np.uint32)
         if spec == "rings":
             among = leaf_by_leaf(fabric, among)
-        slots = by_server(fabric, among).ravel().tolist()
+        seats = by_server(fabric, among)
+        slots, left_out = seats.ravel().tolist(), servers_left_out(fabric, among, seats)
     elif spec in ORDERS:
         slots = ORDERS[spec](fabric).tolist()
     elif (place := PlaceSpec.parse(spec)) is not None:
@@ -167,6 +171,7 @@ def parse(
         hosts=np.array(slots, dtype=np.uint32),
         ranks_per_host=ranks_per_host,
         random=spec == "random",
+        left_out=left_out,
     )
 
 

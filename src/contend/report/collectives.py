@@ -75,6 +75,7 @@ def _gpu_finding(gpu: GpuCollectives) -> str:
     return (
         f"GPUs in {between} get {_bus(rings)} for an {rings.name}{_limited(rings)}, and "
         f"{_bus(exchange)} for an {exchange.name}{_limited(exchange)}."
+        f"{gpu.left_out and f' {gpu.left_out}'}"
     )
 
 
@@ -291,6 +292,9 @@ class GpuCollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
         float | None,
         "bytes per second that a GPU sends within its server; null: unlimited.",
     ]
+    left_out: Annotated[
+        str, 'on servers with other numbers of adapters, a sentence; "" where there are none.'
+    ] = ""
     collectives: Annotated[list[GpuCollectiveJson], "the rings first."]
 
 

@@ -305,6 +305,7 @@ class _Count:
             / (total.samples * pattern.rounds * self._resolver.unit),
             taking_part=taking_part(self._seating, pattern.ranks),
             ranks_per_slot=self._seating.ranks_per_slot,
+            left_out=self._placement.left_out,
             users=self._users,
             links=self._rates.links,
             port_rate=self._rates.port,

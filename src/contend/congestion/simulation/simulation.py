@@ -113,6 +113,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             were kept before it was.
         ranks_per_slot: how many ranks share a slot.
         users: who uses the channels that were asked for.
+        left_out: a sentence on servers that the placement leaves out, and why; "" for none.
         fabric: what was simulated; None where a kept result was read back without it.
     """
 
@@ -156,6 +157,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     taking_part: NDArray[np.uint32] | None = None
     ranks_per_slot: int = 1
     users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
+    left_out: str = ""
     fabric: Fabric | None = field(default=None, repr=False)
 
     def bandwidths(self, average: Average) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from contend.cure.servers import Servers
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
 from contend.pattern import rails_told
-from contend.placement import HostChoice, by_server, leaf_by_leaf, parse
+from contend.placement import HostChoice, by_server, leaf_by_leaf, parse, servers_left_out
 
 # Samples by which a start is chosen where there are more servers than needed.
 _SAMPLES = 24
@@ -58,11 +58,14 @@ class RailSeats:
 
 def servers_to_choose(
     source: object, fabric: Fabric, hosts: HostChoice | None, placement: str | None
-) -> NDArray[np.uint32] | None:
-    """Hosts of whole servers by rail, shape [servers, rails], where ranks are seated by servers.
+) -> tuple[NDArray[np.uint32], str] | None:
+    """Hosts of whole servers by rail, where ranks are seated by servers, and who is left out.
 
     They are where the source is None, or a pattern such as ``8 * ring`` or NCCL's graphs for as
     many rails as servers have adapters; None otherwise.
+
+    Returns:
+        shape [servers, rails], and a sentence as `servers_left_out` has it.
     """
     told = rails_told(source) if isinstance(source, str) else None
     if source is not None and told is None:
@@ -75,7 +78,9 @@ def servers_to_choose(
             f"servers of {fabric.name} have one adapter each: expected a profile, a .npy matrix or "
             "a pattern (contend simulate --list), and the fabric"
         )
-    return placed if rails > 1 and told in (None, rails) else None
+    if rails < 2 or told not in (None, rails):
+        return None
+    return placed, servers_left_out(fabric, order, placed)
 
 
 def seat_servers(

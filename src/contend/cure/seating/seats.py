@@ -43,6 +43,7 @@ class BetterSeats(Shown, told="better_seats_document"):
         seconds: that the search took.
         rails: of each server, where ranks are seated by whole servers; else 0.
         shares: of rings and all-to-alls within rails, where no other traffic was asked for.
+        left_out: a sentence on servers with other numbers of adapters; "" where there are none.
     """
 
     fabric: Fabric
@@ -56,6 +57,7 @@ class BetterSeats(Shown, told="better_seats_document"):
     seconds: float
     rails: int = 0
     shares: tuple[PatternShares, ...] = ()
+    left_out: str = ""
 
     @property
     def saved(self) -> float:
@@ -121,8 +123,9 @@ def place(
             "placement=random: improving a placement needs one fixed order to start from"
         )
     started = time.perf_counter()
-    placed = servers_to_choose(source, fabric, hosts, placement)
-    if placed is not None and ranks_per_host in (None, 1):
+    chosen, left_out = servers_to_choose(source, fabric, hosts, placement), ""
+    if chosen is not None and ranks_per_host in (None, 1):
+        placed, left_out = chosen
         pattern = None if source is None else str(source)
         seated = seat_servers(
             pattern, fabric, placed, ranks=ranks, rate=bytes_per_second, seed=seed
@@ -163,6 +166,7 @@ def place(
         seconds=time.perf_counter() - started,
         rails=rails,
         shares=shares,
+        left_out=left_out,
     )
 
 

@@ -24,7 +24,11 @@ _WORTH_WHILE = 0.005
 
 
 def better_seats_verdict(better: BetterSeats) -> str:
-    """What the seats are worth, in a sentence or two."""
+    """What the seats are worth, and who takes none, in a few sentences."""
+    return f"{_worth(better)}{better.left_out and f' {better.left_out}'}"
+
+
+def _worth(better: BetterSeats) -> str:
     if better.shares:
         return f"{_by_shares(better)} {_default(better)}"
     time = f"{_busy(better, better.figures_before)} to {_busy(better, better.figures)}"

@@ -82,6 +82,7 @@ def simulation_verdict(simulation: Simulation) -> str:
     return (
         f"{who} {percent(simulation.effective_bandwidth)} of {link} rate{carried} on "
         f"{simulation.fabric_name} ({_interval(simulation)}).{_ways(simulation)}"
+        f"{simulation.left_out and f' {simulation.left_out}'}"
     )
 
 
