@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds and runs the core's tests twice: unoptimised under the address sanitizer, where no function
-# is inlined and a type that is defined twice fails the build; optimised under the
-# undefined-behaviour sanitizer. Skips, saying why, where doctest or the sanitizers are not
+# Builds and runs the core's tests under the address and the undefined-behaviour sanitizer. Nothing is
+# optimised: compiling takes longer than all tests, no function is inlined, and a type that is
+# defined twice fails the build. Skips, saying why, where doctest or the sanitizers are not
 # installed; with CONTEND_REQUIRE_ALL=1 that is a failure. Environment: CMAKE (default cmake), CXX,
 # JOBS, CONTEND_OUTCOMES (a file to which a line is added as tests/conftest.py does, for all of them
 # together).
@@ -56,22 +56,15 @@ if ! link int int || link int double; then
   one_definition=OFF
 fi
 
-build_and_run() {
-  build=build/$1
-  flags=$2
-  shift 2
-  "$cmake" -S . -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="$flags" \
-    -DCMAKE_CXX_FLAGS_DEBUG="$flags" -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON "$@" \
-    >"$scratch/configure.log" || { cat "$scratch/configure.log" >&2; exit 1; }
-  "$cmake" --build "$build" --parallel "${JOBS:-2}"
-  "$build/cpp/contend_tests" || {
-    outcome failed
-    exit 1
-  }
+build=build/core-tests
+flags="-O0 -g1"
+"$cmake" -S . -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="$flags" \
+  -DCMAKE_CXX_FLAGS_DEBUG="$flags" -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON \
+  -DCONTEND_SANITIZE=address,undefined -DCONTEND_ONE_DEFINITION=$one_definition \
+  >"$scratch/configure.log" || { cat "$scratch/configure.log" >&2; exit 1; }
+"$cmake" --build "$build" --parallel "${JOBS:-2}"
+"$build/cpp/contend_tests" || {
+  outcome failed
+  exit 1
 }
-
-build_and_run core-tests-plain "-O0 -g1" -DCONTEND_SANITIZE=address \
-  -DCONTEND_ONE_DEFINITION=$one_definition
-# Little optimisation: compiling takes ten times as long as all tests.
-build_and_run core-tests "-O1 -g1" -DCONTEND_SANITIZE=undefined -DCONTEND_ONE_DEFINITION=OFF
 outcome passed

@@ -287,7 +287,7 @@ def test_processes_of_a_node_share_its_cores(
     assert thread_count(None, Node(0, everybody), environment={}) == expected
 
 
-@pytest.mark.parametrize("engine", ["minhop", "ecmp", "spray", "adaptive"])
+@pytest.mark.parametrize("engine", ["minhop", "dmodk", "ecmp", "spray", "adaptive"])
 def test_a_fabric_that_was_used_goes_to_other_processes(engine: str) -> None:
     used = contend.load("fig1", route=engine)
     counted = contend.simulate(used, samples=20)
