@@ -214,18 +214,15 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
     A leaf has the rail of most of its hosts, of servers with the same adapters. Where few leaves
     have one the network knows no rails, and nothing is out of place.
     """
-    server = servers_of(fabric)
-    if len(np.unique(server)) == fabric.hosts:
-        return []
-    found = find_rails(fabric, server)
+    found = find_rails(fabric)
     rail, leaf, own = found.rail, fabric.host_switch, _rail_of_leaf(fabric, found)
-    stray = np.flatnonzero((own >= 0) & (own != rail))
-    if len(stray) == 0:
+    stray = strays_of(fabric, found)
+    if not stray:
         return []
     names = server_names(fabric)
     strays: dict[int, list[int]] = defaultdict(list)
-    for host in stray.tolist():
-        strays[int(server[host])].append(host)
+    for host in stray:
+        strays[int(found.server[host])].append(host)
     sentences = []
     for hosts in strays.values():
         where = [
@@ -245,6 +242,13 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
         listed = f"{', '.join(where[:2])}{more}" if more else " and ".join(where)
         sentences.append(f"server {names[hosts[0]]}: {listed} {verb}")
     return sentences
+
+
+def strays_of(fabric: Fabric, found: Rails) -> dict[int, int]:
+    """Hosts on leaves of other rails, by number, with the rail of the leaf, from 0."""
+    own = _rail_of_leaf(fabric, found)
+    stray = np.flatnonzero((own >= 0) & (own != found.rail))
+    return dict(zip(stray.tolist(), own[stray].tolist(), strict=True))
 
 
 def leaf_rails(fabric: Fabric) -> NDArray[np.int64]:

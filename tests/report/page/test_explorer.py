@@ -11,7 +11,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import contend
 from contend import report
-from contend.fabric import Fabric, free_ports, rails_of, with_cables, without_numbers
+from contend.fabric import (
+    Fabric,
+    free_ports,
+    missing_cables,
+    rails_of,
+    server_names,
+    with_cables,
+    without_numbers,
+)
 from contend.report import Document
 from contend.routes import all_to_all_load, compute, find_route, mended
 
@@ -388,3 +396,67 @@ def test_networks_that_have_little_in_common_keep_their_own_places(opened: Opene
     search(page, new.host_label[3])
     framed = "[0, 1].map((pane) => explorer.canvas.source('chosen', pane).data.x.length)"
     assert page.evaluate(framed) == [2, 2]
+
+
+def test_missing_cables_are_marked_and_told_at_both_ends(opened: Opened) -> None:
+    fabric = contend.load("xgft:2;4,6;1,4", route="minhop")
+    fabric = compute(without_numbers(fabric, cables=[5]).fabric, "minhop")
+    page = opened(report.fabric_document(contend.show(fabric)))
+    (pair,) = missing_cables(fabric)
+    names = [fabric.switch_label[end] for end in pair.switches]
+    words = f"{pair.cables} of {pair.usual} cable between {' and '.join(names)}"
+    assert cells(page, "Missing cables") == [[names[0], words]]
+    assert page.evaluate("explorer.canvas.source('marks', 0).data.tip") == [words, words]
+    search(page, names[1])
+    assert words in page.locator("#panel dl").inner_text()
+
+
+def test_a_server_tells_its_adapters_and_those_on_other_rails(opened: Opened) -> None:
+    fabric = contend.load("rails:2,4,4,2")
+    place, port = fabric.host_switch.copy(), fabric.host_port.copy()
+    server = server_names(fabric)[0]
+    mine = [host for host, name in enumerate(server_names(fabric)) if name == server]
+    one, other = mine[1], mine[2]
+    place[[one, other]], port[[one, other]] = place[[other, one]], port[[other, one]]
+    page = opened(
+        report.fabric_document(contend.show(fabric.replace(host_switch=place, host_port=port)))
+    )
+    assert {row[0]: row[1] for row in cells(page, "Faults")} == {
+        fabric.host_label[one]: "on a leaf of rail 3, not 2",
+        fabric.host_label[other]: "on a leaf of rail 2, not 3",
+    }
+    search(page, server)
+    assert title(page) == f"server {server}"
+    told = {row[0]: row[2] for row in cells(page, "adapters")}
+    assert told == {
+        fabric.host_label[host]: f"{fabric.switch_label[place[host]]} port {port[host]}"
+        for host in mine
+    }
+    page.keyboard.press("/")
+    page.keyboard.type("no such thing")
+    assert page.locator("#found li").all_inner_texts() == ["Nothing has such a name."]
+
+
+def test_names_do_not_cover_each_other(opened: Opened) -> None:
+    page = opened(report.fabric_document(contend.show(contend.load("dragonfly:8,4,4"))))
+    covered = """() => {
+      const { x, y, text, size, angle, across, along } = explorer.canvas.source("texts", 0).data;
+      const pen = document.createElement("canvas").getContext("2d");
+      const scale = explorer.canvas.scale(0);
+      const boxes = text.flatMap((words, at) => {
+        if (angle[at]) return [];
+        pen.font = `${size[at]} sans-serif`;
+        const wide = pen.measureText(words).width, high = 0.8 * parseFloat(size[at]);
+        const left = x[at] * scale - { left: 0, center: wide / 2, right: wide }[across[at]];
+        const low = y[at] * scale - { bottom: 0, middle: high / 2, top: high }[along[at]];
+        return [[left, low, left + wide, low + high, words]];
+      });
+      const meet = (one, other) => one[0] < other[2] && other[0] < one[2]
+        && one[1] < other[3] && other[1] < one[3];
+      return boxes.flatMap((one, at) => boxes.slice(at + 1).filter((other) => meet(one, other))
+        .map((other) => [one[4], other[4]]));
+    }"""
+    assert page.evaluate("explorer.canvas.source('texts', 0).data.text.length") > 30
+    assert page.evaluate(covered) == []
+    page.evaluate("explorer.canvas.step(0.6); explorer.canvas.write(0)")
+    assert page.evaluate(covered) == []

@@ -262,9 +262,9 @@ def failures_network(found: Failures) -> Figure:
 def failures_explored(found: Failures) -> Explorable | None:
     """The network with what every death costs, and its state after the worst of them."""
     worst = _worst(found)
-    told = [f"Without {_named(one)}: {_cost(one)}" for one in worst]
+    told = [f"Without {_named(one)}: {_cost(one)}{_instead(one, found)}" for one in worst]
     dead = failure_views(found.fabric, [one.parts[0] for one in worst], told)
-    costs = {one.parts[0]: _cost(one) for one in found.alone}
+    costs = {one.parts[0]: _cost(one) + _instead(one, found) for one in found.alone}
     now = simulation_views([replace(found.whole, fabric=found.fabric)])
     return explored(found.fabric, [*now, *dead], costs=costs)
 
@@ -281,6 +281,12 @@ def _cost(failure: FabricFailure) -> str:
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"
+
+
+def _instead(failure: FabricFailure, found: Failures) -> str:
+    """What random pairs get as long as nothing has failed, beside what they get after a failure."""
+    cuts = failure.servers or failure.hosts
+    return "" if cuts else f" instead of {percent(found.whole.effective_bandwidth)}"
 
 
 def failures_document(found: Failures) -> Document:

@@ -1,5 +1,4 @@
 // Fills the drawing: what lies where, in which colour, and as large as there is room for.
-
 const PLAIN = "#8C9BA8", NOTHING = "#F0F0F0", QUIET = "#D5D5D5", HOST = "#0072B2", SWITCH = "#222222";
 const HUES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442"];
 const LETTERS = { least: 7, most: 13 }; // pixels
@@ -9,6 +8,7 @@ const MOST_SPREAD = 400; // changed cables that are drawn one by one
 // What is pointed out, by kind: how it is drawn, and how the key calls it.
 const SIGNS = {
   fault: { sign: "x", colour: "#D55E00", words: "✕ fault or dead" },
+  missing: { sign: "inverted_triangle", colour: "#D55E00", words: "▽ lacks cables" },
   added: { sign: "cross", colour: "#882255", words: "+ added" },
   removed: { sign: "dash", colour: "#882255", words: "– removed" },
   changed: { sign: "diamond", colour: "#882255", words: "◇ moved or changed" },
@@ -300,8 +300,13 @@ class Canvas {
     const data = {
       x: [], y: [], text: [], angle: [], across: [], along: [], colour: [], size: [], style: [],
     };
+    const written = [];
+    /** Writes a text unless it would cover another one. */
     const add = (x, y, text, size, more = {}) => {
       const look = { angle: 0, across: "center", along: "top", colour: SWITCH, style: "normal", ...more };
+      const box = extent(x * scale, y * scale, text, size, look);
+      if (written.some((one) => one.left < box.right && box.left < one.right && one.low < box.high && box.low < one.high)) return;
+      written.push(box);
       data.x.push(x);
       data.y.push(y);
       data.text.push(text);

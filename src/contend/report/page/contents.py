@@ -18,6 +18,8 @@ from contend.fabric import (
     capacities,
     count_rails,
     rails_of,
+    server_names,
+    servers_of,
     short_names,
     switch_groups,
 )
@@ -51,6 +53,7 @@ def contents(explorable: Explorable) -> str:
         "twins": list(explorable.twins),
         "costs": [[part, number, words] for (part, number), words in explorable.costs.items()],
         "hostsBy": _hosts_by(sound, explorable.jobs),
+        "servers": _servers(sound),
     }
     return b64encode(zlib.compress(msgspec.json.encode(everything), 6)).decode()
 
@@ -111,6 +114,15 @@ def _hosts_by(fabric: Fabric, jobs: Sequence[str]) -> dict[str, list[str]]:
     return by
 
 
+def _servers(fabric: Fabric) -> list[str]:
+    """The server of every host, where some have several; "" for one with a single host."""
+    names, hosts = server_names(fabric), np.bincount(server := servers_of(fabric))
+    if hosts.max(initial=0) < 2:
+        return []
+    several = (hosts[server] > 1).tolist()
+    return [printable(name) if more else "" for name, more in zip(names, several, strict=True)]
+
+
 def packed(values: NDArray[Any]) -> dict[str, str]:
     """An array as a browser's typed arrays read it: its type and its bytes, lowest first."""
     kind = values.dtype.newbyteorder("<")
@@ -132,6 +144,9 @@ def _fabric(fabric: Fabric, sound: Fabric, names: PartNames) -> dict[str, Any]:
         "short": [shortened(name, 40) for name in names.short],
         "switchGuid": [f"{guid:016x}" if guid else "" for guid in fabric.switch_guid.tolist()],
         "switchLid": packed(fabric.switch_lid),
+        "system": np.unique(fabric.switch_system_guid, return_inverse=True)[1].reshape(-1).tolist()
+        if fabric.switch_system_guid.any()
+        else [],
         "switchPorts": packed(fabric.switch_ports),
         "from": packed(fabric.cable_from),
         "fromPort": packed(fabric.cable_from_port),

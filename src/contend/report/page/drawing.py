@@ -87,6 +87,8 @@ def _pane(number: int, across: Range1d, along: Range1d) -> Any:
         "text_color": "colour",
         "text_font_size": "size",
         "text_font_style": "style",
+        "background_fill_color": "#FFFFFF",
+        "background_fill_alpha": 0.7,
     }
     glyphs = {
         "lines": MultiLine(xs="xs", ys="ys", **line),

@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import BesideCounters, Simulation, link_rates
-from contend.fabric import Fabric, short_names, without_numbers
-from contend.report.fabric.marks import Mark, faults
+from contend.fabric import (
+    Fabric,
+    find_rails,
+    missing_cables,
+    short_names,
+    strays_of,
+    without_numbers,
+)
+from contend.report.fabric.marks import FAULT, Mark, faults
 from contend.routes import NO_PORT, all_to_all_load, mended
+from contend.units import counted
 
 MOST_HOSTS = 20_000
 """Of a network that a page lets one explore: beyond, browsers get slow."""
@@ -197,7 +205,27 @@ def explored(
     if fabric.hosts > MOST_HOSTS:
         return None
     views = views or [View("now", followed(fabric), routes_layer(fabric))]
-    return Explorable(fabric, views, (*faults(fabric), *marks), costs or {}, jobs)
+    told = (*faults(fabric), *_strays(fabric), *_lacking(fabric), *marks)
+    return Explorable(fabric, views, told, costs or {}, jobs)
+
+
+def _lacking(fabric: Fabric) -> list[Mark]:
+    """Pairs of switches that lack cables, told at both."""
+    names, marks = short_names(fabric), []
+    for pair in missing_cables(fabric):
+        one, other = (names[end] for end in pair.switches)
+        words = f"{pair.cables} of {counted(pair.usual, 'cable')} between {one} and {other}"
+        marks += [Mark("missing", "switch", end, words) for end in pair.switches]
+    return marks
+
+
+def _strays(fabric: Fabric) -> list[Mark]:
+    """Adapters on leaves of other rails."""
+    found = find_rails(fabric)
+    return [
+        Mark(FAULT, "host", host, f"on a leaf of rail {leaf + 1}, not {int(found.rail[host]) + 1}")
+        for host, leaf in strays_of(fabric, found).items()
+    ]
 
 
 def followed(fabric: Fabric) -> Followed:

@@ -111,6 +111,7 @@ class Explorer {
         const host = network.here("host", chosen.number);
         return { ...none, hosts: [host], switches: [network.fabric.hostSwitch[host]] };
       }
+      case "server": return { ...none, hosts: network.servers.flatMap((server, host) => (server === chosen.number ? [host] : [])) };
       case "job": return { ...none, hosts: network.jobs.flatMap((job, host) => (job === chosen.number ? [host] : [])) };
       case "group": return { ...none, switches: network.membersOf(chosen.number) };
       default: return none;
@@ -206,18 +207,22 @@ class Explorer {
     this._tell();
   }
 
+  /** Whether one end of a route is known. */
+  get awaitsHost() {
+    return (this.state.from === null) !== (this.state.to === null);
+  }
+
   /** Shows where a part is, and tells of it. */
   find({ kind, number }) {
-    const { from, to } = this.state;
-    if (kind === "host" && (from === null) !== (to === null)) {
-      this.routeEnd(from === null ? "from" : "to", number);
+    if (kind === "host" && this.awaitsHost) {
+      this.routeEnd(this.state.from === null ? "from" : "to", number);
       this.canvas.showAll();
       return;
     }
     if (kind === "switch") this.canvas.showSwitch(number);
     if (kind === "host") this.canvas.showHost(number);
     if (kind === "group") this.canvas.showGroup(number);
-    if (kind === "job") this.canvas.showAll();
+    if (kind === "job" || kind === "server") this.canvas.showAll();
     this.choose({ kind, number });
   }
 
@@ -268,8 +273,7 @@ function listen(explorer) {
       if (hit.length) source.selected.indices = [];
     }
     if (!chosen) return;
-    const { from, to } = explorer.state;
-    if (chosen.kind === "host" && (from === null) !== (to === null)) explorer.find(chosen);
+    if (chosen.kind === "host" && explorer.awaitsHost) explorer.find(chosen);
     else explorer.choose(chosen);
   };
   for (const pane of [0, 1]) {

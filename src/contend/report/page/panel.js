@@ -203,12 +203,22 @@ class Panel {
     };
   }
 
+  /** The other switches in the housing of one, by their system GUID. */
+  _chassis(number) {
+    const { system } = this.network.fabric;
+    const others = system.flatMap((one, other) => (one === system[number] && other !== number ? [other] : []));
+    if (!others.length) return "";
+    const links = others.slice(0, 6).flatMap((other) => [this.switchLink(other), " "]);
+    return ["with ", ...links, others.length > 6 ? `and ${counted(others.length - 6, "other")}` : ""];
+  }
+
   switch(number) {
     const { fabric, level } = this.network;
     const { shown } = this.explorer;
     const all = (kind) => [...new Set(shown.flatMap((view) => this.network.under(view, () => this.network[kind][number])))];
     const [hosts, cables] = [all("hostsOf"), all("cablesOf")];
     const group = this.network.groupOf(number);
+    const { rails } = this.network.hostsBy;
     const of = fabric.switchPorts[number] ? ` of ${fabric.switchPorts[number]}` : "";
     return [
       element("h2", {}, fabric.switch[number]),
@@ -218,13 +228,14 @@ class Panel {
         ["Oversubscription", this.inEach(() => this._sides(number).over)],
         ["Level", level[number] > 0 ? String(level[number]) : ""],
         ["Group", group >= 0 ? this.link("group", group, this.network.groupName[group]) : ""],
+        ["Chassis", this._chassis(number)],
         ["GUID", fabric.switchGuid[number] && `0x${fabric.switchGuid[number]}`],
         ["LID", fabric.switchLid[number] ? String(fabric.switchLid[number]) : ""],
         ...this.death("switch", number),
         ...this.notes("switch", number),
       ]),
-      hosts.length ? this.table("Hosts", ["host", "port"],
-        hosts.map((host) => [this.hostLink(host), fabric.hostPort[host]])) : undefined,
+      hosts.length ? this.table("Hosts", ["host", ...(rails ? ["rail"] : []), "port"], hosts.map((host) => [
+        this.hostLink(host), ...(rails ? [rails[host].replace("rail ", "")] : []), fabric.hostPort[host]])) : undefined,
       cables.length ? this.heats("Cables", cables) : undefined,
     ];
   }
@@ -241,12 +252,28 @@ class Panel {
         ["Rate", this.inEach((view) => view.lacks.has(`host ${host}`) ? "not there" : this.network.rateOf(this.network.fromHost(host)) || "unknown")],
         ...["rails", "planes"].map((by) => [by === "rails" ? "Rail" : "Plane",
           ((this.network.hostsBy[by] || [])[host] || "").replace(/^\w+ /, "")]),
+        ["Server", this.network.servers[host] ? this.link("server", this.network.servers[host], this.network.servers[host]) : ""],
         ["Job", together ? this.link("job", jobs[host], `${jobs[host]}, ${counted(together, "host")}`) : ""],
         ["GUID", fabric.hostGuid[host] && `0x${fabric.hostGuid[host]}`],
         ["LID", fabric.hostLid[host] ? String(fabric.hostLid[host]) : ""],
         ...this.notes("host", host),
       ]),
       element("p", {}, start("from"), " ", start("to")),
+    ];
+  }
+
+  /** The adapters of a server, and where each is plugged in. */
+  server(name) {
+    const { fabric, hostsBy, servers } = this.network;
+    const hosts = servers.flatMap((server, host) => (server === name ? [host] : []));
+    const rails = hostsBy.rails;
+    return [
+      element("h2", {}, `server ${name}`),
+      this.table(counted(hosts.length, "adapter"), ["adapter", ...(rails ? ["rail"] : []), "switch"], hosts.map((host) => [
+        this.hostLink(host), ...(rails ? [rails[host].replace("rail ", "")] : []),
+        element("span", {}, this.switchLink(fabric.hostSwitch[host]), ` port ${fabric.hostPort[host]}`)])),
+      this.facts(hosts.flatMap((host) => this.network.marks.filter(({ part, number }) => part === "host" && number === host)
+        .map(({ words }) => [fabric.host[host], words]))),
     ];
   }
 
@@ -314,13 +341,16 @@ class Panel {
     const parts = [];
     const told = (caption, marks) => marks.length && parts.push(this.table(caption, ["part", "what"],
       marks.map(({ part, number, words }) => [this.link(part, number, network.nameOf(part, number)), words])));
-    told("What changed", network.marks.filter(({ kind }) => kind !== "fault"));
+    told("What changed", network.marks.filter(({ kind }) => !["fault", "missing"].includes(kind)));
     parts.push(...shown.flatMap((view) => network.under(view, () => this._state(view, shown.length > 1))));
     if (network.costs.length) {
       parts.push(this.table("What fails worst", ["part", "cost"], network.costs.slice(0, 12).map(([part, number, words]) => [
         this.link(part, number, network.nameOf(part, number)), words])));
     }
     told("Faults", network.marks.filter(({ kind }) => kind === "fault"));
+    const lacking = network.marks.filter(({ kind }) => kind === "missing");
+    // Both switches of a pair are marked; one line tells of it.
+    told("Missing cables", lacking.filter(({ words }, at) => lacking.findIndex((one) => one.words === words) === at));
     parts.push(element("p", { class: "quiet" },
       "Click a cable, a switch, a host or a group. Drag to move, turn the wheel to zoom. " +
       "Keys: / search, f fit, + and – zoom, arrows move, Esc back."));

@@ -2,6 +2,17 @@
 
 const DOT = 0.34; // of the room that a host has
 
+/** The room that a text takes, in pixels; upwards is more. */
+const extent = (x, y, text, size, { angle, across, along }) => {
+  const [wide, high] = [0.56 * size * text.length, size];
+  const left = { left: 0, center: -wide / 2, right: -wide }[across];
+  const low = { bottom: 0, middle: -high / 2, top: -high }[along];
+  const corners = [left, left + wide].flatMap((one) => [low, low + high].map((other) =>
+    [one * Math.cos(angle) - other * Math.sin(angle), one * Math.sin(angle) + other * Math.cos(angle)]));
+  const [xs, ys] = [0, 1].map((axis) => corners.map((corner) => corner[axis]));
+  return { left: x + Math.min(...xs), right: x + Math.max(...xs), low: y + Math.min(...ys), high: y + Math.max(...ys) };
+};
+
 class Places {
   /** `hostsOf` lists the hosts of every switch that are drawn. */
   constructor(network, drawing, hostsOf) {

@@ -1,9 +1,9 @@
-// Finds parts by name, GUID, LID or job.
+// Finds parts, jobs and servers by name, GUID or LID.
 
 const MOST_FOUND = 14;
 
 class Index {
-  constructor({ fabric, groupName, jobs }) {
+  constructor({ fabric, groupName, jobs, servers }) {
     const entry = (kind, number, name, ...others) =>
       ({ kind, number, name, text: [name, ...others].join(" ").toLowerCase() });
     this._index = [
@@ -13,14 +13,15 @@ class Index {
         entry("host", at, name, `0x${fabric.hostGuid[at]}`, fabric.hostLid[at] ? `lid ${fabric.hostLid[at]}` : "")),
       ...groupName.map((name, at) => entry("group", at, name)),
       ...[...new Set(jobs.filter(Boolean))].map((job) => entry("job", job, job)),
+      ...[...new Set(servers.filter(Boolean))].map((server) => entry("server", server, server)),
     ];
   }
 
-  /** The parts whose names hold some words, the best first. */
-  search(words) {
+  /** The parts whose names hold some words, the best first; of one kind where that is asked for. */
+  search(words, only) {
     const asked = words.trim().toLowerCase();
     if (!asked) return [];
-    const found = this._index.filter(({ text }) => text.includes(asked));
+    const found = this._index.filter(({ kind, text }) => text.includes(asked) && (!only || kind === only));
     const rank = ({ name, text }) => (name.toLowerCase() === asked ? 0
       : `${text} `.includes(`${asked} `) ? 1 : text.startsWith(asked) ? 2 : 3);
     return found.sort((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);
@@ -41,10 +42,11 @@ function searchBox(explorer) {
     list.replaceChildren(...found.map((one, number) => element("li",
       { role: "option", "aria-selected": String(number === place), mousedown: () => go(one) },
       one.name, element("small", {}, ` ${one.kind}`))));
+    if (box.value.trim() && !found.length) list.append(element("li", { class: "quiet" }, "Nothing has such a name."));
     box.setAttribute("aria-expanded", String(found.length > 0));
   };
   box.addEventListener("input", () => {
-    [found, place] = [index.search(box.value), 0];
+    [found, place] = [index.search(box.value, explorer.awaitsHost ? "host" : ""), 0];
     show();
   });
   box.addEventListener("keydown", (event) => {
