@@ -51,6 +51,19 @@ def test_rings_of_told_rails_cross_the_spine(file: str, capsys: pytest.CaptureFi
         assert found[-1]["share"] == pytest.approx(share)
 
 
+def test_a_fabric_file_keeps_them(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rings are halved as where the file of rails is given, and another one may be given still."""
+    words = ["fabric", "convert", "rails:1,8,4,1", "--route", "dmodk", "--rails", file]
+    assert run([*words, "-o", "net.fabric"]) == 0
+    Path("right.txt").write_text(SWAPPED.partition("\n")[2])
+    for told, share in (([], 0.5), (["--rails", "right.txt"], 1.0)):
+        words = ["predict", "collectives", "net.fabric", *told, "--json", "-"]
+        capsys.readouterr()
+        assert run(words) == 0
+        found = json.loads(capsys.readouterr().out)["gpu"]["collectives"]
+        assert found[0]["share"] == pytest.approx(share)
+
+
 def test_a_job_sends_within_told_rails(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     """On one leaf a rail nothing meets; two swapped servers may send over one cable."""
     Path("jobs").write_text("".join(f'1,"server {number}"\n' for number in range(1, 9)))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, open_chunks
 from contend.fabric.formats import fabric_file
 from contend.fabric.formats.fabric_file import COUNTS, HEADER, LIMITS, MAGIC
+from contend.fabric.told.told_rails import NONE, ToldRails
 from contend.routes import ForwardingTables
 from sample_fabrics import DATA, escaped, fabrics, two_leaves
 
@@ -39,6 +40,9 @@ def assert_equal(fabric: Fabric, other: Fabric) -> None:
         elif column.name == "routes" and one is not None:
             np.testing.assert_array_equal(one.ports, two.ports)
             assert one.engine == two.engine
+        elif column.name == "told" and one is not None:
+            assert (one.words, one.names, one.adapters) == (two.words, two.names, two.adapters)
+            np.testing.assert_array_equal([one.server, one.rail], [two.server, two.rail])
         else:
             assert one == two
 
@@ -66,9 +70,62 @@ def test_a_file_of_version_1_stays_readable() -> None:
 
 
 def test_a_newer_version_is_told() -> None:
-    content = container(two_leaves()).replace(b"fabric 2\n", b"fabric 3\n")
-    with pytest.raises(InputError, match=r"expected version 2 of .fabric or an older one, got ver"):
+    content = container(two_leaves()).replace(b"fabric 2\n", b"fabric 4\n")
+    with pytest.raises(InputError, match=r"expected version 3 of .fabric or an older one, got ver"):
         read(content)
+
+
+def told() -> Fabric:
+    """Three of four hosts on rails of two servers, of which one lacks its third adapter."""
+    rails = ToldRails(
+        "rails as r.txt has them",
+        ("n1", ""),
+        (("a", "0x7", NONE), ("b é",)),
+        np.array([0, -1, 1, 0]),
+        np.array([1, -1, 0, 0]),
+    )
+    return two_leaves().replace(told=rails)
+
+
+def test_told_rails_come_back() -> None:
+    assert container(told()).startswith(b"contend fabric 3\n")
+    assert_equal(read(container(told())), told())
+    # Nothing told, nothing that contend 1.0 could not read.
+    assert container(two_leaves()).startswith(b"contend fabric 2\n")
+
+
+@pytest.mark.parametrize(
+    ("server", "rail", "expected"),
+    [
+        ([0, -1, 2, 0], [1, -1, 0, 0], "told_server below 2, got 2"),
+        ([0, -1, 1, 0], [1, -1, 1, 0], "told_rail below the server's rails"),
+        ([0, -1, 1, 0], [1, 0, 0, 0], "told_rail below the server's rails"),
+        ([0, -1, 1, 0], [1, -1, 0, 1], "one host on each rail of a server"),
+    ],
+)
+def test_told_rails_that_cannot_be_are_errors(
+    server: list[int], rail: list[int], expected: str
+) -> None:
+    fabric = told()
+    assert fabric.told is not None
+    wrong = replace(fabric.told, server=np.array(server), rail=np.array(rail))
+    with pytest.raises(InputError, match=expected):
+        read(container(fabric.replace(told=wrong)))
+
+
+def test_told_rails_are_as_many_as_adapters() -> None:
+    content = container(told())
+    start = len(MAGIC) + 2 + HEADER.size
+    for name, at in (("told_servers", 0), ("told_adapters", 8)):
+        claimed = content[: start + at] + struct.pack("<Q", 2**63) + content[start + at + 8 :]
+        with pytest.raises(InputError, match=f"expected at most {LIMITS[name]} {name}"):
+            read(claimed)
+    sizes = content.replace(struct.pack("<2H", 3, 1), struct.pack("<2H", 3, 2))
+    with pytest.raises(InputError, match="rails of a server, got 5 for 4 adapters"):
+        read(sizes)
+    for size in range(len(content)):
+        with pytest.raises(InputError):
+            read(content[:size])
 
 
 def changed(content: bytes, **counts: int) -> bytes:

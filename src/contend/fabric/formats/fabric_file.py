@@ -18,14 +18,19 @@ from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import NO_SWITCH, Fabric, Finding
 from contend.fabric.streams.source import SELF_LIMITED
+from contend.fabric.told.told_columns import columns_of, from_columns
 
 MAGIC = SELF_LIMITED
-VERSION = 2
+VERSION = 3
+# What is written where no rails are told, so that contend 1.0 reads it.
+_WITHOUT_RAILS = 2
 
 # Counts of a file's header, in this order, each an unsigned number of 64 bits; version 1 lacks the
-# last.
+# last, and only version 3 has those of told rails behind them.
 COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses", "others")
+TOLD_COUNTS = ("told_servers", "told_adapters")
 HEADER = struct.Struct(f"<{len(COUNTS)}Q")
+_COUNTS = {1: COUNTS[:-1], 2: COUNTS, 3: (*COUNTS, *TOLD_COUNTS)}
 
 # What a file may claim; enough for any fabric that fits a machine, and checked before memory is
 # asked for.
@@ -37,6 +42,8 @@ LIMITS = {
     "findings": 1 << 20,
     "addresses": 1 << 24,
     "others": 1 << 22,
+    "told_servers": 1 << 22,
+    "told_adapters": 1 << 22,
 }
 TABLE_ENTRIES = 1 << 30
 SWITCH_PORTS = 1 << 28
@@ -94,20 +101,34 @@ _LAYOUT_1: tuple[tuple[Column, ...], tuple[Text, ...]] = (
         Text("finding_message", "findings"),
     ),
 )
+_LAYOUT_2 = (
+    (
+        *_LAYOUT_1[0],
+        Column("other_lid", "<u4", "others"),
+        Column("other_guid", "<u8", "others"),
+        Column("other_switch", "<u4", "others"),
+        Column("other_port", "<u2", "others"),
+    ),
+    (*_LAYOUT_1[1], Text("other_kind", "others"), Text("other_name", "others")),
+)
 LAYOUTS = {
     1: _LAYOUT_1,
-    2: (
+    2: _LAYOUT_2,
+    3: (
         (
-            *_LAYOUT_1[0],
-            Column("other_lid", "<u4", "others"),
-            Column("other_guid", "<u8", "others"),
-            Column("other_switch", "<u4", "others"),
-            Column("other_port", "<u2", "others"),
+            *_LAYOUT_2[0],
+            Column("told_server", "<u4", "hosts"),
+            Column("told_rail", "<u4", "hosts"),
+            Column("told_rails", "<u2", "told_servers"),
         ),
-        (*_LAYOUT_1[1], Text("other_kind", "others"), Text("other_name", "others")),
+        (
+            *_LAYOUT_2[1],
+            Text("told_words", ""),
+            Text("told_name", "told_servers"),
+            Text("told_adapter", "told_adapters"),
+        ),
     ),
 }
-
 
 _VERSION_DIGITS = 8
 _FIRST_BYTES = 1 << 20
@@ -131,9 +152,9 @@ def read(chunks: Iterable[bytes], source: str) -> Topology:
     stream = _Stream(chunks, source)
     version = _version(stream)
     columns, texts = LAYOUTS[version]
-    header = struct.Struct(f"<{len(COUNTS) - (version == 1)}Q")
+    header = struct.Struct(f"<{len(_COUNTS[version])}Q")
     counts = dict.fromkeys(COUNTS, 0)
-    counts |= zip(COUNTS, header.unpack(stream.take(header.size)), strict=False)
+    counts |= zip(_COUNTS[version], header.unpack(stream.take(header.size)), strict=True)
     _check_counts(counts, source)
     values: dict[str, Any] = {}
     for column in columns:
@@ -288,9 +309,12 @@ def _fabric(values: dict[str, Any], source: str) -> Fabric:
             strict=True,
         )
     )
-    name = values["name"][0]
+    name, told = (
+        values["name"][0],
+        from_columns(values, source) if "told_server" in values else None,
+    )
     columns = {key: value for key, value in values.items() if key not in ("name", "engine")}
-    fabric = Fabric(name=name, findings=findings, **columns)
+    fabric = Fabric(name=name, findings=findings, told=told, **columns)
     try:
         # Building the graph finds ports that do not exist or hold two cables.
         fabric.core  # noqa: B018
@@ -317,7 +341,8 @@ def write(fabric: Fabric) -> Iterator[bytes]:
 
 def _container(fabric: Fabric) -> Iterator[bytes]:
     """The file before compression."""
-    tables = fabric.tables
+    tables, told = fabric.tables, fabric.told
+    version = _WITHOUT_RAILS if told is None else VERSION
     counts = {
         "hosts": fabric.hosts,
         "switches": fabric.switches,
@@ -326,15 +351,17 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
         "findings": len(fabric.findings),
         "addresses": tables.addresses if tables is not None else 0,
         "others": len(fabric.other_lid),
+        "told_servers": 0 if told is None else len(told.names),
+        "told_adapters": 0 if told is None else int(told.sizes.sum()),
     }
     for name, count in counts.items():
         if count > LIMITS[name]:
             raise UsageError(f"a .fabric file holds at most {LIMITS[name]} {name}, not {count}")
     if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
         raise UsageError(f"a .fabric file holds at most {TABLE_ENTRIES} table entries")
-    yield MAGIC + b"%d\n" % VERSION
-    yield HEADER.pack(*(counts[name] for name in COUNTS))
-    columns, texts = LAYOUTS[VERSION]
+    yield MAGIC + b"%d\n" % version
+    yield b"".join(struct.pack("<Q", counts[name]) for name in _COUNTS[version])
+    columns, texts = LAYOUTS[version]
     values: dict[str, Any] = {
         "finding_wrong": np.array([finding.wrong for finding in fabric.findings], dtype=np.uint8),
         "finding_kind": tuple(finding.kind for finding in fabric.findings),
@@ -342,6 +369,8 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
         "name": (fabric.name,),
         "engine": (tables.engine if tables is not None else "",),
     }
+    if told is not None:
+        values |= columns_of(told)
     for column in columns:
         numbers = values[column.name] if column.name in values else getattr(fabric, column.name)
         yield np.ascontiguousarray(numbers, dtype=column.type).tobytes()

@@ -1,0 +1,54 @@
+"""Told rails as the columns of a .fabric file."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from contend.errors import InputError
+from contend.fabric.told.rails_file import MOST_RAILS
+from contend.fabric.told.told_rails import ToldRails
+
+_NOT_TOLD = 0xFFFFFFFF
+
+
+def columns_of(told: ToldRails) -> dict[str, Any]:
+    """The columns by name, hosts of which nothing is told marked as such."""
+    return {
+        "told_server": np.where(told.server < 0, _NOT_TOLD, told.server),
+        "told_rail": np.where(told.rail < 0, _NOT_TOLD, told.rail),
+        "told_rails": told.sizes,
+        "told_words": (told.words,),
+        "told_name": told.names,
+        "told_adapter": tuple(chain.from_iterable(told.adapters)),
+    }
+
+
+def from_columns(values: dict[str, Any], source: str) -> ToldRails:
+    """Rails that were told when the file was written; takes their columns out of the values.
+
+    Raises:
+        InputError: the columns do not fit together.
+    """
+    server, rail = (values.pop(name).astype(np.int64) for name in ("told_server", "told_rail"))
+    sizes = values.pop("told_rails").astype(np.int64)
+    (words,), names, adapters = (
+        values.pop(name) for name in ("told_words", "told_name", "told_adapter")
+    )
+    server[server == _NOT_TOLD] = rail[rail == _NOT_TOLD] = -1
+    if int(sizes.sum()) != len(adapters) or int(sizes.max(initial=0)) > MOST_RAILS:
+        got = f"{int(sizes.sum())} for {len(adapters)} adapters"
+        raise InputError(source, 0, f"at most {MOST_RAILS} rails of a server", got)
+    known = server >= 0
+    if int(server.max(initial=-1)) >= len(names):
+        raise InputError(source, 0, f"told_server below {len(names)}", str(int(server.max())))
+    places = np.stack([server[known], rail[known]])
+    if ((rail >= 0) != known).any() or (rail[known] >= sizes[server[known]]).any():
+        raise InputError(source, 0, "told_rail below the server's rails", "another")
+    if np.unique(places, axis=1).shape != places.shape:
+        raise InputError(source, 0, "one host on each rail of a server", "several")
+    ends = np.cumsum(sizes).tolist()
+    each = tuple(adapters[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True))
+    return ToldRails(words, names, each, server, rail)
