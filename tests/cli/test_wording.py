@@ -105,7 +105,7 @@ def test_an_engine_that_refuses_names_options_too(
     apart = tmp_path / "apart.ibnetdiscover"
     save(two_planes(), apart, "ibnetdiscover")
     assert run(["fabric", "engines", str(apart), "--route", "minhop"]) == 1
-    assert "choose one part of the fabric with --part" in " ".join(capsys.readouterr().out.split())
+    assert "load one plane after the other with --part" in " ".join(capsys.readouterr().out.split())
 
 
 def test_every_argument_is_an_option_of_some_verb() -> None:

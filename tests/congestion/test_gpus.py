@@ -136,6 +136,14 @@ def test_rails_that_no_cable_joins_carry_what_stays_within_them() -> None:
     assert shares["all-to-all with PXN, within rails"] == pytest.approx(5 / 8)
 
 
+def test_what_rails_that_only_servers_join_cannot_do_says_what_to_give() -> None:
+    fabric = contend.load("rails:1,4,2,0", route="minhop")
+    with pytest.raises(UsageError, match="only servers do: load one plane after the other with pa"):
+        contend.simulate(fabric, "2 * ring", placement="servers")
+    plane = contend.load("rails:1,4,2,0", route="minhop", part=2)
+    assert contend.simulate(plane, "ring").effective_bandwidth == pytest.approx(1)
+
+
 def test_one_rail_cut_in_two_carries_nothing() -> None:
     """Servers whose rails do not hang together are refused as ever."""
     fabric = contend.load("rails:3,2,2,4;1;0", route="minhop", without=["rail 1 spine 1"])

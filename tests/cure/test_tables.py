@@ -64,6 +64,12 @@ def test_routes_for_ranks_without_a_place_are_refused() -> None:
         route(contend.load("fig1"), purpose="ring", placement="random")
 
 
+def test_present_routes_without_tables_are_refused_before_they_are_counted() -> None:
+    """By this accuracy ugal would be counted for minutes first."""
+    with pytest.raises(UsageError, match="routes by ugal have no tables, and this needs tables"):
+        route(contend.load("dragonfly:2,4,2", route="ugal"))
+
+
 def test_changes_are_the_number_of_entries_that_differ() -> None:
     running = contend.load("chic", route="minhop")
     better = route(running, keep=True, changes=300)

@@ -128,6 +128,9 @@ def route(
     """
     spec = pattern_of(purpose)
     present = None if fabric.routes is None else fabric
+    if present is not None:
+        # Refused before anything is computed: new entries are counted against present ones.
+        tables_of(present)
     demand = None if spec in EVEN_PATTERNS else demand_of(fabric, spec, placement, seed)
     compute = _Computing(fabric, lanes, keep, changes)
     routed, steps = compute.tables(None)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, servers_of
 
 if TYPE_CHECKING:
     from contend.routes.multipath.adaptive import AdaptiveTables
@@ -262,9 +262,20 @@ def unreachable(fabric: Fabric, error: UnreachableError) -> UsageError:
     return UsageError(f"{said}; ", *_way_out(fabric, error))
 
 
+def _share_servers(fabric: Fabric, one: int, other: int) -> bool:
+    """Whether a server has adapters in both of two parts of a fabric."""
+    server, part = servers_of(fabric), fabric.switch_part[fabric.host_switch]
+    return bool(np.isin(server[part == one], server[part == other]).any())
+
+
 def _way_out(fabric: Fabric, error: UnreachableError) -> tuple[str, Argument]:
     """What to do where a host cannot be reached; loading a fabric offers all of it."""
     part = fabric.switch_part
-    if part[error.start] != part[fabric.host_switch[error.host]]:
-        return "no cables join them: choose one part of the fabric with ", Argument("part")
+    parts = part[error.start], part[fabric.host_switch[error.host]]
+    if parts[0] != parts[1]:
+        if _share_servers(fabric, *parts):
+            words = "no cables join them, only servers do: load one plane after the other with "
+        else:
+            words = "no cables join them: choose one part of the fabric with "
+        return words, Argument("part")
     return "see contend fabric check, or leave the host out with ", Argument("without")
