@@ -16,21 +16,23 @@ FABRICS = {
     "chic": ("chic", "minhop"),
     "thunderbird": ("thunderbird", "minhop"),
     "ranger": ("ranger", "minhop"),
+    "fattree3-27648": ("fattree3:48", "minhop"),
     "fattree3-65536": ("fattree3:64", "dmodk"),
 }
 
 
 def write(fabric: contend.Fabric, path: Path) -> None:
     """Writes one fabric with its routes."""
-    assert fabric.routes is not None
-    counts = (fabric.hosts, fabric.switches, fabric.cables, fabric.routes.addresses)
+    tables = fabric.tables
+    assert tables is not None
+    counts = (fabric.hosts, fabric.switches, fabric.cables, tables.addresses)
     columns = ("host_switch", "host_port", "switch_ports", "cable_from", "cable_from_port")
     columns += ("cable_to", "cable_to_port", "host_lid")
     with path.open("wb") as file:
         file.write(np.array(counts, dtype=np.uint64).tobytes())
         for column in columns:
             file.write(getattr(fabric, column).tobytes())
-        fabric.routes.ports.tofile(file)
+        tables.ports.tofile(file)
 
 
 def main() -> None:

@@ -35,24 +35,16 @@ std::size_t find_longest_route(const Fabric& fabric, const Matrix<std::uint16_t>
   return longest_route(fabric, tables, addresses, places);
 }
 
-std::size_t find_tabled_bytes(const Fabric& fabric, const Vector<std::uint32_t>& host_lid,
-                              const Vector<std::uint8_t>& host_lmc,
-                              const Vector<std::uint32_t>& hosts, bool spread, std::size_t hops) {
-  return tabled_bytes(fabric, {as_span(host_lid), as_span(host_lmc)}, {as_vector(hosts), spread},
-                      hops);
-}
-
 std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
                                         const Vector<std::uint32_t>& host_lid,
                                         const Vector<std::uint8_t>& host_lmc,
                                         const Vector<std::uint32_t>& hosts, bool spread,
-                                        std::size_t longest, bool tabled) {
+                                        std::size_t longest, std::size_t most_bytes) {
   const TableView tables = view_of(fabric, ports);
   const Places places{as_vector(hosts), spread};
   const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
   const Released released;
-  return tabled ? make_tabled_resolver(fabric, tables, addresses, places, longest)
-                : make_walking_resolver(fabric, tables, addresses, places, longest);
+  return make_stored_resolver(fabric, tables, addresses, places, longest, most_bytes);
 }
 
 std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree& tree,
@@ -285,8 +277,6 @@ void bind_resolver(nb::module_& m) {
       .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
-  m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
-        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
   // It reads the fabric for as long as it lives.
   m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
         nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
@@ -313,7 +303,7 @@ void bind_resolver(nb::module_& m) {
   // it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("longest"),
-        nb::arg("tabled"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+        nb::arg("most_bytes"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
 }
 
 }  // namespace contend::bind

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
-from contend.routes import NO_PORT, find_route, make_resolver, tables_of
+from contend.fabric import Fabric, make
+from contend.routes import NO_PORT, compute, find_route, make_resolver, tables_of
 from contend.routes import tables as room
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
@@ -76,6 +77,25 @@ def test_table_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = routed(fat_tree(4, 3, 2))
     monkeypatch.setattr(room, "_LARGEST_TABLE", 191)
     assert not make_resolver(fabric, hosts(fabric)).tabled
+
+
+@pytest.mark.parametrize("spec", ["fattree3:24", "thunderbird"])
+def test_a_large_table_is_factored(spec: str) -> None:
+    """Leaves share what tells their routes: below a tenth of leaves * hosts * 4 channels."""
+    fabric = compute(make(spec), "minhop")
+    factored = make_resolver(fabric, hosts(fabric))
+    walked = make_resolver(
+        fabric.replace(routes=replace(tables_of(fabric))), hosts(fabric), messages=0
+    )
+    table = len(np.unique(fabric.host_switch)) * fabric.hosts * 4 * 2
+    assert factored.tabled
+    assert not walked.tabled
+    assert factored.bytes < table / 10
+    source, target = np.random.default_rng(1).integers(0, fabric.hosts, (2, 100_000), np.uint32)
+    ends = (source[source != target], target[source != target], 0)
+    crossed = [np.sort(made.routes(*ends), axis=1) for made in (factored, walked)]
+    pads = [np.minimum(rows, 2 * fabric.cables) for rows in crossed]
+    assert_array_equal(*pads)
 
 
 def test_part_of_the_hosts() -> None:

@@ -91,7 +91,12 @@ TEST_CASE("route table and table walks find the routes that tracing finds") {
     const auto expected = traced(on, places, pairs);
     const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
     const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
-    for (const Resolver* resolver : {tabled.get(), walking.get()}) {
+    const std::size_t found = longest_route(on.fabric, on.tables(), on.addresses(), places);
+    const auto factored = make_factored_resolver(on.fabric, on.tables(), on.addresses(), places,
+                                                 found, std::size_t{1} << 20);
+    CHECK((factored == nullptr) == (found > 4));
+    for (const Resolver* resolver : {tabled.get(), walking.get(), factored.get()}) {
+      if (resolver == nullptr) continue;
       CHECK(resolver->places() == taking_part);
       CHECK(resolver->switch_channels() == on.fabric.switch_channels());
       REQUIRE(resolver->narrow());
@@ -101,7 +106,6 @@ TEST_CASE("route table and table walks find the routes that tracing finds") {
     std::size_t longest = 0;
     for (const auto& route : expected) longest = std::max(longest, route.size());
     // The longest of all pairs of leaf and address, which may be one that no message needs.
-    const std::size_t found = longest_route(on.fabric, on.tables(), on.addresses(), places);
     CHECK(found >= longest);
     CHECK(found <= on.fabric.switches() - 1);
     CHECK(tabled->bytes() == tabled_bytes(on.fabric, on.addresses(), places, found));

@@ -96,7 +96,7 @@ class ForwardingTables(Routes):
     def resolver(
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:
-        """Looks routes up in a table of all of them where that is small, else walks."""
+        """Looks routes up in a table of all of them, factored if large; else walks."""
         leaves = len(np.unique(fabric.host_switch[hosts]))
         pays = leaves * len(hosts) <= 4 * messages
         for kept in self._kept:
@@ -111,10 +111,9 @@ class ForwardingTables(Routes):
                 Argument("without"),
             )
         hops = _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
-        size = _core.tabled_bytes(fabric.core, *addresses, hosts, spread, hops)
-        tabled = size <= _LARGEST_TABLE and pays
+        most_bytes = _LARGEST_TABLE if pays else 0
         resolver = _core.make_resolver(
-            *(fabric.core, self.ports, *addresses, hosts, spread, hops, tabled)
+            *(fabric.core, self.ports, *addresses, hosts, spread, hops, most_bytes)
         )
         if resolver.bytes <= _LARGEST_KEPT:
             self._kept[:] = [_KeptResolver(fabric.core, hosts.copy(), spread, resolver)]

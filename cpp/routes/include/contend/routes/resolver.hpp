@@ -116,6 +116,21 @@ std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const Tabl
                                                 const AddressView& addresses, const Places& places,
                                                 std::size_t longest);
 
+/// Looks routes of at most four channels up in a table that is factored: the first two channels by
+/// the ports that they leave from, the others by their numbers, and leaves that send to a block of
+/// targets in the same way share what tells it. Five memory accesses a message, but to 1 MB where
+/// the table has 500. Null where routes or rows of ports are longer, or it takes more than
+/// `most_bytes`. Borrows fabric and tables.
+std::unique_ptr<Resolver> make_factored_resolver(const Fabric& fabric, const TableView& tables,
+                                                 const AddressView& addresses, const Places& places,
+                                                 std::size_t longest, std::size_t most_bytes);
+
+/// The fastest of these that holds at most `most_bytes` for routes; 0 lets all be walked. `longest`
+/// is what longest_route() gives.
+std::unique_ptr<Resolver> make_stored_resolver(const Fabric& fabric, const TableView& tables,
+                                               const AddressView& addresses, const Places& places,
+                                               std::size_t longest, std::size_t most_bytes);
+
 /// Bytes that make_tabled_resolver would need for routes of up to `hops` channels.
 std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,
                          std::size_t hops);

@@ -143,4 +143,19 @@ std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, con
   return columns.leaves().size() * columns.columns() * round_up_stride(hops) * id;
 }
 
+std::unique_ptr<Resolver> make_stored_resolver(const Fabric& fabric, const TableView& tables,
+                                               const AddressView& addresses, const Places& places,
+                                               std::size_t longest, std::size_t most_bytes) {
+  // What is in a cache near the core is found as fast as it can be.
+  constexpr std::size_t kNear = std::size_t{1} << 20;
+  const std::size_t bytes = tabled_bytes(fabric, addresses, places, longest);
+  if (most_bytes > 0 && bytes > kNear) {
+    const std::size_t most = std::min(most_bytes, bytes / 2);
+    auto factored = make_factored_resolver(fabric, tables, addresses, places, longest, most);
+    if (factored) return factored;
+  }
+  return bytes <= most_bytes ? make_tabled_resolver(fabric, tables, addresses, places, longest)
+                             : make_walking_resolver(fabric, tables, addresses, places, longest);
+}
+
 }  // namespace contend
