@@ -1,20 +1,24 @@
 // Bisect patterns on the fabrics that tools/bench_fabrics.py wrote: nanoseconds per message and
-// core for drawing and counting, beside a bare loop that does the same and nothing else on the same
-// arrays. Times are processor times of the threads, the best of several repetitions, so that other
-// work on the machine does not count.
+// core for drawing and counting, beside a bare loop that does the same and nothing else with a
+// generator of its own; the ratio is how many times as long that takes. Times are processor times
+// of the threads, the best of several repetitions, so that other work on the machine does not
+// count.
 
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "contend/base/large_array.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/random_patterns.hpp"
 #include "contend/routes/trace.hpp"
@@ -69,118 +73,85 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// What anyone would write for one fabric and one pattern: xorshift, Fisher and Yates, counters.
+/// The fastest that anyone would write in plain scalar code for one fabric and one pattern:
+/// xorshift, a pairing that takes one word a message, a table of all routes, counters of 32 bits.
+template <class Id, std::size_t Hops>
 class BareLoop {
  public:
   BareLoop(const Fabric& fabric, const TableView& tables, const std::vector<Address>& lid)
-      : fabric_(fabric), tables_(tables), lid_(lid), usage_(fabric.switch_channels() + 1) {
-    hops_ = 0;
+      : usage_(fabric.switch_channels() + 1) {
     std::vector<ChannelId> route;
-    // A fabric too large for a table of routes is walked.
-    tabled_ = fabric.hosts() < 10'000;
     std::vector<std::uint32_t> row(fabric.switches(), kNoSwitch);
+    std::vector<SwitchId> leaves;
     for (HostId h = 0; h < fabric.hosts(); ++h) {
       std::uint32_t& r = row[fabric.host_switch(h)];
       if (r == kNoSwitch) {
-        r = static_cast<std::uint32_t>(leaves_.size());
-        leaves_.push_back(fabric.host_switch(h));
+        r = static_cast<std::uint32_t>(leaves.size());
+        leaves.push_back(fabric.host_switch(h));
       }
-      row_.push_back(r);
+      row_.push_back(r * fabric.hosts());
     }
-    if (!tabled_) return;
-    for (const SwitchId leaf : leaves_) {
+    const auto none = static_cast<Id>(fabric.switch_channels());
+    Route pads;
+    pads.fill(none);
+    auto table = std::make_shared<LargeArray<Route>>(leaves.size() * fabric.hosts(), pads);
+    for (std::size_t r = 0; r < leaves.size(); ++r) {
       for (HostId h = 0; h < fabric.hosts(); ++h) {
-        trace(fabric, tables, leaf, h, lid[h], route);
-        hops_ = std::max(hops_, route.size());
+        trace(fabric, tables, leaves[r], h, lid[h], route);
+        std::copy(route.begin(), route.end(), (*table)[r * fabric.hosts() + h].begin());
       }
     }
-    table_.assign(leaves_.size() * fabric.hosts() * hops_,
-                  static_cast<std::uint16_t>(fabric.switch_channels()));
-    for (std::size_t r = 0; r < leaves_.size(); ++r) {
-      for (HostId h = 0; h < fabric.hosts(); ++h) {
-        trace(fabric, tables, leaves_[r], h, lid[h], route);
-        std::copy(route.begin(), route.end(),
-                  table_.begin() + static_cast<std::ptrdiff_t>((r * fabric.hosts() + h) * hops_));
-      }
-    }
+    table_ = table;
+    routes_.resize(fabric.hosts() / 2);
+    source_.resize(fabric.hosts() / 2);
+    target_.resize(fabric.hosts() / 2);
+    left_.resize(fabric.hosts());
   }
 
   void draw(std::uint64_t seed) {
     std::uint64_t x = seed * 0x9E3779B97F4A7C15U + 1;
-    permutation_.resize(fabric_.hosts());
-    std::iota(permutation_.begin(), permutation_.end(), 0U);
-    for (auto n = static_cast<std::uint32_t>(permutation_.size()); n > 1; --n) {
+    std::iota(left_.begin(), left_.end(), 0U);
+    std::uint32_t count = static_cast<std::uint32_t>(left_.size()) & ~1U;
+    for (std::size_t m = 0; m < routes_.size(); ++m, count -= 2) {
       x ^= x << 13;
       x ^= x >> 7;
       x ^= x << 17;
-      std::swap(permutation_[n - 1], permutation_[(x & 0xFFFFFFFF) * n >> 32]);
+      std::uint32_t& partner = left_[(x & 0xFFFFFFFF) * (count - 1) >> 32];
+      const std::uint32_t flip =
+          (left_[count - 1] ^ partner) & (0U - static_cast<std::uint32_t>(x >> 63));
+      source_[m] = left_[count - 1] ^ flip;
+      target_[m] = partner ^ flip;
+      partner = left_[count - 2];
     }
   }
 
   double count() {
-    std::fill(usage_.begin(), usage_.end(), std::uint16_t{0});
-    return tabled_ ? count_tabled() : count_walked();
-  }
-
- private:
-  double count_tabled() {
-    const std::size_t pairs = permutation_.size() / 2;
-    for (std::size_t m = 0; m < pairs; ++m) {
-      for (std::size_t k = 0; k < hops_; ++k) ++usage_[entry(m, pairs)[k]];
+    std::fill(usage_.begin(), usage_.end(), 0U);
+    const Route* const table = table_->data();
+    for (std::size_t m = 0; m < routes_.size(); ++m) {
+      routes_[m] = table[row_[source_[m]] + target_[m]];
+      for (const Id channel : routes_[m]) ++usage_[channel];
     }
     usage_.back() = 1;
     double sum = 0;
-    for (std::size_t m = 0; m < pairs; ++m) {
-      std::uint16_t most = 1;
-      for (std::size_t k = 0; k < hops_; ++k) most = std::max(most, usage_[entry(m, pairs)[k]]);
+    for (const Route& route : routes_) {
+      std::uint32_t most = 1;
+      for (const Id channel : route) most = std::max(most, usage_[channel]);
       sum += 1.0 / most;
     }
-    return sum / static_cast<double>(pairs);
+    return sum / static_cast<double>(routes_.size());
   }
 
-  const std::uint16_t* entry(std::size_t m, std::size_t pairs) const {
-    const std::uint32_t from = permutation_[m];
-    const std::uint32_t to = permutation_[m + pairs];
-    return table_.data() + (row_[from] * fabric_.hosts() + to) * hops_;
-  }
+ private:
+  using Route = std::array<Id, Hops>;
 
-  double count_walked() {
-    const std::size_t pairs = permutation_.size() / 2;
-    std::vector<ChannelId> route;
-    routes_.clear();
-    begin_.assign(1, 0);
-    for (std::size_t m = 0; m < pairs; ++m) {
-      const std::uint32_t to = permutation_[m + pairs];
-      trace(fabric_, tables_, fabric_.host_switch(permutation_[m]), to, lid_[to], route);
-      for (const ChannelId channel : route) {
-        ++usage_[channel];
-        routes_.push_back(channel);
-      }
-      begin_.push_back(routes_.size());
-    }
-    double sum = 0;
-    for (std::size_t m = 0; m < pairs; ++m) {
-      std::uint16_t most = 1;
-      for (std::size_t k = begin_[m]; k < begin_[m + 1]; ++k) {
-        most = std::max(most, usage_[routes_[k]]);
-      }
-      sum += 1.0 / most;
-    }
-    return sum / static_cast<double>(pairs);
-  }
-
-  const Fabric& fabric_;
-  const TableView& tables_;
-  const std::vector<Address>& lid_;
-  bool tabled_ = false;
-  std::size_t hops_ = 0;
-  std::vector<SwitchId> leaves_;
-  std::vector<std::uint32_t> row_;
-  std::vector<std::uint16_t> table_;
-  std::vector<std::uint16_t> usage_;
-  std::vector<std::uint32_t> permutation_;
-  std::vector<ChannelId> routes_;
-  std::vector<std::size_t> begin_;
+  std::vector<std::size_t> row_;
+  std::shared_ptr<const LargeArray<Route>> table_;  ///< that copies share
+  std::vector<std::uint32_t> usage_;
+  std::vector<std::uint32_t> left_;
+  std::vector<std::uint32_t> source_;
+  std::vector<std::uint32_t> target_;
+  std::vector<Route> routes_;
 };
 
 struct PerMessage {
@@ -190,14 +161,15 @@ struct PerMessage {
   double both() const { return drawing + counting; }
 };
 
-/// Every thread does the same work; the slowest counts.
-PerMessage measure_bare(const Fabric& fabric, const TableView& tables,
-                        const std::vector<Address>& lid, int threads, std::uint32_t samples) {
+/// A loop for each thread, all of which do the same work; the slowest counts.
+template <class Loop>
+PerMessage measure_bare(std::vector<Loop>& loops, const Fabric& fabric, int threads,
+                        std::uint32_t samples) {
   PerMessage slowest;
   slowest.drawing = slowest.counting = 0;
 #pragma omp parallel num_threads(threads)
   {
-    BareLoop loop(fabric, tables, lid);
+    Loop& loop = loops[static_cast<std::size_t>(omp_get_thread_num())];
     double drawing = 0;
     double counting = 0;
     double sum = 0;
@@ -240,17 +212,13 @@ void keep_best(PerMessage& best, const PerMessage& found) {
   if (found.both() < best.both()) best = found;
 }
 
-void bench(const std::filesystem::path& path) {
-  const Loaded loaded = load(path);
-  const Fabric fabric(loaded.host_switch, loaded.host_port, loaded.switch_ports, loaded.cables);
+template <class Id, std::size_t Hops>
+void bench(const std::filesystem::path& path, const Loaded& loaded, const Fabric& fabric,
+           const Resolver& resolver) {
   const TableView tables{loaded.ports.data(), fabric.switches(), loaded.addresses};
-  Places places;
-  places.hosts.resize(fabric.hosts());
-  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
-  const bool tabled = fabric.hosts() < 10'000;
-  const AddressView addresses{loaded.lid, loaded.lmc};
-  const auto resolver = tabled ? make_tabled_resolver(fabric, tables, addresses, places)
-                               : make_walking_resolver(fabric, tables, addresses, places);
+  // Beside a fabric whose table of routes would take gigabytes stands nothing.
+  std::vector<BareLoop<Id, Hops>> loops;
+  if (fabric.hosts() < 30'000) loops.assign(2, BareLoop<Id, Hops>(fabric, tables, loaded.lid));
   const auto pattern = make_bisect(static_cast<Rank>(fabric.hosts()), false);
   const auto samples =
       static_cast<std::uint32_t>(std::max<std::size_t>(4'000'000 / fabric.hosts(), 20));
@@ -258,16 +226,40 @@ void bench(const std::filesystem::path& path) {
     PerMessage bare;
     PerMessage ours;
     for (int repeat = 0; repeat < 5; ++repeat) {
-      keep_best(bare, measure_bare(fabric, tables, loaded.lid, threads, samples));
-      keep_best(ours, measure_contend(*resolver, *pattern, threads, samples));
+      if (!loops.empty()) keep_best(bare, measure_bare(loops, fabric, threads, samples));
+      keep_best(ours, measure_contend(resolver, *pattern, threads, samples));
     }
-    std::printf(
-        "%-16s %d thread%s  bare %6.2f + %6.2f = %6.2f   contend %6.2f + %6.2f = %6.2f   "
-        "ratio %.2f   (mean 1/pi %.4f, %.4f)\n",
-        path.stem().c_str(), threads, threads > 1 ? "s" : " ", bare.drawing, bare.counting,
-        bare.both(), ours.drawing, ours.counting, ours.both(), ours.both() / bare.both(), bare.mean,
-        ours.mean);
+    std::printf("%-16s %d thread%s  contend %6.2f + %6.2f = %6.2f   mean 1/pi %.4f",
+                path.stem().c_str(), threads, threads > 1 ? "s" : " ", ours.drawing, ours.counting,
+                ours.both(), ours.mean);
+    if (!loops.empty()) {
+      std::printf("   bare %6.2f + %6.2f = %6.2f   mean 1/pi %.4f   ratio %.2f", bare.drawing,
+                  bare.counting, bare.both(), bare.mean, bare.both() / ours.both());
+    }
+    std::printf("   routes %.1f MB\n", 1e-6 * static_cast<double>(resolver.bytes()));
     std::fflush(stdout);
+  }
+}
+
+void bench(const std::filesystem::path& path) {
+  const Loaded loaded = load(path);
+  const Fabric fabric(loaded.host_switch, loaded.host_port, loaded.switch_ports, loaded.cables);
+  const TableView tables{loaded.ports.data(), fabric.switches(), loaded.addresses};
+  Places places;
+  places.hosts.resize(fabric.hosts());
+  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  const AddressView addresses{loaded.lid, loaded.lmc};
+  const std::size_t longest = longest_route(fabric, tables, addresses, places);
+  const auto resolver =
+      make_stored_resolver(fabric, tables, addresses, places, longest, std::size_t{256} << 20);
+  if (longest > 6) {
+    std::printf("%s: routes of at most 6 channels, got %zu\n", path.c_str(), longest);
+  } else if (resolver->narrow()) {
+    longest > 4 ? bench<std::uint16_t, 6>(path, loaded, fabric, *resolver)
+                : bench<std::uint16_t, 4>(path, loaded, fabric, *resolver);
+  } else {
+    longest > 4 ? bench<std::uint32_t, 6>(path, loaded, fabric, *resolver)
+                : bench<std::uint32_t, 4>(path, loaded, fabric, *resolver);
   }
 }
 
