@@ -1,4 +1,7 @@
-"""Pages for people who try contend show what its commands print: README, lessons and tasks."""
+"""Pages for people who try contend show what its commands print: README, lessons and tasks.
+
+All hand-written pages together are short enough to be read.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,19 @@ def test_a_page_shows_what_its_commands_print(
         captured = capsys.readouterr()
         printed = (captured.out + captured.err).splitlines()
         assert (line, missing(shown, printed)) == (line, []), "\n".join(printed)
+
+
+def test_hand_written_pages_have_at_most_45_000_words() -> None:
+    """Decisions are apart; json.md, lists.md and options.md are written by tools."""
+    guide = {
+        page
+        for page in (CHECKOUT / "docs").rglob("*.md")
+        if page.parent.name != "adr" and page.name not in ("json.md", "lists.md", "options.md")
+    }
+    beside = {CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+    words = {page: len(page.read_text(encoding="utf-8").split()) for page in guide | beside}
+    assert len(words) > 70
+    assert sum(words.values()) <= 45_000
 
 
 def test_there_are_commands_to_hold_the_pages_to() -> None:
