@@ -183,7 +183,7 @@ def test_a_profile_is_explained(
     assert "rank 1 in" in limit["why"]
     assert f"MPI_Allreduce called at late.c:{_line_of('the collective')}" in cells
     assert run(["explain", str(folder), "--memory", "1GiB"]) == 2
-    assert "a profile says nothing of memory" in capsys.readouterr().err
+    assert "a profile says nothing about memory" in capsys.readouterr().err
 
 
 def test_the_recorder_lies_where_all_hosts_see_it(

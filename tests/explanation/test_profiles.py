@@ -232,7 +232,7 @@ def test_a_profile_object_will_do_and_what_it_lacks_is_refused(tmp_path: Path) -
     explained(tmp_path / "p", *late())
     profile = ProgramProfile.load(tmp_path / "p")
     assert contend.explain(profile).name == "p"
-    with pytest.raises(UsageError, match="says nothing of memory"):
+    with pytest.raises(UsageError, match="says nothing about memory"):
         contend.explain(profile, memory="1GiB")
     with pytest.raises(UsageError, match="explains profiles only"):
         contend.explain("mistry2015", calibration=tmp_path)

@@ -85,7 +85,7 @@ def explain(
         path = Path(what)
         if not path.is_dir() and (path.suffix == ".toml" or str(what) in shipped_plans()):
             if fabric is not None or routes is not None or route is not None:
-                raise UsageError("published figures say nothing of hosts: leave the fabric out")
+                raise UsageError("published figures say nothing about hosts: leave the fabric out")
             return _explain_plan(str(what), rate, size)
     given = fabric
     if isinstance(given, str):
@@ -94,13 +94,13 @@ def explain(
         raise UsageError("routes belong to a fabric: name it with --fabric")
     if profile is not None:
         if memory is not None:
-            raise UsageError("a profile says nothing of memory: leave it out")
+            raise UsageError("a profile says nothing about memory: leave it out")
         costs = None if calibration is None else load_calibration(Path(calibration))
         return _explain_profile(profile, given, rate, costs)
     assert not isinstance(what, ProgramProfile)
     if tests:
         if memory is not None:
-            raise UsageError("nccl-tests say nothing of memory: leave it out")
+            raise UsageError("nccl-tests say nothing about memory: leave it out")
         return _explain_tests(str(what), tests, given, rate)
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:

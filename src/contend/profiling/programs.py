@@ -28,7 +28,7 @@ _LOST = {
         "their calls are counted together as others, and who waited in their collectives is not "
         "known",
     ),
-    "members": ("list of members", "nothing can be said of who is in that communicator"),
+    "members": ("list of members", "it is unknown who is in that communicator"),
     "cells": ("call", "only counted by routine, without size, communicator and place"),
     "peers": ("peer", "without a row in the matrix"),
     "collectives": ("collective", "those that are kept stand for all"),
