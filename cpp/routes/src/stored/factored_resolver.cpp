@@ -299,12 +299,12 @@ class FactoredResolver final : public Resolver {
     return begin;
   }
 
-  /// Two passes over a few messages: what a load of one waits for, loads of others hide.
+  /// Three passes over a few messages: what a load of one waits for, loads of others hide.
   template <class Out>
   void look_up(std::span<const Place> source, std::span<const Place> target, Out* out) const {
     constexpr std::size_t kTogether = 128;
     Word routes[kTogether];
-    std::uint32_t onward[kTogether];
+    std::uint32_t ports[kTogether];  // where those of the switch that it is at begin
     const std::uint32_t* const sets = sets_.data();
     const Word* const words = words_.data();
     const Hop* const hops = hops_.data();
@@ -315,17 +315,20 @@ class FactoredResolver final : public Resolver {
       for (std::size_t m = 0; m < count; ++m) {
         const Source from = sources_[source[begin + m]];
         const Target to = targets_[column(source[begin + m], target[begin + m])];
-        Word route = words[sets[from.sets + (to.slot >> kBlockBits)] + to.slot % kBlock];
-        if (from.hops == to.hops) [[unlikely]]
-          route = nowhere;
-        const Hop hop = hops[from.hops + first_port(route)];
-        out[m * stride()] = static_cast<Out>(hop.channel);
-        onward[m] = hop.onward;
+        const Word route = words[sets[from.sets + (to.slot >> kBlockBits)] + to.slot % kBlock];
         routes[m] = route;
+        if (from.hops == to.hops) [[unlikely]]
+          routes[m] = nowhere;
+        ports[m] = from.hops;
+      }
+      for (std::size_t m = 0; m < count; ++m) {
+        const Hop hop = hops[ports[m] + first_port(routes[m])];
+        out[m * stride()] = static_cast<Out>(hop.channel);
+        ports[m] = hop.onward;
       }
       for (std::size_t m = 0; m < count; ++m, out += stride()) {
         const Word route = routes[m];
-        out[1] = static_cast<Out>(hops[onward[m] + second_port(route)].channel);
+        out[1] = static_cast<Out>(hops[ports[m] + second_port(route)].channel);
         if (stride() == 2) continue;
         out[2] = static_cast<Out>(third(route));
         out[3] = static_cast<Out>(fourth(route));
