@@ -57,6 +57,13 @@ std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree
       in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
 }
 
+std::unique_ptr<Resolver> sprayed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                                const Vector<std::uint32_t>& hosts) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_sprayed_tree_resolver(fabric, tree, places);
+}
+
 std::unique_ptr<Resolver> hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
                                                const Vector<std::uint32_t>& hosts,
                                                std::uint32_t flows, bool alike) {
@@ -271,7 +278,7 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("bins_of_message", [](const Resolver& r) { return bins_of_message(r.unit()); })
       .def_prop_ro("work_of_round", &Resolver::work_of_round)
       .def_prop_ro("switch_channels", &Resolver::switch_channels)
-      .def_prop_ro("splits", [](const Resolver& r) { return r.ways() != nullptr; })
+      .def_prop_ro("splits", &Resolver::splits)
       .def_prop_ro("crossed", &find_crossed)
       .def("parts", &find_parts, nb::arg("source"), nb::arg("target"))
       .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
@@ -280,6 +287,8 @@ void bind_resolver(nb::module_& m) {
   // It reads the fabric for as long as it lives.
   m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
         nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
+  m.def("make_sprayed_tree_resolver", &sprayed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
+        nb::arg("hosts"), nb::keep_alive<0, 1>());
   m.def("make_hashed_tree_resolver", &hashed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
         nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),

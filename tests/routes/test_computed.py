@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion import simulate
 from contend.errors import MissingError
 from contend.fabric import Fabric, make, without
+from contend.pattern import parse
 from contend.routes import compute, make_resolver
 from contend.routes.computed import expect_room
 
@@ -160,6 +161,49 @@ def test_hashes_choose_the_channels_that_they_chose_in_sets(
             assert_array_equal(computed.routes(*pairs, draw), sets.routes(*pairs, draw))
 
 
+@pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])
+@pytest.mark.parametrize("spec", TREES)
+def test_sprayed_messages_spread_as_over_ways_one_by_one(spec: str, rated: bool) -> None:
+    core = make(spec).core
+    tree = _core.find_complete_tree(core)
+    assert tree is not None
+    hosts = np.arange(core.hosts, dtype=np.uint32)[:600]
+    channels = 2 * (core.cables + len(hosts))
+    rates = np.random.default_rng(4).choice([1e9, 3e9], channels if rated else 0)
+    computed, listed = (
+        _core.simulate(
+            *(resolver, parse("bisect", len(hosts)).core, hosts, 1, False),
+            *(1, 0, 20, False, 1, rates),
+        )
+        for resolver in (
+            _core.make_sprayed_tree_resolver(core, tree, hosts),
+            _core.make_sprayed_resolver(core, hosts, np.zeros(0, np.uint32), None),
+        )
+    )
+    # A thousandth of a message may be rounded either way, in each of the rounds.
+    assert_allclose(computed["channel_messages"], listed["channel_messages"], atol=20)
+    names = ("bandwidth", "max_congestion", *(("share", "max_slowdown") if rated else ()))
+    for name in names:
+        assert_allclose(computed[name], listed[name], rtol=2e-3)
+
+
+def test_what_asks_for_sprayed_ways_of_many_hosts_gets_them() -> None:
+    # 2,592 leaves and 4,212 switches: their product is above the limit from which a formula counts.
+    fabric = compute(make("xgft:3;1,36,72;1,18,18"), "spray")
+    hosts = np.array([0, 1, 36, 2591], dtype=np.uint32)
+    assert fabric.hosts == 2592
+    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), several=True)
+    assert resolver.splits
+    channels, part = resolver.parts(hosts[:-1], hosts[1:])
+    # Up and down by every spine of a pod, and through all switches on top.
+    assert [sorted(set(row[row > 0].tolist())) for row in part] == [
+        [pytest.approx(1 / 18)],
+        [pytest.approx(1 / 324), pytest.approx(1 / 18)],
+        [pytest.approx(1 / 324), pytest.approx(1 / 18)],
+    ]
+    assert channels.shape == part.shape == (3, 2 * 18 + 2 * 324)
+
+
 def test_another_fabric_with_these_routes_goes_by_their_tables() -> None:
     routed = compute(make("xgft:2;4,6;1,4"), "dmodk")
     swapped = routed.replace(cable_from_port=routed.cable_from_port[::-1].copy())
@@ -173,3 +217,5 @@ def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None
     expect_room(fabric, size)
     with pytest.raises(MissingError, match=r"tables of fattree3:8 need 32\.66 KiB"):
         expect_room(fabric, size - 1)
+    with pytest.raises(MissingError, match="the engine dmodk needs no tables"):
+        expect_room(fabric, size - 1, instead=True)

@@ -94,12 +94,13 @@ def computed_routes(fabric: Fabric, *, in_order_of_ports: bool) -> ComputedRoute
     return None if routes.tree is None else routes
 
 
-def expect_room(fabric: Fabric, memory: int | None = None) -> None:
+def expect_room(fabric: Fabric, memory: int | None = None, *, instead: bool = False) -> None:
     """Refuses tables that are larger than this machine's memory.
 
     Args:
         fabric: that they are for.
         memory: bytes; None asks the machine.
+        instead: say which engine needs none.
 
     Raises:
         MissingError: with what they need, and what there is.
@@ -107,8 +108,11 @@ def expect_room(fabric: Fabric, memory: int | None = None) -> None:
     size = 2 * fabric.switches * table_size(fabric)
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size > memory:
-        raise MissingError(
-            f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
-            f"{format_bytes(memory)} of memory"
-        )
+    if size <= memory:
+        return
+    known = instead and _core.find_complete_tree(fabric.core) is not None
+    raise MissingError(
+        f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
+        f"{format_bytes(memory)} of memory"
+        + ("; on such a tree the engine dmodk needs no tables" if known else "")
+    )

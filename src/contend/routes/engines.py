@@ -46,7 +46,7 @@ class _Job:
     @property
     def targets(self) -> _core.Targets:
         """What tables are made for, where there is room for them."""
-        expect_room(self.fabric)
+        expect_room(self.fabric, instead=True)
         return targets_of(self.fabric)
 
 

@@ -3,12 +3,15 @@
 #include "contend/routes/ways.hpp"
 #include "ideal_counter.hpp"
 #include "lists_counter.hpp"
+#include "tree_counter.hpp"
 #include "ways_counter.hpp"
 
 namespace contend {
 
 std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver) {
   if (resolver.ideal_ways() != nullptr) return std::make_unique<IdealCounter>(resolver);
+  // Before ways are asked for, which are made then.
+  if (resolver.even_tree() != nullptr) return std::make_unique<TreeCounter>(*resolver.even_tree());
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return nullptr;
   if (ways->part_lists() != nullptr) {

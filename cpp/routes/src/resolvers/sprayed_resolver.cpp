@@ -15,14 +15,11 @@ namespace contend {
 
 namespace {
 
-/// A thousandth of a message is told from none.
-constexpr std::uint32_t kUnit = 1024;
-
 class SprayedResolver final : public Resolver, private Ways {
  public:
   SprayedResolver(const Fabric& fabric, const Places& places, NextHops next)
       : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(next.hops, 1),
-                 kUnit),
+                 kSprayUnit),
         ways_(fabric, std::move(next)) {
     const std::vector<std::uint32_t> number = ways_.next().source_number(fabric.switches());
     for (const HostId host : places.hosts) leaf_.push_back(number[fabric.host_switch(host)]);

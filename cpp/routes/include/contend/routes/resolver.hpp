@@ -27,6 +27,7 @@ struct Places {
 /// one memory cell.
 inline constexpr std::size_t kPads = 16;
 
+class EvenTree;
 class RouteTrees;
 class Ways;
 struct IdealWays;
@@ -52,6 +53,10 @@ class Resolver {
   std::uint32_t unit() const { return unit_; }
   /// How messages split that resolve() cannot tell the ways of; null where it can.
   virtual const Ways* ways() const { return nullptr; }
+  /// The tree over which all messages spread evenly, where that is a formula; null elsewhere.
+  virtual const EvenTree* even_tree() const { return nullptr; }
+  /// Whether ways() is not null.
+  virtual bool splits() const { return ways() != nullptr; }
   /// How messages may split where each does as is best beside all the others; null elsewhere.
   virtual const IdealWays* ideal_ways() const { return nullptr; }
   /// The trees of all routes to each target; null where a route depends on more than the leaf of

@@ -59,4 +59,9 @@ std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const Complet
 std::unique_ptr<Resolver> make_hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
                                                     const Places& places, const Hashing& hashing);
 
+/// The ways of make_sprayed_resolver() on a complete tree, which are made only for who asks for
+/// them: an EvenTree tells what all messages put on channels. Borrows the fabric.
+std::unique_ptr<Resolver> make_sprayed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                                     const Places& places);
+
 }  // namespace contend

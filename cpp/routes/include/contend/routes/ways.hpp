@@ -70,6 +70,9 @@ class Ways {
                                                    std::uint32_t target) const = 0;
 };
 
+/// What a message counts for that is sprayed: a thousandth is told from none.
+inline constexpr std::uint32_t kSprayUnit = 1024;
+
 /// Every packet of a message takes any way: at each switch a message splits evenly over the
 /// channels that lead on, parallel cables each counting as one. Cost of a look at all messages of a
 /// round: for every class that receives any, once all switches on the ways to it, and all different
