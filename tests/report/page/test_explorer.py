@@ -237,6 +237,16 @@ def test_hosts_have_the_colours_of_their_rails(opened: Opened) -> None:
     assert f"Rail\n{rails[3] + 1}" in page.locator("#panel dl").inner_text()
 
 
+def test_hosts_have_the_colours_of_their_rates(opened: Opened, routed: Fabric) -> None:
+    rate = np.zeros(routed.hosts, dtype=np.uint16)
+    rate[3:7] = 1
+    fabric = routed.replace(rates=("4xHDR", "4xEDR"), host_rate=rate)
+    page = opened(report.fabric_document(contend.show(fabric)))
+    page.locator("#layer").select_option("rates of hosts")
+    colours = page.evaluate("explorer.canvas.source('hosts', 0).data.colour")
+    assert len({*zip(rate.tolist(), colours, strict=True)}) == len(set(colours)) == 2
+
+
 def test_names_are_told_as_they_are(opened: Opened, routed: Fabric) -> None:
     wicked = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>'
     fabric = routed.replace(
@@ -426,7 +436,7 @@ def test_a_server_tells_its_adapters_and_those_on_other_rails(opened: Opened) ->
         fabric.host_label[other]: "on a leaf of rail 2, not 3",
     }
     search(page, server)
-    assert title(page) == f"server {server}"
+    assert title(page) == server
     told = {row[0]: row[2] for row in cells(page, "adapters")}
     assert told == {
         fabric.host_label[host]: f"{fabric.switch_label[place[host]]} port {port[host]}"

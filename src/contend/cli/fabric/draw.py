@@ -13,7 +13,7 @@ from contend.cli.options.option import Numbers, parsed
 from contend.cli.options.shared import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
 from contend.report import Document
-from contend.units import parse_numbers
+from contend.units import counted, parse_numbers
 
 SourceArgument = Annotated[
     str | None,
@@ -68,7 +68,10 @@ def _drawn(
     if fabric is not None:
         loaded = load(fabric, routes, route, loading, need_routes=loads)
         carried = routing.all_to_all_load(loaded) if loads else None
+        size = [(loaded.hosts, "host"), (loaded.switches, "switch"), (loaded.cables, "cable")]
+        parts = ", ".join(counted(number, what) for number, what in size)
         return Document(
+            verdict=f"{loaded.name}: {parts} between them.",
             pictures={"network": lambda: report.fabric_figure(loaded, carried)},
             explorable=lambda: report.explored(loaded),
         )

@@ -101,13 +101,16 @@ def _spread(values: NDArray[Any], at: NDArray[np.int64], size: int, fill: float)
 
 
 def _hosts_by(fabric: Fabric, jobs: Sequence[str]) -> dict[str, list[str]]:
-    """What hosts are coloured by: the job, rail and plane of each, where there are several."""
+    """What hosts are coloured by, where there are several: jobs, rails, rates and planes."""
     by = {}
     if jobs:
         by["jobs"] = list(map(printable, jobs))
     if count_rails(fabric) > 1:
         rails = rails_of(fabric).tolist()
         by["rails"] = ["" if rail < 0 else f"rail {rail + 1}" for rail in rails]
+    if len(np.unique(fabric.host_rate)) > 1:
+        labels = [printable(label) or "unknown" for label in fabric.rates]
+        by["rates of hosts"] = [labels[rate] for rate in fabric.host_rate.tolist()]
     part = fabric.switch_part[fabric.host_switch]
     if len(planes := np.unique(part)) > 1:
         by["planes"] = [f"plane {number + 1}" for number in np.searchsorted(planes, part).tolist()]

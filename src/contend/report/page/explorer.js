@@ -11,7 +11,9 @@ class Explorer {
     this.at = (id) => document.getElementById(id);
     this.panel = new Panel(this, this.at("panel"));
     this.layers = this._layerNames();
-    this.state.layer = this.layers[0];
+    // Who asks for jobs sees them first, unless something was counted or simulated.
+    const [first] = this.layers;
+    this.state.layer = network.jobs.length && first === "all routes" ? "jobs" : first;
     this.state.beside = network.beside ?? -1;
     network.look(this.view);
   }

@@ -32,7 +32,7 @@ def html_page(
         exploring: scripts of a network to explore, which is shown below the verdict.
         renewed: seconds after which a browser loads it anew; 0 for never.
     """
-    title = tables[0].title if tables else "contend"
+    title = tables[0].title if tables else next(iter(verdict), "contend")
     return "\n".join(
         (
             "<!doctype html>",

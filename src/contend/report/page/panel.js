@@ -268,7 +268,7 @@ class Panel {
     const hosts = servers.flatMap((server, host) => (server === name ? [host] : []));
     const rails = hostsBy.rails;
     return [
-      element("h2", {}, `server ${name}`),
+      element("h2", {}, /^server/i.test(name) ? name : `server ${name}`),
       this.table(counted(hosts.length, "adapter"), ["adapter", ...(rails ? ["rail"] : []), "switch"], hosts.map((host) => [
         this.hostLink(host), ...(rails ? [rails[host].replace("rail ", "")] : []),
         element("span", {}, this.switchLink(fabric.hostSwitch[host]), ` port ${fabric.hostPort[host]}`)])),
