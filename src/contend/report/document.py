@@ -158,13 +158,15 @@ class Document:
         """
         if path.suffix.lower() == ".html":
             explorable = None if self.picture or not self.explorable else self.explorable()
-            names = [self.picture] if self.picture or not self.pictures else list(self.pictures)
             exploring: list[str] = []
             if explorable is not None:
                 # Imported here: only pages of networks need it, and loading takes a second.
                 from contend.report.page.exploring import exploring_scripts
 
                 exploring = list(exploring_scripts(explorable))
+            # A page to look into needs no picture beside it.
+            chosen = self.picture or not (self.pictures or exploring)
+            names = [self.picture] if chosen else list(self.pictures)
             shown = [name for name in names if not exploring or name != "network"]
             named = (drawn for name in shown for drawn in self._figures(name))
             told = (self.tables, self._lines(), self.remarks)

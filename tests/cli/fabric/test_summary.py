@@ -187,3 +187,10 @@ def test_summaries_draw_the_fabric(command: str, fabric: str, tmp_path: Path) ->
     assert text.count("<title>") == 6 + 8  # switches, and pairs of them
     assert (" routes there" in text) == (command == "show" and fabric == "routed")
     assert run(["fabric", command, fabric, "--plot", str(tmp_path / "fabric.jpg")]) == 2
+
+
+def test_a_page_needs_no_routes(tmp_path: Path) -> None:
+    """The network is there to look into though nothing says what cables carry."""
+    page = tmp_path / "net.html"
+    assert run(["fabric", "page", "bare", "-o", str(page)]) == 0
+    assert "explorer" in page.read_text()
