@@ -97,10 +97,12 @@ def test_a_pattern_on_each_rail_moves_whole_servers() -> None:
 
 def test_what_is_no_servers_is_refused() -> None:
     fabric = interleaved(2, 4, 2, 1, "minhop")
-    with pytest.raises(UsageError, match="expected ranks of 2 to 8 servers of 2 adapters, got 5"):
+    with pytest.raises(UsageError, match="expected 4 to 16 ranks, 2 for each server, one an ad"):
         place(None, fabric, ranks=5)
-    with pytest.raises(UsageError, match="of 2 to 8 servers of 2 adapters, got 18"):
+    with pytest.raises(UsageError, match="one an adapter; got 18"):
         place(None, fabric, ranks=18)
+    with pytest.raises(UsageError, match="two servers or more with 2 adapters to choose from, got"):
+        place(None, fabric, hosts=[0, 1])
     with pytest.raises(UsageError, match="one rank on each adapter"):
         place(None, fabric, ranks_per_host=2)
     with pytest.raises(UsageError, match="have one adapter each: expected a profile"):

@@ -108,9 +108,14 @@ def seat_servers(
     """
     most, rails = placed.shape
     servers, rest = divmod(placed.size if ranks is None else ranks, rails)
+    if most < 2:
+        raise UsageError(
+            f"expected two servers or more with {rails} adapters to choose from, got one"
+        )
     if rest or not 2 <= servers <= most:
         raise UsageError(
-            f"expected ranks of 2 to {most:,} servers of {rails} adapters, got {ranks or rails}"
+            f"expected {2 * rails:,} to {most * rails:,} ranks, {rails} for each server, one an "
+            f"adapter; got {ranks}"
         )
     before = placed[:servers].ravel()
     near = by_server(fabric, leaf_by_leaf(fabric, placed.ravel()))
