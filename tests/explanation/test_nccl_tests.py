@@ -191,3 +191,16 @@ def test_anything_is_read_or_refused(
         path.write_bytes(printed("all_reduce_perf", RANKS, {8: 1e-5}).encode() + noise)
     with contextlib.suppress(ContendError):
         read_nccl_tests(path)
+
+
+def test_a_file_that_ends_before_its_times_says_what_was_expected(tmp_path: Path) -> None:
+    """A job that was ended early leaves the heading and the ranks, or half of the JSON."""
+    text = printed("alltoall_perf", ["a", "b"], {1 << 20: 1e-3})
+    for name, content in (
+        ("empty.txt", ""),
+        ("cut.txt", "".join(text.splitlines(keepends=True)[:4])),
+        ("cut.json", written("alltoall_perf", ["a", "b"], {1 << 20: 1e-3})[:60]),
+    ):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=f"{name}: expected .* output of nccl-tests with time"):
+            contend.explain(tmp_path / name)

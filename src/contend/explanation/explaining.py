@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.emulation import emulated_fabric, was_emulated
-from contend.errors import UsageError
+from contend.errors import InputError, UsageError
 from contend.explanation.advice import Remedy, by_saving, remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
@@ -102,6 +102,9 @@ def explain(
         if memory is not None:
             raise UsageError("nccl-tests say nothing about memory: leave it out")
         return _explain_tests(str(what), tests, given, rate)
+    if not isinstance(what, Run) and Path(what).is_file():
+        expected = "a run's or profile's folder, a plan, or output of nccl-tests with times"
+        raise InputError(str(what), 0, expected, "a file without them")
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:
         if run.record.probe not in STANDARD:
