@@ -120,7 +120,8 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
 
 def identity(fabric: Fabric) -> dict[str, str]:
     """What tells a fabric and its routes from others."""
-    routes = fabric.routes
+    # Routes that are computed are told by the tables that they stand for.
+    routes = fabric.routes if fabric.tables is None else fabric.tables
     return {
         "fabric": fabric.name,
         "cables": _digest(fabric),
