@@ -4,7 +4,8 @@
 
 Fat trees of three levels of switches with P ports have P^3/4 hosts. Each is loaded and 100 patterns
 of random pairs are counted by a command of its own, on all cores: by routes that are computed, and,
-up to --stored hosts, by tables. Prints what it measures as Markdown, as it is measured.
+up to --stored hosts, by tables. Of two launches the faster one counts. Prints what it measures as
+Markdown, as it is measured.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from contend.report.save import save_figure
@@ -27,6 +29,7 @@ from contend.report.style import COLOURS, COLUMN_WIDTH, new_figure, styled
 
 _PORTS = (16, 20, 26, 32, 40, 50, 64, 80, 100, 126, 160)
 _SAMPLES = 100
+_TICKS = {"seconds": (1, 2, 5, 10, 20), "peak memory, MB": (50, 100, 200, 500, 1000)}
 _COMMAND = (sys.executable, "-c", "from contend.cli import main; main()", "simulate")
 
 
@@ -111,7 +114,11 @@ def draw(found: dict[_Kind, list[_Run]], path: Path) -> None:
                 print(f"{kind.name}: {name} = {' + '.join(words)}")
         for axes, label in zip(panels, ("seconds", "peak memory, MB"), strict=True):
             axes.set(xscale="log", yscale="log", xlabel="hosts", ylabel=label)
-        panels[0].legend(loc="upper left")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter("{x:,.0f}")
+                axis.set_minor_formatter(NullFormatter())
+            axes.set_yticks(_TICKS[label])
+        panels[0].legend(loc="upper left", bbox_to_anchor=(0, 0.95))
         save_figure(figure, path)
 
 
@@ -130,7 +137,8 @@ def main() -> None:
         found[kind] = []
         for ports in _PORTS:
             if ports**3 // 4 <= most:
-                run = measure(ports, kind.engine)
+                launches = (measure(ports, kind.engine) for _ in range(2))
+                run = min(launches, key=lambda launch: launch.seconds)
                 found[kind].append(run)
                 print(
                     f"| {kind.name} | {run.hosts:,} | {5 * ports**2 // 4:,} | {run.seconds:.2f} "
