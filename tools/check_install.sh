@@ -42,16 +42,26 @@ assert contend._core.__file__.startswith(sys.argv[1]), contend._core.__file__
 END
 echo "pip install works: $(venv/bin/python -m pip show contend | sed -n '1,2s/.*: //p' | xargs)"
 
-# Without any program but the shell's own, so without compilers: all but measuring.
+# Without any program but the shell's own, contend and what the demo calls, so without compilers: all
+# but measuring.
 mkdir none
-(
-  cd "$checkout"
-  for words in "simulate fig1 --samples 100" "fabric show demo/elbe.ibnetdiscover --routes demo/elbe.lfts" \
-    "simulate demo/elbe.ibnetdiscover --routes demo/elbe.lfts --samples 100 --plot $scratch/elbe.html"; do
-    env -i PATH="$scratch/none" HOME="$scratch/home" "$scratch/venv/bin/contend" $words >/dev/null
-  done
-)
-env -i PATH="$scratch/none" HOME="$scratch/home" venv/bin/contend doctor --json doctor.json >/dev/null
+ln -s "$(command -v dirname)" "$(command -v mkdir)" "$scratch/venv/bin/contend" none
+without_programs() {
+  env -i PATH="$scratch/none" HOME="$scratch/home" "$@"
+}
+without_programs /bin/sh "$checkout/demo/demo.sh" >/dev/null
+without_programs venv/bin/contend simulate "$checkout/demo/elbe.ibnetdiscover" \
+  --routes "$checkout/demo/elbe.lfts" --samples 100 --plot elbe.html >/dev/null
+without_programs venv/bin/python - "$checkout/demo/elbe" <<'END'
+import sys
+
+import contend
+
+elbe = contend.load(sys.argv[1] + ".ibnetdiscover", routes=sys.argv[1] + ".lfts")
+assert 0.8 < contend.simulate(elbe, samples=100).effective_bandwidth < 0.9
+assert "<html" in open("elbe.html", encoding="utf-8").read()
+END
+without_programs venv/bin/contend doctor --json doctor.json >/dev/null
 venv/bin/python - <<'END'
 import json
 
