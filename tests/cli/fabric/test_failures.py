@@ -84,7 +84,7 @@ def test_hosts_of_one_plane_are_judged_in_it() -> None:
     found = failures(planes, hosts="node*mlx5_0", samples=10)
     assert (found.fabric.hosts, found.fabric.switches) == (6, 5)
     assert len(found.alone) == 5 + 6
-    with pytest.raises(UsageError, match="no cables join them: choose one part of the fabric"):
+    with pytest.raises(UsageError, match="only servers do: load one plane after the other"):
         failures(planes, samples=10)
 
 
