@@ -150,6 +150,11 @@ def test_a_lock_that_is_missing_is_found(
     name = f"{Path(unit).stem}.o"
     objects = [*(one for one in (built / library).iterdir() if one.name != name), faulty]
     loaded = link(openmpi, objects, tmp_path / "library.so")
-    ended = run(openmpi, watching, built / "program", [loaded], tmp_path)
-    assert "WARNING: ThreadSanitizer: data race" in ended.errors
+    # Now and then the threads of a run do not meet.
+    for _ in range(5):
+        ended = run(openmpi, watching, built / "program", [loaded], tmp_path)
+        if "WARNING: ThreadSanitizer: data race" in ended.errors:
+            break
+    else:
+        pytest.fail("no race is found without the lock")
     assert unit in ended.errors
