@@ -107,12 +107,13 @@ class Climb {
 
 }  // namespace
 
-std::size_t CompleteTree::steps_between(std::span<const SwitchId> some) const {
+std::size_t CompleteTree::steps_between(const Fabric& fabric, std::span<const HostId> hosts) const {
   std::size_t count = 0;
   for (; count < steps.size(); ++count) {
     const std::uint32_t size = steps[count].leaves;
-    const auto elsewhere = [&](SwitchId leaf) { return leaf / size != some.front() / size; };
-    if (some.empty() || std::none_of(some.begin(), some.end(), elsewhere)) break;
+    const auto subtree = [&](HostId host) { return fabric.host_switch(host) / size; };
+    const auto elsewhere = [&](HostId host) { return subtree(host) != subtree(hosts.front()); };
+    if (std::none_of(hosts.begin(), hosts.end(), elsewhere)) break;
   }
   return count;
 }

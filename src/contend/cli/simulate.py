@@ -12,7 +12,7 @@ import typer
 
 from contend import congestion, report
 from contend import fabric as fabric_room
-from contend.cli.common import load
+from contend.cli.common import load, told_by_the_first
 from contend.cli.options.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
@@ -154,48 +154,46 @@ def simulate(
         raise UsageError("--interval is the time from --before to --counters, above 0")
     cases = list(_cases(fabrics, routes, route))
     world = congestion.launched_communicator()
-    first = world is None or world.rank == 0
-    simulate_one = partial(
-        congestion.simulate,
-        pattern=pattern,
-        placement=placement,
-        hosts=hosts,
-        ranks_per_host=ranks_per_host,
-        ranks=ranks,
-        samples=samples,
-        precision=precision,
-        exhaustive=exhaustive,
-        spread=spread,
-        rate=rate,
-        equal_rates=equal_rates,
-        channels=channel or (),
-        seed=seed,
-        threads=threads,
-        progress=first,
-        communicator=world,
-    )
     results: list[Simulation] = []
     told: list[Document] = []
 
-    def tell(simulation: Simulation, cut_short: bool = False) -> None:
-        if not first:
-            return
-        beside = None
-        if counters and simulation.fabric is not None:
-            by_ports = fabric_room.carried(simulation.fabric, counters, before or (), interval)
-            beside = congestion.BesideCounters.of(simulation, by_ports)
-        results.append(simulation)
-        told.append(report.simulation_document(simulation, beside, cut_short=cut_short))
-        if len(cases) > 1 or cut_short:
-            told[-1].print_to(outputs.console)
+    with told_by_the_first(world) as first:
+        simulate_one = partial(
+            congestion.simulate,
+            pattern=pattern,
+            placement=placement,
+            hosts=hosts,
+            ranks_per_host=ranks_per_host,
+            ranks=ranks,
+            samples=samples,
+            precision=precision,
+            exhaustive=exhaustive,
+            spread=spread,
+            rate=rate,
+            equal_rates=equal_rates,
+            channels=channel or (),
+            seed=seed,
+            threads=threads,
+            progress=first,
+            communicator=world,
+        )
 
-    loaded = partial(load, how=loading, need_routes=True)
-    refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)
-    if not first:
-        # The first process says all that there is to say.
-        raise typer.Exit(refusals[0][1].status if refusals else 0)
-    if refusals and not results:
-        raise refusals[0][1]
+        def tell(simulation: Simulation, cut_short: bool = False) -> None:
+            if not first:
+                return
+            beside = None
+            if counters and simulation.fabric is not None:
+                by_ports = fabric_room.carried(simulation.fabric, counters, before or (), interval)
+                beside = congestion.BesideCounters.of(simulation, by_ports)
+            results.append(simulation)
+            told.append(report.simulation_document(simulation, beside, cut_short=cut_short))
+            if len(cases) > 1 or cut_short:
+                told[-1].print_to(outputs.console)
+
+        loaded = partial(load, how=loading, need_routes=True)
+        refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)
+        if refusals and not results:
+            raise refusals[0][1]
     if len(cases) == 1:
         return replace(told[0], picture=picture)
     shortfall = ""
@@ -227,11 +225,6 @@ def _simulate_all(
             raise interrupt.__cause__ or interrupt from None
         except ContendError as error:
             refusals.append((f"{source} with {engine}" if engine else source, error))
-        except OSError:
-            if world is None or world.rank == 0:
-                raise
-            # The first process has heard of it, and says so.
-            raise typer.Exit(2) from None
     return refusals
 
 

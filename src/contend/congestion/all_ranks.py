@@ -13,7 +13,7 @@ from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.placement import HostChoice, by_server, servers_left_out
+from contend.placement import HostChoice, seats_by_server
 from contend.shown import Progress, Shown, shown_progress
 from contend.units import parse_rate, rate_of, valued
 
@@ -151,8 +151,7 @@ def collectives(
     )
     taking_turns = placed.host_of_rank[: pattern.ranks]
     first = np.sort(np.unique(taking_turns, return_index=True)[1])
-    seats = by_server(fabric, taking_turns[first])
-    left_out = servers_left_out(fabric, taking_part, seats)
+    seats, left_out = seats_by_server(fabric, taking_turns[first])
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
         within = gpu_collectives(fabric, seats, nvlink=inside, count=count, left_out=left_out)
         return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, (), within)

@@ -11,7 +11,7 @@ from .job_list import read_jobs as read_jobs
 from .order import by_name as by_name
 from .order import by_server as by_server
 from .order import leaf_by_leaf as leaf_by_leaf
-from .order import servers_left_out as servers_left_out
+from .order import seats_by_server as seats_by_server
 from .placement import HostChoice as HostChoice
 from .placement import Placement as Placement
 from .placement import choose_hosts as choose_hosts

@@ -115,6 +115,11 @@ def leaf_by_leaf(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint3
 
 
 def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
+    """The hosts of `seats_by_server`."""
+    return seats_by_server(fabric, hosts)[0]
+
+
+def seats_by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> tuple[NDArray[np.uint32], str]:
     """Hosts server by server, a server's by rail: as libraries number the ranks of GPUs.
 
     Only servers with the usual number of adapters take part, the one that most hosts share a
@@ -125,37 +130,29 @@ def by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint32]:
         hosts: those to choose from, each once; servers come in the order of their first.
 
     Returns:
-        shape [servers, adapters of each].
+        shape [servers, adapters of each], and a sentence on the servers that are left out, and why;
+        "" where none are.
     """
     server = servers_of(fabric)
     rail = rails_of(fabric, server)
     of_server: dict[int, list[int]] = {}
-    hosts = hosts[rail[hosts] >= 0]
-    for host in hosts.tolist():
+    placed = hosts[rail[hosts] >= 0].tolist()
+    for host in placed:
         of_server.setdefault(int(server[host]), []).append(host)
-    sharing = Counter(len(of_server[int(server[host])]) for host in hosts.tolist())
+    sharing = Counter(len(of_server[int(server[host])]) for host in placed)
     usual = max(sharing, key=lambda size: (sharing[size], size), default=0)
     groups = [own for own in of_server.values() if len(own) == usual]
     ordered = [sorted(own, key=rail.__getitem__) for own in groups]
-    return np.array(ordered, dtype=np.uint32).reshape(len(ordered), usual)
+    seats = np.array(ordered, dtype=np.uint32).reshape(len(ordered), usual)
+    own_of = (len(of_server.get(number, ())) for number in np.unique(server[hosts]).tolist())
+    return seats, _left_out(Counter(own for own in own_of if own != usual), usual)
 
 
-def servers_left_out(fabric: Fabric, hosts: NDArray[np.integer], taken: NDArray[np.integer]) -> str:
-    """A sentence on the servers that `by_server` leaves out, and why; "" where it takes all.
-
-    Args:
-        fabric: whose hosts.
-        hosts: those to choose from.
-        taken: what it chose, shape [servers, adapters of each].
-    """
-    server = servers_of(fabric)
-    rail = rails_of(fabric, server)
-    every = np.unique(server[hosts])
-    left = np.setdiff1d(every, server[taken.ravel()])
-    if len(left) == 0:
+def _left_out(sizes: Counter[int], usual: int) -> str:
+    """A sentence on servers by how many adapters they have on rails."""
+    if not sizes:
         return ""
-    adapters = np.bincount(server[hosts], weights=rail[hosts] >= 0, minlength=int(every[-1]) + 1)
-    sizes = Counter(adapters[left].astype(int).tolist())
+    servers = sizes.total()
     (most, first), *others = sorted(sizes.items(), reverse=True)
     who = f"{first:,}" if others else ("it" if first == 1 else "they")
     each = [
@@ -163,8 +160,8 @@ def servers_left_out(fabric: Fabric, hosts: NDArray[np.integer], taken: NDArray[
         *(f"{number:,} {verb(number, 'has')} {size}" for size, number in others),
     ]
     return (
-        f"{counted(len(left), 'server')} {verb(len(left), 'does')} not take part: {listed(each)}, "
-        f"where the others have {taken.shape[1]}."
+        f"{counted(servers, 'server')} {verb(servers, 'does')} not take part: {listed(each)}, "
+        f"where the others have {usual}."
     )
 
 

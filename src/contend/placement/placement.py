@@ -19,10 +19,9 @@ from contend.placement.order import (
     ORDERS,
     PlaceSpec,
     by_name,
-    by_server,
     choose_by_place,
     leaf_by_leaf,
-    servers_left_out,
+    seats_by_server,
 )
 from contend.units import counted, nearest
 
@@ -152,8 +151,8 @@ def parse(
         among = np.array(listed, dtype=np.uint32)
         if spec == "rings":
             among = leaf_by_leaf(fabric, among)
-        seats = by_server(fabric, among)
-        slots, left_out = seats.ravel().tolist(), servers_left_out(fabric, among, seats)
+        seats, left_out = seats_by_server(fabric, among)
+        slots = seats.ravel().tolist()
     elif spec in ORDERS:
         slots = ORDERS[spec](fabric).tolist()
     elif (place := PlaceSpec.parse(spec)) is not None:

@@ -2,113 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 import contend
 from contend import report
 from contend.fabric import (
     Fabric,
-    free_ports,
     missing_cables,
     rails_of,
     server_names,
-    with_cables,
     without_numbers,
 )
-from contend.report import Document
 from contend.routes import all_to_all_load, compute, find_route, mended
-
-Opened = Callable[[Document], Page]
-
-
-@pytest.fixture(scope="module")
-def browser(require_program: Callable[[str], str]) -> Iterator[Browser]:
-    chromium = require_program("chromium")
-    with sync_playwright() as library:
-        browser = library.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """Opens a document's page; it says nothing on the console, and asks for nothing else."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: said.append(f"error: dialog {dialog.message}"))
-    page.on("request", lambda request: asked.append(request.url))
-
-    def open_page(document: Document) -> Page:
-        path = tmp_path / "page.html"
-        document.draw(path)
-        page.goto(path.as_uri())
-        page.wait_for_selector("body[data-ready]")
-        return page
-
-    yield open_page
-    assert not [line for line in said if line.startswith(("error", "warning"))]
-    assert all(url.startswith(("file:", "data:", "blob:")) for url in asked)
-    page.close()
-
-
-@pytest.fixture(scope="module")
-def routed() -> Fabric:
-    """Four leaves of four hosts below two switches, by two cables each."""
-    return contend.load("fig1", route="minhop")
-
-
-def search(page: Page, words: str) -> None:
-    page.keyboard.press("/")
-    page.keyboard.type(words)
-    page.keyboard.press("Enter")
-
-
-def title(page: Page) -> str:
-    return page.locator("#panel h2").inner_text()
-
-
-def click_at(page: Page, x: float, y: float, pane: int = 0) -> None:
-    """Clicks where the drawing has a place, given in its own inches."""
-    left, top = page.evaluate(
-        """([pane, x, y]) => {
-          const { x_range: xs, y_range: ys, inner_width: wide, inner_height: high } =
-            explorer.canvas.panes[pane];
-          const box = document.getElementById("drawing").getBoundingClientRect();
-          // The panes share the drawing evenly.
-          const left = box.left + pane * (box.width / 2);
-          return [left + (x - xs.start) / (xs.end - xs.start) * wide,
-                  box.top + (ys.end - y) / (ys.end - ys.start) * high];
-        }""",
-        [pane, x, y],
-    )
-    page.mouse.click(left, top)
-
-
-def ends(fabric: Fabric, channel: int) -> list[str]:
-    """Both ends of a channel, without the words that say what they are."""
-    said = ('switch "', 'host "', '"')
-    names = list(fabric.channel_ends(channel))
-    for word in said:
-        names = [name.replace(word, "") for name in names]
-    return names
-
-
-def cells(page: Page, caption: str) -> list[list[str]]:
-    """The rows of the panel's table of that name."""
-    table = page.locator("#panel table", has=page.locator("caption", has_text=caption)).first
-    return [row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()]
-
-
-def number(text: str) -> float:
-    return float(text.replace(",", ""))
+from opened_pages import Opened, cells, click_at, ends, number, search, title
 
 
 def test_a_switch_is_found_by_name_guid_and_lid(opened: Opened, routed: Fabric) -> None:
@@ -278,134 +185,6 @@ def test_tables_are_sorted_by_a_click(opened: Opened, routed: Fabric) -> None:
         for row in table.locator("tbody tr").all()
     ]
     assert values == sorted(values, reverse=True)
-
-
-@pytest.fixture
-def states(routed: Fabric) -> tuple[Fabric, Fabric]:
-    """A network, and itself with a cable less, one more, and a host on another switch."""
-    leaf_1, leaf_4, top = (
-        routed.switch_label.index(name) for name in ("leaf 1", "leaf 4", "top 2")
-    )
-    less = without_numbers(routed, cables=[0]).fabric
-    less = less.replace(switch_ports=less.switch_ports + 2)
-    more, _ = with_cables(less, [(leaf_4, top)])
-    place, ports = more.host_switch.copy(), more.host_port.copy()
-    place[-1], ports[-1] = leaf_1, free_ports(more)[leaf_1][0]
-    moved = more.replace(host_switch=place, host_port=ports)
-    return routed, compute(moved, "minhop")
-
-
-def test_two_states_of_a_network_stand_beside_each_other(
-    opened: Opened, states: tuple[Fabric, Fabric]
-) -> None:
-    old, new = states
-    changed = contend.diff(old, new)
-    document = report.changes_document(changed)
-    page = opened(document)
-    assert page.evaluate("explorer.canvas.panes.map((pane) => pane.visible)") == [True, True]
-    assert page.locator("#captions span").all_inner_texts() == [
-        f"before: {old.name}",
-        f"now: {new.name}",
-    ]
-    # What changed is listed as in the JSON; a host that moved stands at two places.
-    told = cells(page, "What changed")
-    hows = sorted(change.how for change in document.record.changes)
-    assert sorted({row[1].split(",")[0] for row in told}) == sorted(set(hows))
-    most = page.evaluate("explorer.network.views.map((view) => explorer._layerOf(view).most)")
-    assert most[0] == most[1]
-    # What channels carry of both, in the order of each.
-    ends_of = {
-        frozenset(ends(state, 2 * cable)): cable
-        for state in states
-        for cable in range(state.cables)
-    }
-    assert len(ends_of) == old.cables + 1
-    for state, column in ((old, 2), (new, 3)):
-        load = all_to_all_load(state)
-        for cable in (0, 5, state.cables - 1):
-            near, far = ends(state, 2 * cable)
-            page.evaluate(
-                """([near, far]) => {
-                  const named = (cable) => [`${near} – ${far}`, `${far} – ${near}`]
-                    .includes(explorer.network.cableName(cable));
-                  const cables = [...Array(explorer.network.cables).keys()];
-                  explorer.choose({ kind: "cable", number: cables.find(named) });
-                }""",
-                [near, far],
-            )
-            rows = {(row[0], row[1]): row[column] for row in cells(page, "What it carries")}
-            for back, way in enumerate((f"{near} → {far}", f"{far} → {near}")):
-                assert number(rows[way, "all routes"]) == load[2 * cable + back]
-
-
-def test_a_click_in_one_state_shows_the_part_in_both(
-    opened: Opened, states: tuple[Fabric, Fabric]
-) -> None:
-    old, new = states
-    page = opened(report.changes_document(contend.diff(old, new)))
-    page.wait_for_function("explorer.canvas.panes[1].inner_width > 100")
-    framed = "[0, 1].map((pane) => explorer.canvas.source('chosen', pane).data.x.length)"
-    lines = "[0, 1].map((pane) => explorer.canvas.source('chosen-lines', pane).data.xs.length)"
-    for pane in (0, 1):
-        top = new.switch_label.index("top 2")
-        click_at(page, *page.evaluate(f"explorer.canvas.place({top}, {pane})"), pane=pane)
-        page.wait_for_selector("#panel h2:has-text('top 2')")
-        assert page.evaluate(framed) == [1, 1]
-        page.keyboard.press("Escape")
-    page.locator("#panel tr", has_text="removed").locator("button.link").click()
-    assert page.evaluate(lines) == [1, 0]
-    assert "only before" in page.locator("#panel dl").inner_text()
-    page.keyboard.press("Escape")
-    page.locator("#panel tr", has_text="moved, before").locator("button.link").click()
-    # The host and its switch, at its place in each state.
-    assert page.evaluate(framed) == [2, 2]
-    for pane, state in enumerate((old, new)):
-        x = page.evaluate(f"explorer.canvas.source('chosen', {pane}).data.x")
-        assert page.evaluate(f"explorer.canvas.place({state.host_switch[-1]}, {pane})[0]") in x
-    host = new.host_label[-1]
-    assert title(page) == host
-    page.get_by_role("button", name="Route from here").click()
-    search(page, "2")
-    routes = [row[0] for row in cells(page, f"{host} (before) → 2")]
-    route = find_route(old, old.host_label.index(host), old.host_label.index("2"))
-    assert [way.replace(" (before)", "") for way in routes] == [
-        " → ".join(ends(old, one)) for one in route.channels
-    ]
-    route = find_route(new, new.hosts - 1, new.host_label.index("2"))
-    assert [row[0] for row in cells(page, f"{host} → 2")] == [
-        " → ".join(ends(new, one)) for one in route.channels
-    ]
-
-
-def test_networks_that_have_little_in_common_keep_their_own_places(opened: Opened) -> None:
-    old, new = (contend.load(name, route="minhop") for name in ("xgft:2;4,4;1,2", "hypercube:4"))
-    page = opened(report.changes_document(contend.diff(old, new)))
-    shown = [
-        page.evaluate(f"explorer.canvas.source('lines', {pane}).data.xs.length") for pane in (0, 1)
-    ]
-    pairs = [
-        len({*map(tuple, np.sort([state.cable_from, state.cable_to], axis=0).T.tolist())})
-        for state in (old, new)
-    ]
-    assert shown == pairs
-    page.locator("#layer").select_option("all routes")
-    for pane, state in enumerate((old, new)):
-        heading = page.locator("#panel h3").nth(pane).inner_text()
-        assert heading.endswith(f": {state.name}")
-        first = page.locator("#panel table").nth(pane).locator("tbody tr").first
-        channel, load = first.locator("td").all_inner_texts()
-        assert number(load) == all_to_all_load(state).max()
-        names = [
-            ends(state, one)
-            for one in np.flatnonzero(all_to_all_load(state) == number(load)).tolist()
-        ]
-        assert channel.split(" → ") in [
-            [one.removeprefix("switch ") for one in two] for two in names
-        ]
-    # A host that both have is framed in both.
-    search(page, new.host_label[3])
-    framed = "[0, 1].map((pane) => explorer.canvas.source('chosen', pane).data.x.length)"
-    assert page.evaluate(framed) == [2, 2]
 
 
 def test_missing_cables_are_marked_and_told_at_both_ends(opened: Opened) -> None:

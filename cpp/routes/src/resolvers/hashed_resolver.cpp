@@ -8,11 +8,11 @@ namespace contend {
 
 namespace {
 
-class HashedResolver final : public Resolver {
+class HashedResolver final : public WrittenResolver<HashedResolver> {
  public:
   HashedResolver(const Fabric& fabric, const Places& places, NextHops next, const Hashing& hashing)
-      : Resolver(places.hosts.size(), fabric.switch_channels(),
-                 std::max<std::size_t>(next.hops, 1) * hashing.flows, hashing.flows),
+      : WrittenResolver(places.hosts.size(), fabric.switch_channels(),
+                        std::max<std::size_t>(next.hops, 1) * hashing.flows, hashing.flows),
         hashing_(hashing),
         hops_(std::max<std::size_t>(next.hops, 1)),
         switches_(fabric.switches()),
@@ -30,36 +30,21 @@ class HashedResolver final : public Resolver {
            (next_.members.size() + to_.size()) * sizeof(ChannelId);
   }
 
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint16_t* channels) const override {
-    walk(source, target, 0, channels);
-  }
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint32_t* channels) const override {
-    walk(source, target, 0, channels);
-  }
-  void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
-                     std::uint64_t draw, std::uint16_t* channels) const override {
-    walk(source, target, draw, channels);
-  }
-  void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
-                     std::uint64_t draw, std::uint32_t* channels) const override {
-    walk(source, target, draw, channels);
-  }
-
  private:
+  friend WrittenResolver<HashedResolver>;
+
   template <class Out>
-  void walk(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
-            Out* channels) const {
+  void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
+             Out* channels) const {
     const Hashes hashes(draw, hashing_.alike);
     // Known when it is compiled, one flow costs what it did alone.
-    if (hashing_.flows == 1) return walk_flows<1>(source, target, hashes, channels);
-    walk_flows<0>(source, target, hashes, channels);
+    if (hashing_.flows == 1) return write_flows<1>(source, target, hashes, channels);
+    write_flows<0>(source, target, hashes, channels);
   }
 
   template <std::size_t Flows, class Out>
-  void walk_flows(std::span<const Place> source, std::span<const Place> target,
-                  const Hashes& hashes, Out* channels) const {
+  void write_flows(std::span<const Place> source, std::span<const Place> target,
+                   const Hashes& hashes, Out* channels) const {
     const std::size_t flows = Flows > 0 ? Flows : hashing_.flows;
     const std::size_t hops = hops_;
     for (std::size_t m = 0; m < source.size(); ++m) {

@@ -13,11 +13,11 @@ constexpr std::uint32_t kUnit = 1024;
 /// Times that a round looks at each of its ways, roughly: few where switches are alike.
 constexpr std::uint64_t kPasses = 100;
 
-class IdealResolver final : public Resolver {
+class IdealResolver final : public SplittingResolver {
  public:
   IdealResolver(const Fabric& fabric, const Places& places, NextHops next)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(next.hops, 1),
-                 kUnit) {
+      : SplittingResolver(places.hosts.size(), fabric.switch_channels(),
+                          std::max<std::size_t>(next.hops, 1), kUnit) {
     const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
     for (const HostId host : places.hosts) {
       ways_.leaf_of.push_back(number[fabric.host_switch(host)]);
@@ -28,7 +28,6 @@ class IdealResolver final : public Resolver {
     ways_.next = std::move(next);
   }
 
-  bool tabled() const override { return false; }
   std::size_t bytes() const override {
     return (ways_.next.set_of.size() + ways_.next.members.size() + ways_.to.size()) *
            sizeof(std::uint32_t);
@@ -36,18 +35,7 @@ class IdealResolver final : public Resolver {
   const IdealWays* ideal_ways() const override { return &ways_; }
   std::uint64_t work_of_round() const override { return work_; }
 
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const override {
-    refuse();
-  }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const override {
-    refuse();
-  }
-
  private:
-  [[noreturn]] static void refuse() {
-    throw Error("routes that take one way at a time, got some that split as others are sent");
-  }
-
   IdealWays ways_;
   std::uint64_t work_ = 0;
 };

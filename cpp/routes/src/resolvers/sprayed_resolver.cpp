@@ -15,28 +15,20 @@ namespace contend {
 
 namespace {
 
-class SprayedResolver final : public Resolver, private Ways {
+class SprayedResolver final : public SplittingResolver, private Ways {
  public:
   SprayedResolver(const Fabric& fabric, const Places& places, NextHops next)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(next.hops, 1),
-                 kSprayUnit),
+      : SplittingResolver(places.hosts.size(), fabric.switch_channels(),
+                          std::max<std::size_t>(next.hops, 1), kSprayUnit),
         ways_(fabric, std::move(next)) {
     const std::vector<std::uint32_t> number = ways_.next().source_number(fabric.switches());
     for (const HostId host : places.hosts) leaf_.push_back(number[fabric.host_switch(host)]);
     for (const SwitchId end : ways_.next().ends) leaf_of_class_.push_back(number[end]);
   }
 
-  bool tabled() const override { return false; }
   std::size_t bytes() const override { return ways_.bytes(); }
   const Ways* ways() const override { return this; }
   std::uint64_t work_of_round() const override { return ways_.work(); }
-
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const override {
-    refuse();
-  }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const override {
-    refuse();
-  }
 
   std::size_t leaves() const override { return ways_.next().sources.size(); }
   std::uint32_t leaf_of(Place place) const override { return leaf_[place]; }
@@ -152,10 +144,6 @@ class SprayedResolver final : public Resolver, private Ways {
   }
 
  private:
-  [[noreturn]] static void refuse() {
-    throw Error("routes that take one way at a time, got some that split every message");
-  }
-
   template <class Visit>
   void for_each_target(std::span<const std::uint32_t> messages, const Visit& visit) const {
     const std::size_t count = leaves();

@@ -51,12 +51,10 @@ TreeFormula::TreeFormula(const Fabric& fabric, const CompleteTree& tree, const P
                         return sum + std::size_t{tree.leaves} / step.leaves * step.cables();
                       });
   if (cables != fabric.cables()) throw Error("a tree that belongs to the fabric");
-  std::vector<SwitchId> leaf;
   for (const HostId host : places.hosts) {
     if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
-    leaf.push_back(fabric.host_switch(host));
   }
-  steps_ = tree.steps_between(leaf);
+  steps_ = tree.steps_between(fabric, places.hosts);
   const std::span<const CompleteTree::Step> steps(tree.steps.data(), steps_);
   const std::vector<HostId> number = numbers_of_hosts(fabric);
   words_.reserve(2 * steps_ * places.hosts.size());

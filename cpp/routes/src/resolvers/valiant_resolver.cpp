@@ -16,22 +16,14 @@ namespace {
 constexpr std::uint32_t kUnit = 1024;
 
 /// What routes by way of stops have in common: leaves are counted, and classes are leaves.
-class ByStops : public Resolver, protected Ways {
+class ByStops : public SplittingResolver, protected Ways {
  public:
   ByStops(const Fabric& fabric, const Places& places, const Stops& stops, const Remains* rest)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), 1, kUnit),
+      : SplittingResolver(places.hosts.size(), fabric.switch_channels(), 1, kUnit),
         traffic_(fabric, places, stops, rest) {}
 
-  bool tabled() const final { return false; }
   std::size_t bytes() const override { return traffic_.bytes(); }
   const Ways* ways() const final { return this; }
-
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const final {
-    refuse();
-  }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const final {
-    refuse();
-  }
 
   std::size_t leaves() const final { return traffic_.leaves(); }
   std::uint32_t leaf_of(Place place) const final { return traffic_.leaf_of(place); }
@@ -42,9 +34,6 @@ class ByStops : public Resolver, protected Ways {
   }
 
  protected:
-  [[noreturn]] static void refuse() {
-    throw Error("routes that take one way at a time, got some that split every message");
-  }
   const ValiantTraffic& traffic() const { return traffic_; }
 
  private:

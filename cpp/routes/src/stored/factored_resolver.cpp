@@ -206,11 +206,11 @@ class BlockTeller {
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;
 };
 
-class FactoredResolver final : public Resolver {
+class FactoredResolver final : public WrittenResolver<FactoredResolver> {
  public:
   FactoredResolver(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
                    const Places& places, std::size_t stride)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), stride) {
+      : WrittenResolver(places.hosts.size(), fabric.switch_channels(), stride) {
     if (!places.spread) trees_.emplace(fabric, tables, addresses, places);
   }
 
@@ -256,16 +256,9 @@ class FactoredResolver final : public Resolver {
            hops_.size() * sizeof(Hop) + (sources_.size() + targets_.size()) * sizeof(Source);
   }
 
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint16_t* channels) const override {
-    look_up(source, target, channels);
-  }
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint32_t* channels) const override {
-    look_up(source, target, channels);
-  }
-
  private:
+  friend WrittenResolver<FactoredResolver>;
+
   struct Source {
     std::uint32_t sets;  ///< where those of its leaf begin
     std::uint32_t hops;  ///< where those of its leaf begin
@@ -301,7 +294,8 @@ class FactoredResolver final : public Resolver {
 
   /// Three passes over a few messages: what a load of one waits for, loads of others hide.
   template <class Out>
-  void look_up(std::span<const Place> source, std::span<const Place> target, Out* out) const {
+  void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t,
+             Out* out) const {
     constexpr std::size_t kTogether = 128;
     Word routes[kTogether];
     std::uint32_t ports[kTogether];  // where those of the switch that it is at begin

@@ -12,11 +12,12 @@ namespace {
 /// Messages walked in step: enough for their cache misses to overlap.
 constexpr std::size_t kTogether = 64;
 
-class WalkingResolver final : public Resolver {
+class WalkingResolver final : public WrittenResolver<WalkingResolver> {
  public:
   WalkingResolver(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
                   const Places& places, std::size_t hops)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(hops, 1)),
+      : WrittenResolver(places.hosts.size(), fabric.switch_channels(),
+                        std::max<std::size_t>(hops, 1)),
         tables_(tables),
         columns_(fabric, addresses, places) {
     if (!places.spread) trees_.emplace(fabric, tables, addresses, places);
@@ -37,16 +38,9 @@ class WalkingResolver final : public Resolver {
   const RouteTrees* trees() const override { return trees_ ? &*trees_ : nullptr; }
   std::size_t bytes() const override { return steps_.size() * sizeof(Step); }
 
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint16_t* channels) const override {
-    walk(source, target, channels);
-  }
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint32_t* channels) const override {
-    walk(source, target, channels);
-  }
-
  private:
+  friend WrittenResolver<WalkingResolver>;
+
   /// What leaving a switch by a port comes to; kNoChannel where that leaves the network.
   struct Step {
     ChannelId channel;
@@ -72,7 +66,8 @@ class WalkingResolver final : public Resolver {
   }
 
   template <class Out>
-  void walk(std::span<const Place> source, std::span<const Place> target, Out* channels) const {
+  void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t,
+             Out* channels) const {
     for (std::size_t first = 0; first < source.size(); first += kTogether) {
       Walker walkers[kTogether];
       std::size_t walking = 0;

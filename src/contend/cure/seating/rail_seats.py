@@ -14,7 +14,7 @@ from contend.cure.servers import Servers
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
 from contend.pattern import rails_told
-from contend.placement import HostChoice, by_server, leaf_by_leaf, parse, servers_left_out
+from contend.placement import HostChoice, by_server, leaf_by_leaf, parse, seats_by_server
 
 # Samples by which a start is chosen where there are more servers than needed.
 _SAMPLES = 24
@@ -65,13 +65,15 @@ def servers_to_choose(
     many rails as servers have adapters; None otherwise.
 
     Returns:
-        shape [servers, rails], and a sentence as `servers_left_out` has it.
+        shape [servers, rails], and a sentence as `seats_by_server` has it.
     """
     told = rails_told(source) if isinstance(source, str) else None
     if source is not None and told is None:
         return None
     order = parse(placement or "given", fabric, hosts=hosts).hosts
-    placed = by_server(fabric, order[np.sort(np.unique(order, return_index=True)[1])])
+    placed, left_out = seats_by_server(
+        fabric, order[np.sort(np.unique(order, return_index=True)[1])]
+    )
     rails = placed.shape[1]
     if source is None and rails < 2:
         raise UsageError(
@@ -80,7 +82,7 @@ def servers_to_choose(
         )
     if rails < 2 or told not in (None, rails):
         return None
-    return placed, servers_left_out(fabric, order, placed)
+    return placed, left_out
 
 
 def seat_servers(

@@ -35,8 +35,8 @@ struct CompleteTree {
   std::vector<Step> steps;  ///< from the leaves up
   SwitchId top = 0;         ///< first switch of the highest level
 
-  /// How many of the steps lead from some leaf of these to another; all are below `leaves`.
-  std::size_t steps_between(std::span<const SwitchId> some) const;
+  /// How many of the steps lead from some host of these to another.
+  std::size_t steps_between(const Fabric& fabric, std::span<const HostId> hosts) const;
 };
 
 /// The fabric as a complete tree; null where it is none, or is numbered otherwise.

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "contend/base/error.hpp"
 #include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/tables.hpp"
@@ -94,6 +96,53 @@ class Resolver {
   std::size_t switch_channels_;
   std::size_t stride_;
   std::uint32_t unit_;
+};
+
+/// A resolver that writes channels of either width by one function of its own,
+/// `write(source, target, draw, channels)`.
+template <class Self>
+class WrittenResolver : public Resolver {
+ public:
+  using Resolver::Resolver;
+
+  void resolve(std::span<const Place> source, std::span<const Place> target,
+               std::uint16_t* channels) const final {
+    self().write(source, target, 0, channels);
+  }
+  void resolve(std::span<const Place> source, std::span<const Place> target,
+               std::uint32_t* channels) const final {
+    self().write(source, target, 0, channels);
+  }
+  void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
+                     std::uint64_t draw, std::uint16_t* channels) const final {
+    self().write(source, target, draw, channels);
+  }
+  void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
+                     std::uint64_t draw, std::uint32_t* channels) const final {
+    self().write(source, target, draw, channels);
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+/// A resolver of messages that all split: there is no one way to write.
+class SplittingResolver : public Resolver {
+ public:
+  using Resolver::Resolver;
+
+  bool tabled() const final { return false; }
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const final {
+    refuse();
+  }
+  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const final {
+    refuse();
+  }
+
+ protected:
+  [[noreturn]] static void refuse() {
+    throw Error("routes that take one way at a time, got some that split messages");
+  }
 };
 
 /// resolve_drawn() for any number of messages, which can be interrupted.
