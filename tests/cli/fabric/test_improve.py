@@ -87,3 +87,10 @@ def test_what_is_no_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["fabric", "improve", *TREE, "--route", "shortest"]) == 2
     assert "no engine 'shortest'" in capsys.readouterr().err
     assert run(["fabric", "improve", *TREE, "--cables", "0"]) == 2
+
+
+def test_one_kind_of_cables_is_told_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["fabric", "improve", "xgft:2;4,6;1,4", "--route", "valiant", "--ports", "20"]
+    assert run([*command, "--cables", "1"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("The one kind of cables tried gains nothing measurable: ")

@@ -67,10 +67,10 @@ def _nothing(found: Improvement) -> str:
             f"No cable between two of the {found.free_ports:,} free ports shortens or relieves a "
             "route: there is nothing to gain"
         )
-    line = (
-        f"None of the {counted(found.tried, 'kind')} of cables tried gains anything measurable: "
-        f"{_who(found)} {_share(found.before)} of a link's rate"
-    )
+    tried = f"None of the {found.tried:,} kinds of cables tried gains anything"
+    if found.tried == 1:
+        tried = "The one kind of cables tried gains nothing"
+    line = f"{tried} measurable: {_who(found)} {_share(found.before)} of a link's rate"
     if found.bound is not None:
         line += f"; cuts allow at most {percent(found.bound)}"
     return f"{line}{_other_tables(found)}"
