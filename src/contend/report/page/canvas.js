@@ -324,12 +324,14 @@ class Canvas {
       if (scene.bundled && fabric.short[number] === this.network.groupName[groups.of[number]]) continue;
       const room = pitch[number] * scale;
       const flat = Math.min(LETTERS.most, (0.95 * room) / (WIDTH_OF_LETTER * fabric.short[number].length));
-      // The highest have their cables below, and their names above.
-      const above = !scene.bundled && level[number] === top && top > 1;
+      // In rows, names that are too wide stand upright; the highest row has its cables below, and
+      // its names above.
+      const inRows = !scene.bundled && top > 1;
+      const above = inRows && level[number] === top;
       const below = { along: above ? "bottom" : "top", across: "center" };
       const at = y + (above ? 1 : -1) * (scene.side / 2 + 3 / scale);
       if (flat >= LETTERS.least) add(x, at, fabric.short[number], flat, below);
-      else if (room >= LETTERS.least + 2 && !scene.bundled) {
+      else if (room >= LETTERS.least + 2 && inRows) {
         const tall = { angle: Math.PI / 2, across: above ? "left" : "right", along: "middle" };
         add(x, at, fabric.short[number], Math.min(room - 2, LETTERS.most - 2), tall);
       }

@@ -33,25 +33,20 @@ class Places {
     return [this.scene.place[2 * number], this.scene.place[2 * number + 1]];
   }
 
-  /** Distance of every switch to the next one beside it. */
+  /** Distance of every switch to the nearest other one. */
   _pitches() {
-    const rows = new Map();
-    for (let number = 0; number < this.network.switches; number++) {
-      const [x, y] = this.of(number);
-      const row = Math.round(y * 500);
-      if (!rows.has(row)) rows.set(row, []);
-      rows.get(row).push([x, number]);
-    }
-    const pitch = new Float64Array(this.network.switches).fill(this.scene.width);
-    for (const row of rows.values()) {
-      row.sort((one, other) => one[0] - other[0]);
-      for (let at = 1; at < row.length; at++) {
-        const apart = row[at][0] - row[at - 1][0];
-        for (const [, number] of [row[at], row[at - 1]]) {
-          pitch[number] = Math.min(pitch[number], apart);
+    const { place, width } = this.scene;
+    const pitch = new Float64Array(this.network.switches).fill(width);
+    const byX = [...pitch.keys()].sort((one, other) => place[2 * one] - place[2 * other]);
+    byX.forEach((one, at) => {
+      for (const step of [-1, 1]) {
+        for (let next = at + step; next >= 0 && next < byX.length; next += step) {
+          const [across, along] = [0, 1].map((axis) => place[2 * byX[next] + axis] - place[2 * one + axis]);
+          if (Math.abs(across) >= pitch[one]) break;
+          pitch[one] = Math.min(pitch[one], Math.hypot(across, along));
         }
       }
-    }
+    });
     return pitch;
   }
 

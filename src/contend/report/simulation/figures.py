@@ -152,7 +152,8 @@ def _comparison_finding(
         carried = percent_range(min(cuts), max(cuts)).replace(".0 ", " ")
         return f"{where}{patterns} {gets} {shares} of the link speed; {cut} could carry {carried}"
     best = max(range(len(estimates)), key=lambda i: estimates[i].mean)
-    return f"{patterns} {gets} most on {labels(simulations)[best]}: {percent(means[best])}"
+    case = labels(simulations)[best]
+    return f"{patterns} {gets} {percent(means[best])} of the link speed in the best case: {case}"
 
 
 _NAMED = 3
