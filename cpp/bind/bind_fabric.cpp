@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/fabric/complete_tree.hpp"
+#include "contend/fabric/dragonfly.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/fabric/minimum_cut.hpp"
@@ -82,6 +83,10 @@ void bind_fabric(nb::module_& m) {
   nb::class_<CompleteTree>(m, "CompleteTree");
   m.def("find_complete_tree", &find_complete_tree, nb::arg("fabric"),
         nb::sig("def find_complete_tree(fabric: Fabric) -> CompleteTree | None"),
+        nb::call_guard<Released>());
+  nb::class_<Dragonfly>(m, "Dragonfly");
+  m.def("find_dragonfly", &find_dragonfly, nb::arg("fabric"),
+        nb::sig("def find_dragonfly(fabric: Fabric) -> Dragonfly | None"),
         nb::call_guard<Released>());
   m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),

@@ -8,6 +8,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
+#include "contend/routes/dragonfly_hops.hpp"
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
@@ -70,6 +71,15 @@ std::unique_ptr<Resolver> hashed_tree_resolver(const Fabric& fabric, const Compl
   const Places places{as_vector(hosts), false};
   const Released released;
   return make_hashed_tree_resolver(fabric, tree, places, {flows, alike});
+}
+
+std::unique_ptr<Resolver> hashed_dragonfly_resolver(const Fabric& fabric,
+                                                    const Dragonfly& dragonfly,
+                                                    const Vector<std::uint32_t>& hosts,
+                                                    std::uint32_t flows, bool alike) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_hashed_dragonfly_resolver(fabric, dragonfly, places, {flows, alike});
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
@@ -291,6 +301,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("hosts"), nb::keep_alive<0, 1>());
   m.def("make_hashed_tree_resolver", &hashed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
         nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
+  m.def("make_hashed_dragonfly_resolver", &hashed_dragonfly_resolver, nb::arg("fabric"),
+        nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),

@@ -36,6 +36,18 @@ TREES = [
     "xgft:3;4,3,5;1,4,3;1,1,2",
     "xgft:4;2,3,2,4;1,3,2,2;1,2,1,2",
 ]
+# With one global cable between two groups or several, most groups, one of one switch, one alone.
+DRAGONFLIES = [
+    "dragonfly:2,4,2",
+    "dragonfly:3,6,3,11",
+    "dragonfly:1,8,4,12",
+    "dragonfly:2,5,3,6",
+    "dragonfly:1,4,5,9",
+    "dragonfly:3,1,5,3",
+    "dragonfly:2,7,1,8",
+    "dragonfly:2,6,2,2",
+    "dragonfly:2,9,1,1",
+]
 # All pairs of hosts up to so many, a sample of them beyond.
 _MOST_PAIRS = 1 << 17
 
@@ -159,6 +171,63 @@ def test_hashes_choose_the_channels_that_they_chose_in_sets(
         sets = _core.make_hashed_resolver(core, hosts, *options, None)
         for draw in (0, 3):
             assert_array_equal(computed.routes(*pairs, draw), sets.routes(*pairs, draw))
+
+
+def expect_hashes_as_in_sets(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
+    """Compares the channels of drawn routes on a dragonfly with those from sets of channels."""
+    core = fabric.core
+    dragonfly = _core.find_dragonfly(core)
+    assert dragonfly is not None
+    pairs = pairs_of(len(hosts))
+    for flows, alike in ((1, False), (3, True)):
+        computed = _core.make_hashed_dragonfly_resolver(core, dragonfly, hosts, flows, alike)
+        sets = _core.make_hashed_resolver(core, hosts, flows, alike, None)
+        for draw in (0, 3):
+            assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
+
+
+def in_order(
+    resolver: _core.Resolver, pairs: tuple[NDArray[np.uint32], NDArray[np.uint32]], draw: int
+) -> NDArray[np.int64]:
+    """The channels of every flow in their order, shape [flows, 3], with -1 behind them."""
+    rows = resolver.routes(*pairs, draw).astype(np.int64)
+    flows = rows.reshape(len(rows) * resolver.unit, -1)
+    longest = np.full((len(flows), 3), -1)
+    longest[:, : flows.shape[1]] = np.where(flows < resolver.switch_channels, flows, -1)
+    return longest
+
+
+@pytest.mark.parametrize("spec", DRAGONFLIES)
+def test_hashes_choose_on_dragonflies_what_they_chose_in_sets(spec: str) -> None:
+    fabric = make(spec)
+    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_hashes_as_in_sets(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), switches=st.integers(1, 9), uplinks=st.integers(1, 6))
+def test_on_any_dragonfly_with_hosts_anywhere(
+    data: st.DataObject, switches: int, uplinks: int
+) -> None:
+    groups = data.draw(st.integers(2, min(switches * uplinks + 1, 200 // switches)))
+    whole = make(f"dragonfly:1,{switches},{uplinks},{groups}")
+    gone = data.draw(st.sets(st.integers(1, whole.hosts), max_size=whole.hosts - 2))
+    fabric = without(whole, [f"host {number}" for number in gone]).fabric if gone else whole
+    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+
+
+def test_large_dragonflies_keep_no_sets_of_channels() -> None:
+    # 2,064 switches with hosts: their square is above the limit from which a formula counts.
+    fabric = compute(make("dragonfly:1,16,8"), "ecmp,flows=2")
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    # A set of channels for every two switches takes 17 MB, the bits of 129 groups two kilobytes.
+    assert resolver.bytes < 50_000
+    sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
+    pairs = pairs_of(fabric.hosts)
+    assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
+    cut = without(fabric, ["group 1 switch 1:3"]).fabric
+    assert _core.find_dragonfly(cut.core) is None
 
 
 @pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])

@@ -14,6 +14,10 @@ from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.without_tables import RoutesWithoutTables
 from contend.routes.routes import unreachable
 
+# Leaves times switches: what next hops are kept of. Beyond it a formula counts where there is one.
+# For sprayed messages sums of parts and the formula may differ by rounding, so small fabrics stay.
+_MOST_WAYS = 1 << 22
+
 
 @dataclass(frozen=True)
 class HashedRoutes(RoutesWithoutTables):
@@ -51,6 +55,12 @@ class HashedRoutes(RoutesWithoutTables):
         tree = _core.find_complete_tree(fabric.core) if rest is None else None
         if tree is not None:
             return _core.make_hashed_tree_resolver(fabric.core, tree, hosts, self.flows, self.alike)
+        if rest is None and are_many(fabric, hosts):
+            dragonfly = _core.find_dragonfly(fabric.core)
+            if dragonfly is not None:
+                return _core.make_hashed_dragonfly_resolver(
+                    fabric.core, dragonfly, hosts, self.flows, self.alike
+                )
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
@@ -64,6 +74,11 @@ class HashedRoutes(RoutesWithoutTables):
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
         """The channels among which a hash chooses."""
         return shortest_next_hops(fabric, hosts)
+
+
+def are_many(fabric: Fabric, hosts: NDArray[np.uint32]) -> bool:
+    """Whether ways from leaf to leaf take more memory than a formula is worth."""
+    return len(np.unique(fabric.host_switch[hosts])) * fabric.switches > _MOST_WAYS
 
 
 def shortest_next_hops(fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:

@@ -11,12 +11,8 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
-from contend.routes.multipath.hashed import NextHops, shortest_next_hops
+from contend.routes.multipath.hashed import NextHops, are_many, shortest_next_hops
 from contend.routes.multipath.without_tables import RoutesWithoutTables
-
-# Leaves times switches: what next hops are kept of. Beyond it even loads are counted by a formula
-# where there is one; sums of parts and the formula may differ by rounding, so small fabrics stay.
-_MOST_WAYS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class SprayedRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf."""
-        if rest is None and not self.by_groups and _are_many(fabric, hosts):
+        if rest is None and not self.by_groups and are_many(fabric, hosts):
             tree = _core.find_complete_tree(fabric.core)
             if tree is not None:
                 return _core.make_sprayed_tree_resolver(fabric.core, tree, hosts)
@@ -58,11 +54,6 @@ class SprayedRoutes(RoutesWithoutTables):
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels that the packets of a message take alike; None where groups count."""
         return None if self.by_groups else shortest_next_hops(fabric, hosts)
-
-
-def _are_many(fabric: Fabric, hosts: NDArray[np.uint32]) -> bool:
-    """Whether ways from leaf to leaf take more memory than a formula is worth."""
-    return len(np.unique(fabric.host_switch[hosts])) * fabric.switches > _MOST_WAYS
 
 
 def group_of_switch(fabric: Fabric, *, by_groups: bool) -> NDArray[np.uint32]:

@@ -1,0 +1,14 @@
+#include "contend/routes/dragonfly_hops.hpp"
+#include "hashed_hops.hpp"
+
+namespace contend {
+
+std::unique_ptr<Resolver> make_hashed_dragonfly_resolver(const Fabric& fabric,
+                                                         const Dragonfly& dragonfly,
+                                                         const Places& places,
+                                                         const Hashing& hashing) {
+  return std::make_unique<HashedHops<DragonflyHops>>(fabric, places,
+                                                     DragonflyHops(dragonfly, false), hashing);
+}
+
+}  // namespace contend
