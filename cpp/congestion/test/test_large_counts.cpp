@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -87,9 +88,9 @@ TEST_CASE("more messages on a channel than a counter is sure to hold are refused
   // Any number in a round, as long as no channel gets more than 100.
   const std::vector<Place> source{0, 1, 2, 3};
   const std::vector<Place> target{1, 2, 3, 0};
-  RoundCounter<std::uint32_t> counter(*resolver, false, 100);
+  RoundCounter<std::uint32_t, std::uint32_t> counter(*resolver, false, 100);
   for (int piece = 0; piece < 100; ++piece) counter.count(source, target);
-  RoundCounter<std::uint32_t> other(*resolver, false, 100);
+  RoundCounter<std::uint32_t, std::uint32_t> other(*resolver, false, 100);
   other.count(source, target);
   CHECK_THROWS_AS(counter.absorb(other), Error);
   const auto count_for_long = [&] {
@@ -97,7 +98,7 @@ TEST_CASE("more messages on a channel than a counter is sure to hold are refused
   };
   CHECK_THROWS_AS(count_for_long(), Error);
   // Hosts' channels as well, and anew in every round.
-  RoundCounter<std::uint32_t> with_hosts(*resolver, true, 100);
+  RoundCounter<std::uint32_t, std::uint32_t> with_hosts(*resolver, true, 100);
   const std::vector<Place> one_source(10, 0);
   const std::vector<Place> one_target(10, 1);
   for (int piece = 0; piece < 10; ++piece) with_hosts.count(one_source, one_target);
@@ -118,7 +119,7 @@ TEST_CASE("a piece may have more messages than a channel can count") {
   // Neighbours: every channel gets one message, and two in all could be counted on each.
   const std::vector<Place> source{0, 1, 2, 3};
   const std::vector<Place> target{1, 2, 3, 0};
-  RoundCounter<std::uint32_t> counter(*resolver, true, 2 * resolver->unit());
+  RoundCounter<std::uint32_t, std::uint32_t> counter(*resolver, true, 2 * resolver->unit());
   counter.count(source, target);
   counter.count(source, target);
   counter.fold();
@@ -132,4 +133,35 @@ TEST_CASE("a piece may have more messages than a channel can count") {
   };
   CHECK_THROWS_WITH_AS(count_three(), "at most 2 messages on a channel in one round can be counted",
                        Error);
+}
+
+TEST_CASE("counters of 16 bits count what those of 32 do, round after round") {
+  const contend::test::ClockwiseRing ring(5);
+  const Places places{{0, 1, 2, 3, 4}, false};
+  const auto resolver = make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
+  RoundCounter<std::uint32_t, std::uint16_t> narrow(*resolver, true);
+  RoundCounter<std::uint32_t, std::uint32_t> wide(*resolver, true);
+  // Five messages two hops on: two on every channel.
+  const std::vector<Place> source{0, 1, 2, 3, 4};
+  const std::vector<Place> target{2, 3, 4, 0, 1};
+  const std::size_t channels = resolver->switch_channels() + 2 * places.hosts.size();
+  std::vector<std::uint64_t> of_narrow(channels, 0), of_wide(channels, 0);
+  // Totals of 16 bits are full several times.
+  for (int round = 0; round < 100'000; ++round) {
+    const auto judged = [&](auto& counter, std::vector<std::uint64_t>& totals) {
+      counter.count(source, target);
+      if (!counter.totals_have_room()) counter.collect_totals(totals);
+      counter.fold();
+      std::vector<std::uint64_t> by_value(counter.values().size(), 0);
+      counter.judge(source, target, {}, false, by_value);
+      counter.finish(by_value);
+      counter.clear();
+      return by_value;
+    };
+    REQUIRE(judged(narrow, of_narrow) == judged(wide, of_wide));
+  }
+  narrow.collect_totals(of_narrow);
+  wide.collect_totals(of_wide);
+  CHECK(of_narrow == of_wide);
+  CHECK(*std::max_element(of_narrow.begin(), of_narrow.end()) == 200'000);
 }

@@ -17,12 +17,8 @@ class PiValues {
   /// Finds them. `usage` is what loads each channel, in parts of messages, `largest` the most of
   /// it, and `unit` what a message counts for.
   void number(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit) {
+    if (largest <= kFew) return number(largest, unit);
     number_.clear();
-    if (largest <= kFew) {
-      values_.resize(std::size_t{std::max(largest, unit)} + 1);
-      std::iota(values_.begin(), values_.end(), 0U);
-      return;
-    }
     values_.assign({0, unit});
     for (const std::uint32_t used : usage) {
       if (used > unit) values_.push_back(used);
@@ -44,6 +40,13 @@ class PiValues {
     values_.insert(values_.end(), pi.begin(), pi.end());
     std::sort(values_.begin(), values_.end());
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+  }
+
+  /// The same by what channels carry at most: every number up to it is its own.
+  void number(std::uint32_t largest, std::uint32_t unit) {
+    number_.clear();
+    values_.resize(std::size_t{std::max(largest, unit)} + 1);
+    std::iota(values_.begin(), values_.end(), 0U);
   }
 
   std::span<const std::uint32_t> values() const { return values_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,8 +23,10 @@ namespace contend {
 
 /// Counts the messages on every channel during one round, then finds every message's pi.
 ///
-/// `Id` holds a channel number. Counters have 32 bits although 16 would often do: adding to them
-/// takes half the time, which is more than their size costs. The calls of a round come in order:
+/// `Id` holds a channel number, `Load` what a channel carries: with 16 bits more of it stays in the
+/// cache, with 32 each is read faster, which is more where all of it stays there. Those of 16 bits
+/// are for rounds that have no more messages, none of which split. The calls of a round come in
+/// order:
 /// count() for every piece, fold() once, judge() for every piece, finish() and clear() once. Where
 /// channels differ in rate, weigh() follows judge(). Several counters can share a round's pieces:
 /// one absorb()s the others before it folds, and these adopt() what it has, judge, and are absorbed
@@ -34,11 +37,11 @@ namespace contend {
 ///
 /// More parts on a channel in one round than a counter is sure to hold are refused; how many
 /// messages a piece has does not matter.
-template <class Id>
+template <class Id, class Load>
 class RoundCounter {
  public:
   /// Half of what a counter holds: a look at all of them is due only when as many more are counted.
-  static constexpr std::uint32_t kMostMessages = 0x7FFF'FFFF;
+  static constexpr std::uint32_t kMostMessages = std::numeric_limits<Load>::max() / 2;
 
   RoundCounter(const Resolver& resolver, bool with_hosts,
                std::uint32_t most_messages = kMostMessages)
@@ -85,17 +88,13 @@ class RoundCounter {
   /// Closes the counting.
   void fold() {
     forget_padding();
-    if (split_) {
-      const std::span<std::uint32_t> between = {usage_.data(), resolver_.switch_channels()};
-      refuse_more(static_cast<std::uint64_t>(split_->spread(unit_, between) + 0.5));
+    if constexpr (kWide) {
+      if (split_) refuse_more(static_cast<std::uint64_t>(split_->spread(unit_, between()) + 0.5));
     }
     const std::uint32_t largest =
         few() ? fold_few() : fold_usage(usage_.data(), total_.data(), usage_.size());
-    if (split_) {
-      split_->find_worst(usage_, largest, unit_, pi_values_);
-    } else {
-      pi_values_.number(usage_, largest, unit_);
-    }
+    most_total_ += largest;
+    find_values(largest);
     counters_.begin(values().size());
   }
 
@@ -124,10 +123,10 @@ class RoundCounter {
       find_route_pi(source, target, look_up_again);
     }
     if (ports_limit()) {
-      const std::uint32_t* const sent = pi_values_.of_channels(usage_) + sent_;
-      const std::uint32_t* const received = sent + places_;
+      const Load* const sent = number_of_channels() + sent_;
+      const Load* const received = sent + places_;
       for (std::size_t m = 0; m < source.size(); ++m) {
-        pi_[m] = std::max(pi_[m], std::max(sent[source[m]], received[target[m]]));
+        pi_[m] = std::max<std::uint32_t>(pi_[m], std::max(sent[source[m]], received[target[m]]));
       }
     }
     if (weight.empty()) {
@@ -176,7 +175,7 @@ class RoundCounter {
     if (few()) {
       for_each_of_few([&](std::size_t channel, std::uint32_t) { usage_[channel] = 0; });
     } else {
-      std::fill(usage_.begin(), usage_.end(), 0U);
+      std::fill(usage_.begin(), usage_.end(), Load{0});
     }
     lone_.clear();
     if (split_) split_->clear();
@@ -189,10 +188,29 @@ class RoundCounter {
     for (std::size_t c = 0; c < between; ++c) channel_messages[c] += total_[c];
     for (std::size_t c = 0; c < 2 * places_; ++c)
       channel_messages[between + c] += total_[sent_ + c];
-    std::fill(total_.begin(), total_.end(), 0U);
+    std::fill(total_.begin(), total_.end(), Load{0});
+    most_total_ = 0;
   }
 
+  /// Whether totals are sure to hold one more round; else collect_totals() comes before fold().
+  bool totals_have_room() const { return most_total_ <= kMostMessages; }
+
  private:
+  static constexpr bool kWide = sizeof(Load) == sizeof(std::uint32_t);
+
+  std::span<std::uint32_t> between() { return {usage_.data(), resolver_.switch_channels()}; }
+
+  /// Lists what pi may be, where the most on any channel is known.
+  void find_values(std::uint32_t largest) {
+    if constexpr (!kWide) {
+      pi_values_.number(largest, unit_);
+    } else if (split_) {
+      split_->find_worst(usage_, largest, unit_, pi_values_);
+    } else {
+      pi_values_.number(usage_, largest, unit_);
+    }
+  }
+
   void refuse_more(std::uint64_t parts) const {
     if (parts <= most_messages_) return;
     throw Error("at most " + std::to_string(most_messages_ / unit_) +
@@ -218,17 +236,17 @@ class RoundCounter {
       count_routes(source.size(), routes_.data() + first * resolver_.stride());
     }
     if (places_ == 0) return;
-    std::uint32_t* const sent = usage_.data() + sent_;
-    std::uint32_t* const received = sent + places_;
+    Load* const sent = usage_.data() + sent_;
+    Load* const received = sent + places_;
     for (std::size_t m = 0; m < source.size(); ++m) {
-      sent[source[m]] += unit_;
-      received[target[m]] += unit_;
+      sent[source[m]] = static_cast<Load>(sent[source[m]] + unit_);
+      received[target[m]] = static_cast<Load>(received[target[m]] + unit_);
     }
   }
 
   void forget_padding() {
     const auto pads = usage_.begin() + static_cast<std::ptrdiff_t>(resolver_.switch_channels());
-    std::fill_n(pads, kPads, 0U);
+    std::fill_n(pads, kPads, Load{0});
   }
 
   bool few() const { return !split_ && lone_.is_few(resolver_.stride(), usage_.size()); }
@@ -246,10 +264,19 @@ class RoundCounter {
   std::uint32_t fold_few() {
     std::uint32_t largest = 0;
     for_each_of_few([&](std::size_t channel, std::uint32_t added) {
-      total_[channel] += added;
-      largest = std::max(largest, usage_[channel]);
+      total_[channel] = static_cast<Load>(total_[channel] + added);
+      largest = std::max<std::uint32_t>(largest, usage_[channel]);
     });
     return largest;
+  }
+
+  /// By channel: the number of the value that it has.
+  const Load* number_of_channels() const {
+    if constexpr (kWide) {
+      return pi_values_.of_channels(usage_);
+    } else {
+      return usage_.data();
+    }
   }
 
   /// Whether ports that several messages share limit these by themselves.
@@ -262,8 +289,8 @@ class RoundCounter {
                        std::span<const std::uint64_t> weight, const Beside& beside) const {
     RoundShares sum;
     const double part = 1.0 / unit_;
-    const std::uint32_t* const sent = usage_.data() + sent_;
-    const std::uint32_t* const received = sent + places_;
+    const Load* const sent = usage_.data() + sent_;
+    const Load* const received = sent + places_;
     for (std::size_t m = 0; m < source.size(); ++m) {
       const double in = injection_[source[m]];
       const double out = ejection_[target[m]];
@@ -308,7 +335,7 @@ class RoundCounter {
   template <std::size_t Stride>
   void add_routes(std::size_t messages, const Id* route) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
-    std::uint32_t* usage = usage_.data();
+    Load* usage = usage_.data();
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
       for_channels<Stride>(route, stride, [&](std::size_t channel) { ++usage[channel]; });
     }
@@ -351,14 +378,15 @@ class RoundCounter {
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
     pi_.resize(std::max(pi_.size(), messages));
-    const std::uint32_t* number = pi_values_.of_channels(usage_);
+    const Load* number = number_of_channels();
     const Id* route = routes_.data();
     std::uint32_t* pi = pi_.data();
     const std::uint32_t whole = pi_values_.of_message(unit_);
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
       // A message that crosses no channel between switches still has its host's, all to itself.
       std::uint32_t most = whole;
-      for (std::size_t k = 0; k < stride; ++k) most = std::max(most, number[route[k]]);
+      for (std::size_t k = 0; k < stride; ++k)
+        most = std::max<std::uint32_t>(most, number[route[k]]);
       pi[m] = most;
     }
   }
@@ -370,8 +398,9 @@ class RoundCounter {
   std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
   std::size_t sent_;    ///< where hosts' injection begins; ejection follows
   /// Channels between switches, padding, injection and ejection.
-  std::vector<std::uint32_t> usage_;
-  std::vector<std::uint32_t> total_;
+  std::vector<Load> usage_;
+  std::vector<Load> total_;
+  std::uint64_t most_total_ = 0;  ///< no total is more
   PiValues pi_values_;
   std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
   std::uint64_t draw_ = 0;

@@ -80,27 +80,27 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
 }
 
 /// A round of pieces that all workers share. What it comes to does not depend on who has which.
-template <class Id>
-RoundAverages run_together(std::deque<Worker<Id>>& workers, std::uint64_t sample,
-                           std::uint32_t round, std::uint32_t pieces, RoundShares* shares) {
+template <class Worker>
+RoundAverages run_together(std::deque<Worker>& workers, std::uint64_t sample, std::uint32_t round,
+                           std::uint32_t pieces, RoundShares* shares) {
   const auto threads = static_cast<int>(workers.size());
   const auto each = [&](const auto& step) {
     in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
-      Worker<Id>& worker = workers[mine.thread()];
+      Worker& worker = workers[mine.thread()];
       worker.start_watch();
       for (const std::size_t piece : mine) step(worker, static_cast<std::uint32_t>(piece));
       worker.stop_watch();
     });
   };
-  Worker<Id>& first = workers.front();
-  for (Worker<Id>& worker : workers) worker.begin(sample, round);
-  each([](Worker<Id>& worker, std::uint32_t piece) { worker.count(piece); });
+  Worker& first = workers.front();
+  for (Worker& worker : workers) worker.begin(sample, round);
+  each([](Worker& worker, std::uint32_t piece) { worker.count(piece); });
   for (std::size_t k = 1; k < workers.size(); ++k) first.absorb(workers[k]);
   first.fold();
   for (std::size_t k = 1; k < workers.size(); ++k) workers[k].adopt(first, sample, round);
   first.begin(sample, round);
   std::vector<RoundShares> found(shares != nullptr ? pieces : 0);
-  each([&](Worker<Id>& worker, std::uint32_t piece) {
+  each([&](Worker& worker, std::uint32_t piece) {
     const RoundShares these = worker.judge(piece, true);
     if (shares != nullptr) found[piece] = these;
   });
@@ -111,14 +111,14 @@ RoundAverages run_together(std::deque<Worker<Id>>& workers, std::uint64_t sample
 }
 
 /// Counts the messages of every (sample, round), each of which is followed.
-template <class Id>
+template <class Worker>
 void count_messages(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                     const Samples& samples, int threads, const ChannelRates* rates,
                     std::span<RoundAverages> cells, std::span<RoundShares> shares,
                     BatchResult& result) {
   const std::uint32_t rounds = pattern.rounds();
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
-  std::deque<Worker<Id>> workers;
+  std::deque<Worker> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
   }
@@ -135,7 +135,7 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
     // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
     in_parallel(
         threads, cells.size(), run_length(cells.size(), threads), [&](const Pieces& pieces) {
-          Worker<Id>& worker = workers[pieces.thread()];
+          Worker& worker = workers[pieces.thread()];
           worker.start_watch();
           for (const std::size_t cell : pieces) {
             cells[cell] = worker.run(samples.first + cell / rounds,
@@ -144,7 +144,14 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
           worker.stop_watch();
         });
   }
-  for (Worker<Id>& worker : workers) worker.add_to(result);
+  for (Worker& worker : workers) worker.add_to(result);
+}
+
+/// Whether 16 bits hold what any channel carries in a round, as every rank sends once at most.
+bool loads_are_small(const Resolver& resolver, const Pattern& pattern) {
+  return !resolver.splits() && !pattern.shares_ends() &&
+         std::uint64_t{pattern.ranks()} * resolver.unit() <=
+             RoundCounter<std::uint32_t, std::uint16_t>::kMostMessages;
 }
 
 }  // namespace
@@ -167,8 +174,10 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
   std::vector<RoundShares> shares(differing != nullptr ? cells.size() : 0);
   const auto count = counts_exchanges(resolver, pattern) ? count_exchanges
-                     : resolver.narrow()                 ? count_messages<std::uint16_t>
-                                                         : count_messages<std::uint32_t>;
+                     : resolver.narrow() ? count_messages<Worker<std::uint16_t, std::uint32_t>>
+                     : loads_are_small(resolver, pattern)
+                         ? count_messages<Worker<std::uint32_t, std::uint16_t>>
+                         : count_messages<Worker<std::uint32_t, std::uint32_t>>;
   count(resolver, pattern, seating, samples, thread_count(threads), differing, cells, shares,
         result);
   average_samples(cells, rounds, resolver.unit(), result);

@@ -15,7 +15,7 @@
 namespace contend {
 
 /// One thread's share of a batch.
-template <class Id>
+template <class Id, class Load>
 class Worker {
  public:
   Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
@@ -60,18 +60,14 @@ class Worker {
     messages_ = &drawer_.draw(piece);
     watch_.drew();
     counter_.count(messages_->source, messages_->target);
-    counted_since_ += messages_->size() * unit_;
     watch_.counted();
   }
 
-  void absorb(Worker& other) {
-    counter_.absorb(other.counter_);
-    counted_since_ += std::exchange(other.counted_since_, 0);
-  }
+  void absorb(Worker& other) { counter_.absorb(other.counter_); }
 
   void fold() {
     // Totals are narrow so that folding is fast; they are emptied before they can overflow.
-    if (counted_since_ > 0x7FFF'FFFF) collect_totals();
+    if (!counter_.totals_have_room()) collect_totals();
     counter_.fold();
     by_value_.assign(counter_.values().size(), 0);
   }
@@ -108,10 +104,7 @@ class Worker {
     return averages;
   }
 
-  void collect_totals() {
-    counter_.collect_totals(channel_messages_);
-    counted_since_ = 0;
-  }
+  void collect_totals() { counter_.collect_totals(channel_messages_); }
 
   void start_watch() { watch_.start(); }
   void stop_watch() { watch_.stop(); }
@@ -147,14 +140,13 @@ class Worker {
   const Pattern& pattern_;
   std::uint32_t unit_;
   RoundDrawer drawer_;
-  RoundCounter<Id> counter_;
+  RoundCounter<Id, Load> counter_;
   bool weighs_;
   const Messages* messages_ = nullptr;
   std::vector<std::uint64_t> by_value_;
   std::uint64_t stayed_elsewhere_ = 0;
   std::vector<std::uint64_t> histogram_;
   std::vector<std::uint64_t> channel_messages_;
-  std::uint64_t counted_since_ = 0;
   Stopwatch watch_;
 };
 

@@ -40,39 +40,36 @@ constexpr std::size_t second_port(Word route) { return route >> 8 & 0xFF; }
 constexpr std::uint32_t third(Word route) { return route >> 16 & 0xFFFFFF; }
 constexpr std::uint32_t fourth(Word route) { return static_cast<std::uint32_t>(route >> 40); }
 
-/// What leaving a switch through a port comes to: the channel, and where the ports of the switch
-/// begin that it leads to. Port 0 of every switch stands for no channel, and stays.
-struct Hop {
-  std::uint32_t channel;
-  std::uint32_t onward;
-};
-
-/// Every switch's hops, numbered from 1 by port.
+/// Every switch's hops, numbered from 1 by port. Number 0 of every switch stands for no channel,
+/// and stays.
 struct Hops {
-  std::vector<std::uint32_t> begin;  ///< by switch
-  std::vector<std::uint8_t> number;  ///< by channel
-  LargeArray<Hop> hops;
+  std::vector<std::uint32_t> begin;    ///< by switch
+  std::vector<std::uint8_t> number;    ///< by channel
+  LargeArray<std::uint32_t> channels;  ///< of every hop
+  LargeArray<std::uint32_t> onward;    ///< where those of the switch begin that a hop leads to
 
   /// False where a switch has too many ports.
   bool list(const Fabric& fabric) {
     number.resize(fabric.switch_channels());
     for (SwitchId s = 0; s < fabric.switches(); ++s) {
-      const auto first = static_cast<std::uint32_t>(hops.size());
-      begin.push_back(first);
-      const std::size_t pad = fabric.switch_channels() + s % kPads;
-      hops.push_back({static_cast<std::uint32_t>(pad), first});
+      const std::size_t first = channels.size();
+      begin.push_back(static_cast<std::uint32_t>(first));
+      channels.push_back(static_cast<std::uint32_t>(fabric.switch_channels() + s % kPads));
       for (PortNumber port = 0; port <= fabric.switch_ports(s); ++port) {
         const ChannelId channel = fabric.out(s, port);
         if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
-        const std::size_t next = hops.size() - first;
+        const std::size_t next = channels.size() - first;
         if (next > kMostPorts) return false;
         number[channel] = static_cast<std::uint8_t>(next);
-        hops.push_back({channel, 0});
+        channels.push_back(channel);
       }
     }
-    for (Hop& hop : hops) {
-      if (hop.channel < fabric.switch_channels())
-        hop.onward = begin[fabric.channel_to(hop.channel)];
+    for (SwitchId s = 0; s < fabric.switches(); ++s) {
+      onward.push_back(begin[s]);
+      const std::size_t end = s + 1 < fabric.switches() ? begin[s + 1] : channels.size();
+      while (onward.size() < end) {
+        onward.push_back(begin[fabric.channel_to(channels[onward.size()])]);
+      }
     }
     return true;
   }
@@ -237,14 +234,15 @@ class FactoredResolver final : public WrittenResolver<FactoredResolver> {
     const std::vector<std::uint32_t> rows = join(blocks, columns.leaves().size());
     for (Place place = 0; place < columns.places(); ++place) {
       const std::uint32_t row = columns.row(place);
-      sources_.push_back({rows[row], hops.begin[columns.leaves()[row]]});
+      leaves_.push_back({rows[row], hops.begin[columns.leaves()[row]]});
     }
-    targets_.resize(order.size());
-    for (std::size_t slot = 0; slot < order.size(); ++slot) {
-      const SwitchId leaf = fabric.host_switch(columns.host(order[slot]));
-      targets_[order[slot]] = {static_cast<std::uint32_t>(slot), hops.begin[leaf]};
-    }
-    hops_ = std::move(hops.hops);
+    slots_.resize(order.size());
+    for (std::uint32_t slot = 0; slot < order.size(); ++slot) slots_[order[slot]] = slot;
+    if (!spread && std::ranges::is_sorted(order)) slots_.clear();
+    // No port, and any padding: for two places of one leaf.
+    words_.push_back(word(0, 0, fabric.switch_channels(), fabric.switch_channels() + 1));
+    channels_ = std::move(hops.channels);
+    onward_ = std::move(hops.onward);
     if (spread) place_columns_ = std::make_unique<PlaceColumns>(std::move(columns));
     return this->bytes() <= most_bytes;
   }
@@ -253,19 +251,17 @@ class FactoredResolver final : public WrittenResolver<FactoredResolver> {
   const RouteTrees* trees() const override { return trees_ ? &*trees_ : nullptr; }
   std::size_t bytes() const override {
     return words_.size() * sizeof(Word) + sets_.size() * sizeof(std::uint32_t) +
-           hops_.size() * sizeof(Hop) + (sources_.size() + targets_.size()) * sizeof(Source);
+           (channels_.size() + onward_.size()) * sizeof(std::uint32_t) +
+           leaves_.size() * sizeof(Leaf) + slots_.size() * sizeof(std::uint32_t);
   }
 
  private:
   friend WrittenResolver<FactoredResolver>;
 
-  struct Source {
-    std::uint32_t sets;  ///< where those of its leaf begin
-    std::uint32_t hops;  ///< where those of its leaf begin
-  };
-  struct Target {
-    std::uint32_t slot;  ///< its place in the order of addresses
-    std::uint32_t hops;  ///< as of a source
+  /// What a leaf's places share.
+  struct Leaf {
+    std::uint32_t sets;  ///< where its sets begin
+    std::uint32_t hops;  ///< where its hops begin
   };
 
   /// Lays the blocks one after the other; returns where each row's sets begin. Leaves with the same
@@ -292,53 +288,79 @@ class FactoredResolver final : public WrittenResolver<FactoredResolver> {
     return begin;
   }
 
-  /// Three passes over a few messages: what a load of one waits for, loads of others hide.
   template <class Out>
   void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t,
              Out* out) const {
+    if (stride() == kHops) return write_hops<kHops>(source, target, out);
+    write_hops<2>(source, target, out);
+  }
+
+  /// Three passes over a few messages: what a load of one waits for, loads of others hide.
+  template <std::size_t Stride, class Out>
+  void write_hops(std::span<const Place> source, std::span<const Place> target, Out* out) const {
     constexpr std::size_t kTogether = 128;
-    Word routes[kTogether];
-    std::uint32_t ports[kTogether];  // where those of the switch that it is at begin
-    const std::uint32_t* const sets = sets_.data();
-    const Word* const words = words_.data();
-    const Hop* const hops = hops_.data();
-    // No port, and any padding: for two places of one leaf.
-    const Word nowhere = word(0, 0, switch_channels(), switch_channels() + 1);
+    std::uint32_t at[kTogether];    // where the word stands
+    std::uint32_t hops[kTogether];  // where those of the leaf begin, then which comes second
+    const std::uint32_t* const channels = channels_.data();
+    const std::uint32_t* const onward = onward_.data();
     for (std::size_t begin = 0; begin < source.size(); begin += kTogether) {
       const std::size_t count = std::min(kTogether, source.size() - begin);
+      find_words(source.subspan(begin, count), target.subspan(begin, count), at, hops);
       for (std::size_t m = 0; m < count; ++m) {
-        const Source from = sources_[source[begin + m]];
-        const Target to = targets_[column(source[begin + m], target[begin + m])];
-        const Word route = words[sets[from.sets + (to.slot >> kBlockBits)] + to.slot % kBlock];
-        routes[m] = route;
-        if (from.hops == to.hops) [[unlikely]]
-          routes[m] = nowhere;
-        ports[m] = from.hops;
+        const Word route = words_[at[m]];
+        const std::size_t hop = hops[m] + first_port(route);
+        out[m * Stride] = static_cast<Out>(channels[hop]);
+        hops[m] = static_cast<std::uint32_t>(onward[hop] + second_port(route));
+        if constexpr (Stride == 2) continue;
+        out[m * Stride + 2] = static_cast<Out>(third(route));
+        out[m * Stride + 3] = static_cast<Out>(fourth(route));
       }
-      for (std::size_t m = 0; m < count; ++m) {
-        const Hop hop = hops[ports[m] + first_port(routes[m])];
-        out[m * stride()] = static_cast<Out>(hop.channel);
-        ports[m] = hop.onward;
-      }
-      for (std::size_t m = 0; m < count; ++m, out += stride()) {
-        const Word route = routes[m];
-        out[1] = static_cast<Out>(hops[ports[m] + second_port(route)].channel);
-        if (stride() == 2) continue;
-        out[2] = static_cast<Out>(third(route));
-        out[3] = static_cast<Out>(fourth(route));
+      for (std::size_t m = 0; m < count; ++m, out += Stride) {
+        out[1] = static_cast<Out>(channels[hops[m]]);
       }
     }
   }
 
-  std::size_t column(Place source, Place target) const {
-    return place_columns_ ? place_columns_->column(source, target) : target;
+  void find_words(std::span<const Place> source, std::span<const Place> target, std::uint32_t* at,
+                  std::uint32_t* hops) const {
+    if (place_columns_) {
+      const auto slot = [this](Place from, Place to) {
+        return slots_[place_columns_->column(from, to)];
+      };
+      find_words(source, target, slot, at, hops);
+    } else if (!slots_.empty()) {
+      find_words(source, target, [this](Place, Place to) { return slots_[to]; }, at, hops);
+    } else {
+      find_words(source, target, [](Place, Place to) { return to; }, at, hops);
+    }
+  }
+  /// Asks for the words, so that they are there when the next pass reads them.
+  template <class SlotOf>
+  void find_words(std::span<const Place> source, std::span<const Place> target,
+                  const SlotOf& slot_of, std::uint32_t* at, std::uint32_t* hops) const {
+    const Leaf* const leaf = leaves_.data();
+    const std::uint32_t* const sets = sets_.data();
+    const Word* const words = words_.data();
+    const auto nowhere = static_cast<std::uint32_t>(words_.size() - 1);
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      const std::uint32_t slot = slot_of(source[m], target[m]);
+      const Leaf from = leaf[source[m]];
+      std::uint32_t word = sets[from.sets + (slot >> kBlockBits)] + slot % kBlock;
+      __builtin_prefetch(words + word);
+      if (from.hops == leaf[target[m]].hops) [[unlikely]]
+        word = nowhere;
+      at[m] = word;
+      hops[m] = from.hops;
+    }
   }
 
   LargeArray<Word> words_;
   std::vector<std::uint32_t> sets_;
-  LargeArray<Hop> hops_;
-  std::vector<Source> sources_;
-  std::vector<Target> targets_;                  ///< by column
+  LargeArray<std::uint32_t> channels_;  ///< as Hops has them
+  LargeArray<std::uint32_t> onward_;
+  std::vector<Leaf> leaves_;  ///< by place
+  std::vector<std::uint32_t>
+      slots_;  ///< of columns, in the order of addresses; none if all have theirs
   std::unique_ptr<PlaceColumns> place_columns_;  ///< where messages spread over addresses
   std::optional<RouteTrees> trees_;
 };
