@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,13 +80,15 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
     order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server))
     adapters: dict[int, list[tuple[_Place, int]]] = {}
     times: Counter[tuple[int, _Place]] = Counter()
-    for host in order[rails_told[order] == 0].tolist():
-        own = adapters.setdefault(int(server[host]), [])
+    untold = order[rails_told[order] == 0]
+    ports = fabric.host_adapter_port[untold].tolist()
+    for host, owner, port in zip(untold.tolist(), server[untold].tolist(), ports, strict=True):
+        own = adapters.setdefault(owner, [])
         word = split_adapter(fabric.host_name[host])[1]
         # Places without a name count on by GUID.
-        place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
-        again = times[int(server[host]), place]
-        times[int(server[host]), place] += 1
+        place = _natural(word, port if word else len(own))
+        again = times[owner, place]
+        times[owner, place] += 1
         own.append(((*place, ("", again)) if again else place, host))
     kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
     number = {kind: position for position, kind in enumerate(kinds)}
@@ -121,8 +124,9 @@ _MOST_KINDS = 64
 _DIGITS = re.compile(r"(\d+)")
 
 
+@lru_cache(1 << 12)
 def _natural(word: str, port: int) -> _Place:
-    """Sorts ``mlx5_9`` before ``mlx5_10``."""
+    """Sorts ``mlx5_9`` before ``mlx5_10``; servers share their adapters' words."""
     parts = [*_DIGITS.split(word.lower()), "0"]
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return (*((text, int(digits[:18])) for text, digits in pairs), ("", port))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,7 @@ def _of_one_name(hosts: list[int], named: dict[int, str]) -> bool:
     return len({named[host] for host in hosts if host in named}) < 2
 
 
+@lru_cache(1 << 16)
 def split_adapter(description: str) -> tuple[str, str]:
     """What stands before the adapter's name in a description, and that name; "" for none."""
     words = description.split()

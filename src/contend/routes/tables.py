@@ -99,9 +99,10 @@ class ForwardingTables(Routes):
         """Looks routes up in a table of all of them, factored if large; else walks."""
         leaves = len(np.unique(fabric.host_switch[hosts]))
         pays = leaves * len(hosts) <= 4 * messages
-        for kept in self._kept:
-            if kept.serves(fabric, hosts, spread) and (kept.resolver.tabled or not pays):
-                return kept.resolver
+        kept = [kept.resolver for kept in self._kept if kept.serves(fabric, hosts, spread)]
+        for resolver in kept:
+            if resolver.tabled or not pays:
+                return resolver
         addresses = (fabric.host_lid, fabric.host_lmc)
         without = hosts[fabric.host_lid[hosts] == 0]
         if len(without):
@@ -110,7 +111,12 @@ class ForwardingTables(Routes):
                 f'host "{name}" has no address (LID) in the tables; leave it out with ',
                 Argument("without"),
             )
-        hops = _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
+        # All routes have been followed where a resolver was made before.
+        hops = (
+            kept[0].stride
+            if kept
+            else _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
+        )
         most_bytes = _LARGEST_TABLE if pays else 0
         resolver = _core.make_resolver(
             *(fabric.core, self.ports, *addresses, hosts, spread, hops, most_bytes)
