@@ -9,6 +9,7 @@ import contend
 from contend.congestion import FailureJudge, draw_patterns, message_congestion, simulate
 from contend.cure import FabricFailure, failures
 from contend.fabric import Fabric, without_numbers
+from contend.report.cure.failures import failures_verdict
 from contend.routes import compute, mended
 from sample_fabrics import DATA
 from several_ways import PART, sprayed
@@ -192,3 +193,24 @@ def test_two_hosts_must_be_left() -> None:
     found = failures(contend.load("crossbar:4", route="minhop"), samples=5, worst=1)
     assert [(one.hosts, one.bandwidth) for one in found.alone] == [(4, 0.0)]
     assert found.alone[0].change == -found.whole.effective_bandwidth
+
+
+def test_of_more_failures_than_can_be_judged_some_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fabric = contend.load("fattree2:8", route="minhop")
+    every = failures(fabric, samples=SAMPLES, worst=2)
+    assert len(every.alone) == every.possible == fabric.switches + fabric.cables
+    assert "were tried" not in failures_verdict(every)
+    work = fabric.hosts * (fabric.switches + 20 * SAMPLES)
+    monkeypatch.setattr("contend.cure.each_failure._MOST_WORK", 7 * work)
+    some = failures(fabric, samples=SAMPLES, worst=2)
+    assert (len(some.alone), some.possible) == (7, every.possible)
+    assert failures_verdict(some).startswith(
+        f"Only 7 of {every.possible} possible failures were tried, drawn at random. "
+    )
+    # Those that are judged cost what they do among all; another seed draws others.
+    costs = {failure.name: failure.change for failure in every.alone}
+    assert [costs[one.name] for one in some.alone] == [one.change for one in some.alone]
+    other = failures(fabric, samples=SAMPLES, worst=2, seed=2)
+    assert {one.name for one in other.alone} != {one.name for one in some.alone}

@@ -26,6 +26,9 @@ from contend.routes import check_engine, compute
 from contend.shown import Progress, Shown, shown_progress
 
 _Part = tuple[str, int]
+# Table entries and steps of messages that are looked at: some ten minutes of one core.
+_MOST_WORK = 200_000_000_000
+_STEPS_OF_MESSAGES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,7 @@ class Failures(Shown, told="failures_document"):
         rerouted: what they get then with recomputed tables; None where the engine refuses, or is
             the one whose routes switches find by themselves.
         alone: one failure at a time, the worst first.
+        possible: how many there are; where `alone` has fewer, they were drawn from these.
         pairs: two of the worst at a time, the worst first; no switch with a cable of its own.
         engine: that computed tables anew, for the whole fabric and the worst failures.
     """
@@ -91,6 +95,7 @@ class Failures(Shown, told="failures_document"):
     whole: Simulation
     rerouted: Simulation | None
     alone: tuple[FabricFailure, ...]
+    possible: int
     pairs: tuple[FabricFailure, ...]
     engine: str
 
@@ -118,6 +123,8 @@ def failures(
     communicator: Communicator | None = None,
 ) -> Failures:
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
+
+    Of large networks so many are drawn at random as can be judged in some ten minutes.
 
     Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
     are counted: what the pairs that are left get, before and after. Only what a failure changes is
@@ -178,7 +185,18 @@ def failures(
         pairs = told(workers.map(judge, joined))
         rerouted = list(workers.map(judge.rerouted, costly[:worst]))
     alone = [*still, *cutting[worst:], *rerouted, *costly[worst:]]
-    return Failures(whole, judge.whole, judge.anew, tuple(alone), tuple(pairs), engine)
+    return Failures(
+        whole, judge.whole, judge.anew, tuple(alone), judge.possible, tuple(pairs), engine
+    )
+
+
+def _drawn(parts: list[_Part], work: int, seed: int) -> list[_Part]:
+    """All, or as many as are judged in bounded time where each takes so much work."""
+    most = max(_MOST_WORK // work, 2)
+    if len(parts) <= most:
+        return parts
+    chosen = np.random.default_rng(seed).choice(len(parts), most, replace=False)
+    return [parts[number] for number in np.sort(chosen).tolist()]
 
 
 def _with_part(fabric: Fabric, hosts: HostChoice | None) -> tuple[Fabric, NDArray[np.int64]]:
@@ -225,8 +243,12 @@ class _Judge:
         self._servers = RailLosses(fabric, hosts, samples, seed)
         # What reaches none of the hosts can die unnoticed.
         [part] = parts_of(taking_part)
-        self.parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
-        self.parts += [("cable", number) for number in part.cables.tolist()]
+        parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
+        parts += [("cable", number) for number in part.cables.tolist()]
+        self.possible = len(parts)
+        self.parts = _drawn(
+            parts, len(hosts) * (fabric.switches + _STEPS_OF_MESSAGES * samples), seed
+        )
         # Switches that find their ways by themselves have rerouted already.
         itself = not _mends(fabric) and self.whole.engine == engine
         self.anew = None if itself else self._routed_anew(fabric, hosts, None)

@@ -17,8 +17,8 @@ def with_addresses(fabric: Fabric) -> Fabric:
 
     New addresses are 1 .. hosts for hosts, those that follow for switches, then for others.
     """
-    taken = addresses_of(fabric)
-    if (fabric.host_lid > 0).all() and len(np.unique(taken)) == len(taken):
+    taken = np.sort(addresses_of(fabric))
+    if (fabric.host_lid > 0).all() and (taken[1:] != taken[:-1]).all():
         return fabric
     return _numbered(fabric, 0)
 

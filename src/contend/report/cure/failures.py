@@ -36,6 +36,11 @@ def failures_verdict(found: Failures) -> str:
     """What cuts hosts off, what costs most bandwidth, and how much costs nothing."""
     cutting = [failure for failure in found.alone if failure.hosts]
     parts = []
+    if len(found.alone) < found.possible:
+        parts.append(
+            f"Only {len(found.alone):,} of {found.possible:,} possible failures were tried, drawn "
+            "at random"
+        )
     if cutting:
         worst = cutting[0]
         hosts = counted(worst.hosts, "host")
@@ -377,7 +382,10 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
     ]
     samples: Annotated[int, "patterns of random pairs that each was judged by."]
     engine: Annotated[str, "that recomputed the tables."]
-    alone: Annotated[list[FailureJson], "every switch and cable, the worst first."]
+    alone: Annotated[list[FailureJson], "of one switch or cable each, the worst first."]
+    possible: Annotated[
+        int, "switches and cables; where alone has fewer, they were drawn from these at random."
+    ]
     pairs: Annotated[list[FailureJson], "two of the worst at once."]
 
 
