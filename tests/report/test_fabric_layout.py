@@ -76,6 +76,18 @@ def test_hosts_on_spines_are_counted_where_they_are() -> None:
     assert sum(label.text == "10 hosts" for label in scene.labels) == 2  # of the row and the group
 
 
+def test_groups_of_many_switches_are_no_taller_than_a_page_holds() -> None:
+    fabric = make("xgft:3;1,144,32;1,144,144")
+    scene = bundled(fabric, switch_groups(fabric), _RIGHT)
+    assert max(box.height for box in scene.boxes) < 6
+    # Every switch stands within its frame, and on no other.
+    for box in scene.boxes:
+        x, y = scene.place[scene.box_of == box.group].T
+        assert box.x < x.min() <= x.max() < box.x + box.width
+        assert box.y < y.min() <= y.max() < box.y + box.height
+    assert len(np.unique(np.round(scene.place, 6), axis=0)) == fabric.switches
+
+
 def test_torus_is_a_grid_with_loose_ends() -> None:
     scene = without_levels(make("torus:5x6"), _RIGHT)
     x, y = (np.unique(np.round(column, 6)) for column in scene.place.T)

@@ -29,6 +29,7 @@ from contend.units import counted
 _GAP = 1.25  # inches between two rows of frames
 # Inches that a switch takes; smaller ones where more would stand upon each other.
 _PITCHES, _SMALL_PITCHES, _DEEP = (0.13, 0.115, 0.1), (0.08, 0.065, 0.05), 12
+_TALLEST = 4.0  # inches of switches upon each other; they are smaller where more would be needed
 _SQUARE = 0.72  # of what a switch takes
 _LINE = 0.115  # inches, a line of small letters
 _SWEEPS = 4
@@ -111,7 +112,25 @@ def _shapes(most: int) -> Iterator[tuple[int, float]]:
             yield deep, pitch
     for deep in range(min(most, _DEEP), most + 1):
         for pitch in _SMALL_PITCHES:
-            yield deep, pitch
+            if deep * pitch <= _TALLEST:
+                yield deep, pitch
+
+
+def _fitting(shares: dict[int, float], sizes: NDArray[np.int64]) -> tuple[int, float]:
+    """The same where frames have no more than a share of the width, and are no taller than all.
+
+    Args:
+        shares: inches that the switches of each group have for themselves.
+        sizes: how many these are.
+    """
+    pitch = _SMALL_PITCHES[-1]
+    while True:
+        wide = {group: int(share / pitch) for group, share in shares.items()}
+        if min(wide.values()) > 0:
+            deep = max(-(-int(sizes[group]) // across) for group, across in wide.items())
+            if deep * pitch <= _TALLEST:
+                return deep, pitch
+        pitch *= 0.95
 
 
 class _RowWords:
@@ -153,8 +172,11 @@ class _RowWords:
             if (spare := inner - sum(self._inner.values())) >= -1e-9:
                 break
         else:
-            self.pitch *= inner / sum(self._inner.values())
+            shares = {group: inner * int(sizes[group]) / total for group in row.tolist()}
+            self._deep, self.pitch = _fitting(shares, sizes)
+            self._wide = {group: -(-int(sizes[group]) // self._deep) for group in row.tolist()}
             self._inner = {group: wide * self.pitch for group, wide in self._wide.items()}
+            spare = inner - sum(self._inner.values())
         # Frames share what is left by their switches.
         for group in row.tolist():
             self._inner[group] += max(spare, 0.0) * int(sizes[group]) / total

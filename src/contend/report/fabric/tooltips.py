@@ -14,6 +14,9 @@ from contend.report.save import TOOLTIP
 from contend.report.words import printable
 from contend.units import counted, rounded
 
+# Cables that a text names one by one: more than anybody reads.
+_MOST_CABLES = 600
+
 
 def tooltip(text: str) -> str:
     """The link of an artist that becomes this tooltip."""
@@ -99,13 +102,14 @@ class Tooltips:
         return "\n".join([*lines, *self.each(cables)])
 
     def each(self, cables: NDArray[np.int64]) -> Iterator[str]:
-        """A line for every cable."""
+        """A line for every cable, the first of many."""
         order = cables.tolist()
         if self._load is not None:
             heat = self._load.heat.reshape(-1, 2)[cables].max(axis=1)
             order = cables[np.argsort(-heat, kind="stable")].tolist()
-        for cable in order:
-            yield self.cable(cable)
+        yield from map(self.cable, order[:_MOST_CABLES])
+        if len(order) > _MOST_CABLES:
+            yield f"and {len(order) - _MOST_CABLES:,} more"
 
     def cable(self, cable: int) -> str:
         """Both ends, the rate, and what each direction carries."""
