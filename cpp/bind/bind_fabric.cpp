@@ -84,7 +84,7 @@ void bind_fabric(nb::module_& m) {
   m.def("find_complete_tree", &find_complete_tree, nb::arg("fabric"),
         nb::sig("def find_complete_tree(fabric: Fabric) -> CompleteTree | None"),
         nb::call_guard<Released>());
-  nb::class_<Dragonfly>(m, "Dragonfly");
+  nb::class_<Dragonfly>(m, "Dragonfly").def_ro("switches", &Dragonfly::switches);
   m.def("find_dragonfly", &find_dragonfly, nb::arg("fabric"),
         nb::sig("def find_dragonfly(fabric: Fabric) -> Dragonfly | None"),
         nb::call_guard<Released>());

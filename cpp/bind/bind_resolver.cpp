@@ -82,6 +82,15 @@ std::unique_ptr<Resolver> hashed_dragonfly_resolver(const Fabric& fabric,
   return make_hashed_dragonfly_resolver(fabric, dragonfly, places, {flows, alike});
 }
 
+std::unique_ptr<Resolver> sprayed_dragonfly_resolver(const Fabric& fabric,
+                                                     const Dragonfly& dragonfly,
+                                                     const Vector<std::uint32_t>& hosts,
+                                                     bool by_groups) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_sprayed_dragonfly_resolver(fabric, dragonfly, places, by_groups);
+}
+
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
                                           std::uint32_t flows, bool alike, const Remains* rest) {
   const Places places{as_vector(hosts), false};
@@ -303,6 +312,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
   m.def("make_hashed_dragonfly_resolver", &hashed_dragonfly_resolver, nb::arg("fabric"),
         nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
+  m.def("make_sprayed_dragonfly_resolver", &sprayed_dragonfly_resolver, nb::arg("fabric"),
+        nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("by_groups"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),

@@ -157,3 +157,10 @@ def test_groups_of_a_dragonfly(named: bool) -> None:
     assert group is not None
     assert group.tolist() == (np.arange(114) // 6).tolist()
     assert group_circle(make("random:20,4,2")) is None
+
+
+def test_names_tell_groups_of_any_size() -> None:
+    # 121,380 joined pairs of switches.
+    group = group_circle(make("dragonfly:1,24,12"))
+    assert group is not None
+    assert group.tolist() == (np.arange(289 * 24) // 24).tolist()

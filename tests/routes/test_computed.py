@@ -230,6 +230,81 @@ def test_large_dragonflies_keep_no_sets_of_channels() -> None:
     assert _core.find_dragonfly(cut.core) is None
 
 
+def sprayed_on_dragonfly(
+    fabric: Fabric, hosts: NDArray[np.uint32], *, by_groups: bool
+) -> tuple[_core.Resolver, _core.Resolver]:
+    """Sprayed ways on a dragonfly: computed, and from sets of channels."""
+    core = fabric.core
+    dragonfly = _core.find_dragonfly(core)
+    assert dragonfly is not None
+    group = np.arange(core.switches if by_groups else 0, dtype=np.uint32) // dragonfly.switches
+    return (
+        _core.make_sprayed_dragonfly_resolver(core, dragonfly, hosts, by_groups),
+        _core.make_sprayed_resolver(core, hosts, group, None),
+    )
+
+
+@pytest.mark.parametrize("by_groups", [False, True], ids=["by cables", "by groups"])
+@pytest.mark.parametrize("spec", DRAGONFLIES)
+def test_sprayed_messages_split_on_dragonflies_as_in_sets(spec: str, by_groups: bool) -> None:
+    fabric = make(spec)
+    hosts = np.arange(0, fabric.hosts, 2, dtype=np.uint32)
+    pairs = pairs_of(len(hosts))
+    all_parts = []
+    for resolver in sprayed_on_dragonfly(fabric, hosts, by_groups=by_groups):
+        channels, parts = resolver.parts(*pairs)
+        order = np.argsort(channels, axis=1)
+        all_parts.append([np.take_along_axis(each, order, 1) for each in (channels, parts)])
+        assert resolver.crossed <= channels.shape[1]
+    computed, sets = all_parts
+    assert_array_equal(computed[0], sets[0])
+    assert_allclose(computed[1], sets[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])
+@pytest.mark.parametrize("by_groups", [False, True], ids=["by cables", "by groups"])
+@pytest.mark.parametrize("spec", DRAGONFLIES)
+def test_sprayed_messages_count_on_dragonflies_as_in_sets(
+    spec: str, by_groups: bool, rated: bool
+) -> None:
+    fabric = make(spec)
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    channels = 2 * (fabric.cables + len(hosts))
+    rates = np.random.default_rng(4).choice([1e9, 3e9], channels if rated else 0)
+    resolvers = sprayed_on_dragonfly(fabric, hosts, by_groups=by_groups)
+    for pattern in ("bisect", "alltoall", "uniform"):
+        computed, sets, together = (
+            _core.simulate(
+                *(resolver, parse(pattern, len(hosts)).core, hosts, 1, False),
+                *(1, 0, 5, False, threads, rates),
+            )
+            for resolver, threads in ((resolvers[0], 1), (resolvers[1], 1), (resolvers[0], 2))
+        )
+        for name in ("channel_messages", "bandwidth", "max_congestion", "share", "max_slowdown"):
+            assert_allclose(computed[name], sets[name], rtol=1e-11)
+            assert_array_equal(computed[name], together[name])
+
+
+@pytest.mark.parametrize("by_groups", [False, True], ids=["by cables", "by groups"])
+def test_large_dragonflies_spray_without_sets_of_channels(by_groups: bool) -> None:
+    engine = "spray,by=groups" if by_groups else "spray"
+    fabric = compute(make("dragonfly:1,16,8"), engine)
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    resolver = make_resolver(fabric, hosts, several=True)
+    assert resolver.bytes < 50_000
+    # Groups may have other names than those that cables tell.
+    named = tuple(f"rack {number // 48} switch {number % 48}" for number in range(fabric.switches))
+    renamed = make_resolver(compute(fabric.replace(switch_name=named), engine), hosts, several=True)
+    assert (renamed.bytes > 10_000_000) == by_groups
+    pattern = parse("permutation", len(hosts)).core
+    computed, sets = (
+        _core.simulate(each, pattern, hosts, 1, False, 1, 0, 2, False, 1, np.zeros(0))
+        for each in sprayed_on_dragonfly(fabric, hosts, by_groups=by_groups)
+    )
+    assert_array_equal(computed["channel_messages"], sets["channel_messages"])
+    assert_array_equal(computed["bandwidth"], sets["bandwidth"])
+
+
 @pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])
 @pytest.mark.parametrize("spec", TREES)
 def test_sprayed_messages_spread_as_over_ways_one_by_one(spec: str, rated: bool) -> None:

@@ -8,9 +8,12 @@
 
 #include "../../routes/test/small_ring.hpp"
 #include "../src/rounds/round_counter.hpp"
+#include "../src/split/followed_counter.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
+#include "contend/fabric/dragonfly.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
+#include "contend/routes/dragonfly_hops.hpp"
 #include "contend/routes/ways.hpp"
 
 using namespace contend;
@@ -164,4 +167,30 @@ TEST_CASE("counters of 16 bits count what those of 32 do, round after round") {
   wide.collect_totals(of_wide);
   CHECK(of_narrow == of_wide);
   CHECK(*std::max_element(of_narrow.begin(), of_narrow.end()) == 200'000);
+}
+
+TEST_CASE("sums of sprayed parts that are followed one by one do not wrap") {
+  // Two switches, one cable, a host on each.
+  const Fabric fabric({0, 1}, {2, 2}, {2, 2}, {{0, 1, 1, 1}});
+  const auto dragonfly = find_dragonfly(fabric);
+  REQUIRE(dragonfly);
+  const auto resolver = make_sprayed_dragonfly_resolver(fabric, *dragonfly, {{0, 1}, false}, false);
+  FollowedCounter counter(*resolver->ways(), fabric.switch_channels());
+  FollowedCounter other(*resolver->ways(), fabric.switch_channels());
+  const std::vector<Place> source(1 << 16, 0), target(1 << 16, 1);
+  std::vector<std::uint32_t> parts(fabric.switch_channels());
+  counter.count(source, target);
+  other.count(source, target);
+  CHECK(counter.spread(kSprayUnit, parts) == (1U << 16) * kSprayUnit);
+  CHECK(parts == std::vector<std::uint32_t>{(1U << 16) * kSprayUnit, 0});
+  // What is refused is told by 64 bits, which would start anew after 2^24 messages.
+  const double most = double{1U << 24} * kSprayUnit;
+  for (int time = 0; time < 20; ++time) {
+    counter.absorb(other);
+    other.absorb(counter);
+  }
+  CHECK(counter.spread(kSprayUnit, parts) >= 0.99 * most);
+  for (int time = 0; time < 3; ++time) counter.count(source, target);
+  CHECK(counter.spread(kSprayUnit, parts) >= 0.99 * most);
+  CHECK(parts == std::vector<std::uint32_t>{0x7FFF'FFFF, 0});
 }

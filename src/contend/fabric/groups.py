@@ -336,7 +336,7 @@ def group_circle(fabric: Fabric) -> NDArray[np.int64] | None:
     a fair share of all cables stays within; else those of a dragonfly that lacks no cable.
     """
     low, high, _ = cables_per_pair(fabric)
-    if not 0 < len(low) <= _MOST_PAIRS:
+    if len(low) == 0:
         return None
     stems = [match[0] if (match := _UP_TO_NUMBER.match(n)) else n for n in fabric.switch_name]
     order = {stem: index for index, stem in enumerate(dict.fromkeys(stems))}
@@ -346,7 +346,7 @@ def group_circle(fabric: Fabric) -> NDArray[np.int64] | None:
         parts = connected_parts(fabric.switches, low[inside], high[inside])
         if int(parts.max()) + 1 == len(order):
             return group
-    return dragonfly_groups(fabric.switches, low, high)
+    return dragonfly_groups(fabric.switches, low, high) if len(low) <= _MOST_PAIRS else None
 
 
 _UP_TO_NUMBER = re.compile(r"\D*\d+")

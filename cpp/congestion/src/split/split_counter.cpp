@@ -1,6 +1,7 @@
 #include "split_counter.hpp"
 
 #include "contend/routes/ways.hpp"
+#include "followed_counter.hpp"
 #include "ideal_counter.hpp"
 #include "lists_counter.hpp"
 #include "tree_counter.hpp"
@@ -14,6 +15,7 @@ std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver) {
   if (resolver.even_tree() != nullptr) return std::make_unique<TreeCounter>(*resolver.even_tree());
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return nullptr;
+  if (ways->few()) return std::make_unique<FollowedCounter>(*ways, resolver.switch_channels());
   if (ways->part_lists() != nullptr) {
     return std::make_unique<ListsCounter>(*ways, resolver.places());
   }

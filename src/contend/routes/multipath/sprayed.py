@@ -36,11 +36,16 @@ class SprayedRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf."""
-        if rest is None and not self.by_groups and are_many(fabric, hosts):
-            tree = _core.find_complete_tree(fabric.core)
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        if rest is None and are_many(fabric, hosts):
+            tree = None if self.by_groups else _core.find_complete_tree(fabric.core)
             if tree is not None:
                 return _core.make_sprayed_tree_resolver(fabric.core, tree, hosts)
-        group = group_of_switch(fabric, by_groups=self.by_groups)
+            dragonfly = _core.find_dragonfly(fabric.core)
+            if dragonfly is not None and _of_so_many(group, dragonfly.switches):
+                return _core.make_sprayed_dragonfly_resolver(
+                    fabric.core, dragonfly, hosts, self.by_groups
+                )
         return _core.make_sprayed_resolver(fabric.core, hosts, group, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
@@ -54,6 +59,13 @@ class SprayedRoutes(RoutesWithoutTables):
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels that the packets of a message take alike; None where groups count."""
         return None if self.by_groups else shortest_next_hops(fabric, hosts)
+
+
+def _of_so_many(group: NDArray[np.uint32], switches: int) -> bool:
+    """Whether groups are so many switches each, in their order; where none count, too."""
+    firsts = group[::switches]
+    distinct = len(np.unique(firsts)) == len(firsts)
+    return distinct and np.array_equal(group, np.repeat(firsts, switches))
 
 
 def group_of_switch(fabric: Fabric, *, by_groups: bool) -> NDArray[np.uint32]:

@@ -116,4 +116,10 @@ std::unique_ptr<Resolver> make_hashed_dragonfly_resolver(const Fabric& fabric,
                                                          const Places& places,
                                                          const Hashing& hashing);
 
+/// The sprayed shortest ways of make_sprayed_resolver() likewise; where `by_groups`, those for the
+/// groups of the dragonfly.
+std::unique_ptr<Resolver> make_sprayed_dragonfly_resolver(const Fabric& fabric,
+                                                          const Dragonfly& dragonfly,
+                                                          const Places& places, bool by_groups);
+
 }  // namespace contend

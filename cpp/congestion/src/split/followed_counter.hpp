@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../rounds/round_load.hpp"
+#include "contend/routes/ways.hpp"
+#include "split_counter.hpp"
+
+namespace contend {
+
+/// Counts messages that each have few ways, one by one. Cost of a round: the parts of a message
+/// twice, three times where links differ, and a look at all channels. Memory: some words a channel.
+class FollowedCounter final : public SplitCounter {
+ public:
+  FollowedCounter(const Ways& ways, std::size_t channels)
+      : ways_(&ways), sum_(channels, 0), load_(channels), worst_(channels) {}
+
+  void set_rates(const ChannelRates& rates) override {
+    seconds_ = rates.seconds_between(0);
+    slowest_.resize(sum_.size());
+  }
+
+  void count(std::span<const Place> source, std::span<const Place> target) override {
+    for (std::size_t first = 0; first < source.size(); first += kAtOnce) {
+      const std::size_t end = std::min(first + kAtOnce, source.size());
+      if (unchecked_ + (end - first) > kAtOnce) cut_off();
+      unchecked_ += end - first;
+      for (std::size_t m = first; m < end; ++m) {
+        for (const PartOnChannel& each : parts_of(source[m], target[m])) {
+          sum_[each.channel] += static_cast<std::uint64_t>(each.part * kMessage + 0.5);
+        }
+      }
+    }
+  }
+  void absorb(const SplitCounter& other) override {
+    const std::vector<std::uint64_t>& more = static_cast<const FollowedCounter&>(other).sum_;
+    cut_off();
+    for (std::size_t c = 0; c < sum_.size(); ++c) {
+      sum_[c] += std::min(more[c], kMost - sum_[c]);
+    }
+  }
+  void clear() override {
+    std::fill(sum_.begin(), sum_.end(), 0U);
+    unchecked_ = 0;
+  }
+
+  double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
+    for (std::size_t c = 0; c < sum_.size(); ++c)
+      load_[c] = static_cast<double>(sum_[c]) / kMessage;
+    return round_load(load_.data(), unit, parts.data(), load_.size());
+  }
+
+  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
+                  PiValues& values) override {
+    values.number(usage, largest, unit);
+    std::copy_n(values.of_channels(usage), worst_.size(), worst_.begin());
+    for (std::size_t c = 0; c < slowest_.size(); ++c) slowest_[c] = load_[c] * seconds_[c];
+  }
+  void adopt(const SplitCounter& other) override {
+    const auto& found = static_cast<const FollowedCounter&>(other);
+    worst_ = found.worst_;
+    slowest_ = found.slowest_;
+  }
+
+  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
+              std::span<std::uint32_t> pi) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      pi[m] = itself;
+      for (const PartOnChannel& each : parts_of(source[m], target[m])) {
+        pi[m] = std::max(pi[m], worst_[each.channel]);
+      }
+    }
+  }
+  void time(std::span<const Place> source, std::span<const Place> target,
+            std::span<double> seconds) const override {
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      seconds[m] = 0;
+      for (const PartOnChannel& each : parts_of(source[m], target[m])) {
+        seconds[m] = std::max(seconds[m], slowest_[each.channel]);
+      }
+    }
+  }
+
+ private:
+  /// Sums are whole numbers of such parts: equal in any order of the messages.
+  static constexpr double kMessage = std::uint64_t{1} << 40;
+  /// Messages after which sums are looked at, and the most that leaves room for as many: more than
+  /// any channel may have.
+  static constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+  static constexpr std::uint64_t kMost = ~std::uint64_t{0} - (std::uint64_t{kAtOnce} << 40);
+
+  std::vector<PartOnChannel> parts_of(Place source, Place target) const {
+    return ways_->parts_between(ways_->leaf_of(source), ways_->class_of(target));
+  }
+  void cut_off() {
+    for (std::uint64_t& each : sum_) each = std::min(each, kMost);
+    unchecked_ = 0;
+  }
+
+  const Ways* ways_;
+  std::vector<std::uint64_t> sum_;  ///< by channel, as those that follow
+  std::vector<double> load_;
+  std::vector<std::uint32_t> worst_;
+  std::vector<double> seconds_;  ///< a byte takes alone; empty where links are alike
+  std::vector<double> slowest_;
+  std::size_t unchecked_ = 0;  ///< messages since sums were cut off
+};
+
+}  // namespace contend
