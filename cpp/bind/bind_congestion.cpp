@@ -24,7 +24,20 @@ namespace contend::bind {
 namespace {
 
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
+using Slowest = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;
+
+Slowest run_slowest_rounds(const Resolver& resolver, const Pattern& pattern,
+                           const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                           int threads, const Vector<double>& rate) {
+  SlowestRounds found;
+  const Seating seating{as_vector(slots), ranks_per_slot, false};
+  {
+    const Released released;
+    found = slowest_rounds(resolver, pattern, seating, threads, as_span(rate));
+  }
+  return nb::make_tuple(to_numpy(std::move(found.congestion)), to_numpy(std::move(found.time)));
+}
 
 BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
                        const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
@@ -288,6 +301,8 @@ void bind_congestion(nb::module_& m) {
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
+  m.def("slowest_rounds", &run_slowest_rounds, nb::arg("resolver"), nb::arg("pattern"),
+        nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("threads"), nb::arg("rate"));
   m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("channels"),

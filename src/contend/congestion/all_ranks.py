@@ -11,6 +11,7 @@ from contend.congestion.drawing import PlacementSource, arrange
 from contend.congestion.gpus import GpuCollectives, gpu_collectives, rails_apart
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
+from contend.congestion.simulation.slowest_rounds import SlowestRounds, slowest_rounds
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.placement import HostChoice, seats_by_server
@@ -155,11 +156,23 @@ def collectives(
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
         within = gpu_collectives(fabric, seats, nvlink=inside, count=count, left_out=left_out)
         return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, (), within)
-    found: dict[str, Simulation] = {}
+    quickly = partial(
+        slowest_rounds,
+        *(fabric, "shifts"),
+        placement=placed,
+        ranks=pattern.ranks,
+        spread=spread,
+        rate=valued(rate, parse_rate),
+        equal_rates=equal_rates,
+        threads=threads,
+    )
+    found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
             tell(len(found), len(_PATTERNS))
-            found[name] = count(fabric, name, placement=placed, ranks=pattern.ranks)
+            # Of shifts, which are many, nothing else counts than how long each takes.
+            quick = quickly() if name == "shifts" else None
+            found[name] = quick or count(fabric, name, placement=placed, ranks=pattern.ranks)
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
     worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
@@ -197,7 +210,11 @@ def collectives(
 
 
 def _collective(
-    name: str, simulation: Simulation, messages: float, rounds: slice, port: float | None
+    name: str,
+    simulation: Simulation | SlowestRounds,
+    messages: float,
+    rounds: slice,
+    port: float | None,
 ) -> Collective:
     by_round = simulation.round_max_seconds_per_byte
     largest = simulation.round_max_congestion[rounds]

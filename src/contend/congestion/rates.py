@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, cables_within_reach
 from contend.units import rate_of
@@ -45,6 +46,21 @@ class LinkRates:
     def mixed(self) -> bool:
         """Whether links have different rates, as far as they are known."""
         return len({rate_of(label) for label in self.links if label}) > 1
+
+    def seconds_per_byte(
+        self, congestion: NDArray[Any], time: NDArray[Any], cables: int
+    ) -> NDArray[np.float64] | None:
+        """What messages take for a byte; None where no rate is known.
+
+        Args:
+            congestion: largest number of messages on any of their channels.
+            time: the same by rates, in units of `_core.MEAN_UNIT` of what the fastest port takes.
+            cables: of the fabric.
+        """
+        if len(self.by_place):
+            fastest = self.by_place[2 * cables :].max()
+            return np.asarray(time * _core.MEAN_UNIT / fastest)
+        return None if self.port is None else congestion / self.port
 
     def heat(self, load: NDArray[Any]) -> NDArray[np.float64]:
         """How long channels need for what they carry; see `heat`."""

@@ -98,6 +98,25 @@ class RoundCounter {
     counters_.begin(values().size());
   }
 
+  /// The most on any channel, where nothing else is asked of the round than this and
+  /// most_seconds(); clear() follows. Not where messages split.
+  std::uint32_t largest() {
+    forget_padding();
+    if (!few()) return largest_usage(usage_.data(), usage_.size());
+    std::uint32_t most = 0;
+    for_each_of_few([&](std::size_t channel, std::uint32_t) {
+      most = std::max<std::uint32_t>(most, usage_[channel]);
+    });
+    return most;
+  }
+  /// After largest(): the most that a byte takes on any channel, by the rates.
+  double most_seconds() const {
+    double most = largest_product(usage_.data(), seconds_.data(), sent_);
+    const Load* const sent = usage_.data() + sent_;
+    most = std::max(most, largest_product(sent, injection_.data(), places_) / unit_);
+    return std::max(most, largest_product(sent + places_, ejection_.data(), places_) / unit_);
+  }
+
   /// Takes the counts of another, which has folded them.
   void adopt(const RoundCounter& folded) {
     usage_ = folded.usage_;

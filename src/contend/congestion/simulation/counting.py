@@ -276,6 +276,8 @@ class _Count:
         largest = int(np.flatnonzero(total.histogram)[-1]) if total.histogram.any() else 0
         # A round that never has a message has no congestion either.
         with_messages = np.maximum(total.round_samples, 1)
+        round_max = total.round_max / with_messages / self._resolver.unit
+        round_time = total.round_max_time / with_messages
         return Simulation(
             fabric=fabric,
             fabric_name=fabric.name,
@@ -297,10 +299,12 @@ class _Count:
             mean_congestion=total.column("mean_congestion"),
             max_congestion=total.column("max_congestion"),
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
-            round_max_congestion=total.round_max / with_messages / self._resolver.unit,
+            round_max_congestion=round_max,
             histogram=total.histogram[: largest + 1],
             bins_of_message=self._resolver.bins_of_message,
-            round_max_seconds_per_byte=self._round_seconds(with_messages),
+            round_max_seconds_per_byte=self._rates.seconds_per_byte(
+                round_max, round_time, fabric.cables
+            ),
             channel_load=self._on_channels()
             / (total.samples * pattern.rounds * self._resolver.unit),
             taking_part=taking_part(self._seating, pattern.ranks),
@@ -317,18 +321,6 @@ class _Count:
             drawing_s=total.drawing_s,
             counting_s=total.counting_s,
             messages=self._messages(),
-        )
-
-    def _round_seconds(self, with_messages: NDArray[np.uint64]) -> NDArray[np.float64] | None:
-        """What the slowest message of every round takes for a byte; None where no rate is known."""
-        rates, total = self._rates, self.total
-        if len(rates.by_place):
-            fastest = rates.by_place[2 * self._fabric.cables :].max()
-            return np.asarray(total.round_max_time * _core.MEAN_UNIT / fastest / with_messages)
-        return (
-            None
-            if rates.port is None
-            else total.round_max / with_messages / self._resolver.unit / rates.port
         )
 
     def _messages(self) -> int:

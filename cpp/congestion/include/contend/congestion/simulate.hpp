@@ -86,6 +86,21 @@ struct BatchResult {
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                      const Samples& samples, int threads, std::span<const double> rate = {});
 
+/// What the slowest message of every round meets, where nothing is drawn.
+struct SlowestRounds {
+  std::vector<std::uint64_t> congestion;  ///< its pi; 0 in rounds without messages
+  std::vector<std::uint64_t> time;        ///< as BatchResult::round_max_time has it
+};
+
+/// The same as simulate() finds, without a look at each message once its round is counted.
+/// Throws Error as it does, and where rounds are drawn or messages split.
+///
+/// Cost per message: one route lookup, and one increment per channel; per round, one look at all
+/// channels.
+SlowestRounds slowest_rounds(const Resolver& resolver, const Pattern& pattern,
+                             const Seating& seating, int threads,
+                             std::span<const double> rate = {});
+
 /// Shuffles slots as sample `sample` of a seed does when the seating is random.
 void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample);
 

@@ -1,0 +1,66 @@
+"""What the slowest message of every round meets: what a whole simulation says of rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import contend
+from contend.congestion import simulate
+from contend.congestion.simulation.slowest_rounds import slowest_rounds
+from contend.fabric import Fabric
+from contend.pattern import parse
+from contend.placement import parse as parse_placement
+
+_FABRICS = [
+    ("crossbar:8", "minhop"),
+    ("xgft:2;4,6;1,3", "minhop"),
+    ("fattree3:8", "dmodk"),
+    ("fattree3:8", "contend,lmc=1"),
+    ("torus:4x4;2", "dor"),
+    ("random:12,4,3", "minhop"),
+]
+
+
+def _rated(fabric: Fabric) -> Fabric:
+    """Every third cable and every fifth host at half the rate."""
+    cable = (1 + (np.arange(fabric.cables) % 3 == 0)).astype(np.uint16)
+    host = (1 + (np.arange(fabric.hosts) % 5 == 0)).astype(np.uint16)
+    return fabric.replace(rates=("", "4xDDR", "4xSDR"), cable_rate=cable, host_rate=host)
+
+
+@pytest.mark.parametrize("rated", [False, True])
+@pytest.mark.parametrize(("spec", "route"), _FABRICS)
+@pytest.mark.parametrize("pattern", ["shifts", "alltoall", "tree", "gather", "hot-spot:2", "ring"])
+@pytest.mark.parametrize("ranks_per_host", [1, 3])
+def test_rounds_take_what_a_simulation_says(
+    spec: str, route: str, pattern: str, rated: bool, ranks_per_host: int
+) -> None:
+    fabric = contend.load(spec, route=route)
+    if rated:
+        fabric = _rated(fabric)
+    placement = parse_placement("round-robin", fabric, ranks_per_host=ranks_per_host)
+    spread = bool(fabric.host_lmc.any())
+    for ranks in (placement.ranks, placement.ranks - 1, 3):
+        told = {"placement": placement, "ranks": ranks, "spread": spread}
+        found = slowest_rounds(fabric, pattern, threads=2, **told)
+        whole = simulate(fabric, pattern, samples=1, **told)
+        assert found is not None
+        assert found.pattern == whole.pattern == parse(pattern, ranks).name
+        assert_array_equal(found.round_max_congestion, whole.round_max_congestion)
+        assert found.port_rate == whole.port_rate
+        if whole.round_max_seconds_per_byte is None:
+            assert found.round_max_seconds_per_byte is None
+        else:
+            assert_array_equal(found.round_max_seconds_per_byte, whole.round_max_seconds_per_byte)
+
+
+@pytest.mark.parametrize("route", ["ecmp", "spray"])
+def test_what_is_drawn_or_splits_is_left_to_simulations(route: str) -> None:
+    fabric = contend.load("fattree3:8", route=route)
+    placement = parse_placement("linear", fabric, ranks_per_host=1)
+    assert slowest_rounds(fabric, "shifts", placement=placement, ranks=8) is None
+    fabric = contend.load("fattree3:8", route="minhop")
+    placement = parse_placement("random", fabric, ranks_per_host=1)
+    assert slowest_rounds(fabric, "shifts", placement=placement, ranks=8) is None
