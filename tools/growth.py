@@ -40,7 +40,7 @@ class _Kind:
     colour: str
 
 
-_KINDS = (_Kind("computed routes", "dmodk", COLOURS[0]), _Kind("tables", "minhop", COLOURS[1]))
+_KINDS = (_Kind("computed routes", "dmodk", COLOURS[0]), _Kind("tables", "dor", COLOURS[1]))
 
 
 @dataclass(frozen=True)

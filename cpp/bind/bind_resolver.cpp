@@ -8,6 +8,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
+#include "contend/routes/balanced_tree.hpp"
 #include "contend/routes/dragonfly_hops.hpp"
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/ideal_ways.hpp"
@@ -53,9 +54,17 @@ std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree
                                         bool in_order_of_ports) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return make_tree_resolver(
-      fabric, tree, places,
-      in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
+  const Parallel parallel =
+      in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents;
+  return make_tree_resolver(fabric, tree, places, turns_of_mod_k(fabric, tree, parallel));
+}
+
+std::unique_ptr<Resolver> balanced_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
+                                                 const Targets& targets,
+                                                 const Vector<std::uint32_t>& hosts) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_balanced_tree_resolver(fabric, tree, targets, places);
 }
 
 std::unique_ptr<Resolver> sprayed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
@@ -306,6 +315,9 @@ void bind_resolver(nb::module_& m) {
   // It reads the fabric for as long as it lives.
   m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
         nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
+  m.def("turn_entries", &turn_entries, nb::arg("tree"));
+  m.def("make_balanced_tree_resolver", &balanced_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
+        nb::arg("targets"), nb::arg("hosts"), nb::keep_alive<0, 1>());
   m.def("make_sprayed_tree_resolver", &sprayed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
         nb::arg("hosts"), nb::keep_alive<0, 1>());
   m.def("make_hashed_tree_resolver", &hashed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,42 +80,72 @@ def by_tables(routed: Fabric) -> Fabric:
     return routed.replace(routes=routed.tables)
 
 
-@pytest.mark.parametrize("engine", ["dmodk", "fig1"])
-@pytest.mark.parametrize(
-    "spec",
-    TREES,
-)
+@pytest.mark.parametrize("engine", ["minhop", "dmodk", "fig1"])
+@pytest.mark.parametrize("spec", TREES)
 def test_routes_cross_the_channels_that_tables_give(spec: str, engine: str) -> None:
     routed = compute(make(spec), engine)
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
 
 
-@settings(max_examples=30, deadline=None)
-@given(data=st.data(), height=st.integers(1, 4))
-def test_on_any_tree(data: st.DataObject, height: int) -> None:
+def drawn_tree(data: st.DataObject) -> Fabric:
+    """A tree of any shape, with or without hosts of its leaves and with GUIDs in any order."""
+    height = data.draw(st.integers(1, 4))
     levels = [
         (data.draw(st.integers(2, 5)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3)))
         for _ in range(height)
     ]
     levels[0] = (levels[0][0], 1, 1)
     groups = (",".join(map(str, numbers)) for numbers in zip(*levels, strict=True))
-    routed = compute(make(f"xgft:{height};{';'.join(groups)}"), "dmodk")
+    fabric = make(f"xgft:{height};{';'.join(groups)}")
+    if data.draw(st.booleans()):
+        # All but the first host of a leaf may be missing.
+        some = [name for host, name in enumerate(fabric.host_name) if host % levels[0][0]]
+        fabric = without(fabric, data.draw(st.sets(st.sampled_from(some)))).fabric
+    draws = np.random.default_rng(data.draw(st.integers(0, 9)))
+    return fabric.replace(switch_guid=draws.permutation(fabric.switch_guid))
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_on_any_tree(data: st.DataObject, engine: str) -> None:
+    routed = compute(drawn_tree(data), engine)
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
 
 
-def test_hosts_count_in_the_order_of_their_ports_not_their_own() -> None:
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+def test_hosts_count_in_the_order_of_their_ports_not_their_own(engine: str) -> None:
     fabric = make("xgft:3;4,3,2;1,2,3")
     order = np.random.default_rng(3).permutation(fabric.hosts)
     mixed = fabric.replace(host_switch=fabric.host_switch[order], host_port=fabric.host_port[order])
-    routed = compute(mixed, "dmodk")
+    routed = compute(mixed, engine)
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
 
 
-def test_leaves_need_not_hold_the_same_number_of_hosts() -> None:
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+def test_leaves_need_not_hold_the_same_number_of_hosts(engine: str) -> None:
     fabric = without(make("xgft:3;4,3,2;1,2,3"), ["host 1", "host 7", "host 8"]).fabric
-    routed = compute(fabric, "dmodk")
-    assert routed.tables is not routed.routes
+    routed = compute(fabric, engine)
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+@pytest.mark.parametrize("spec", ["xgft:3;4,3,2;1,2,3", "kary:4,3", "clos:4,3,5"])
+def test_up_and_down_from_all_switches_on_top_goes_by_the_same_turns(
+    spec: str, tmp_path: Path
+) -> None:
+    fabric = make(spec)
+    tree = _core.find_complete_tree(fabric.core)
+    assert tree is not None
+    roots = tmp_path / "roots.txt"
+    roots.write_text("".join(f"{name}\n" for name in fabric.switch_label[tree.top :]))
+    routed = compute(fabric, f"updn,roots={roots}")
+    tabled = crossed(by_tables(routed))
+    assert_array_equal(crossed(routed), tabled)
+    assert_array_equal(crossed(compute(fabric, "minhop")), tabled)
+    # With one of them alone, routes keep to it.
+    roots.write_text(fabric.switch_label[-1])
+    alone = compute(fabric, f"updn,roots={roots}")
+    assert alone.tables is alone.routes
 
 
 @pytest.mark.parametrize(
@@ -128,9 +159,14 @@ def test_what_is_missing_makes_it_a_matter_of_tables(altered: list[str]) -> None
     assert routed.tables is routed.routes
 
 
-@pytest.mark.parametrize("pattern", ["bisect", "alltoall", "shift:5", "alltoall:8"])
-def test_simulations_count_the_same(pattern: str) -> None:
-    routed = compute(make("fattree3:8"), "dmodk")
+@pytest.mark.parametrize("pattern", ["bisect", "alltoall", "shift:5", "alltoall:4"])
+@pytest.mark.parametrize(
+    ("engine", "spec"),
+    # Hosts of a leaf go round all cables up, or end in between.
+    [("dmodk", "fattree3:8"), ("minhop", "fattree3:8"), ("minhop", "xgft:3;4,3,5;1,4,3;1,1,2")],
+)
+def test_simulations_count_the_same(pattern: str, engine: str, spec: str) -> None:
+    routed = compute(make(spec), engine)
     computed, tabled = (
         simulate(fabric, pattern, samples=5, seed=3) for fabric in (routed, by_tables(routed))
     )
@@ -139,15 +175,22 @@ def test_simulations_count_the_same(pattern: str) -> None:
     assert computed.histogram.tolist() == tabled.histogram.tolist()
 
 
-def test_some_hosts_of_a_pod_need_no_channels_to_the_top() -> None:
-    routed = compute(make("fattree3:8"), "dmodk")
-    for hosts, channels in (([0, 5, 9], 2), ([0, 1, 3], 2), ([0, 64, 5], 4), ([7], 2)):
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+@pytest.mark.parametrize("spec", ["fattree3:8", "fattree3:8;3,3"])
+def test_some_hosts_of_a_pod_need_no_channels_to_the_top(spec: str, engine: str) -> None:
+    routed = compute(make(spec), engine)
+    for hosts, channels in (([0, 5, 9], 2), ([0, 1, 2], 2), ([0, 64, 5], 4), ([7], 2)):
         some = np.array(hosts, dtype=np.uint32)
         computed, tabled = (make_resolver(fabric, some) for fabric in (routed, by_tables(routed)))
         assert computed.stride == tabled.stride == channels
+        pairs = pairs_of(len(hosts))
+        rows = computed.routes(*pairs, 0), tabled.routes(*pairs, 0)
+        assert [sorted(row[row < computed.switch_channels]) for row in rows[0]] == [
+            sorted(row[row < computed.switch_channels]) for row in rows[1]
+        ]
 
 
-@pytest.mark.parametrize("engine", ["dmodk", "ecmp,flows=3"])
+@pytest.mark.parametrize("engine", ["minhop", "dmodk", "ecmp,flows=3"])
 def test_another_process_gets_the_formula(engine: str) -> None:
     routed = compute(make("xgft:3;4,3,2;1,2,3"), engine)
     there = pickle.loads(pickle.dumps(routed))
@@ -348,8 +391,9 @@ def test_what_asks_for_sprayed_ways_of_many_hosts_gets_them() -> None:
     assert channels.shape == part.shape == (3, 2 * 18 + 2 * 324)
 
 
-def test_another_fabric_with_these_routes_goes_by_their_tables() -> None:
-    routed = compute(make("xgft:2;4,6;1,4"), "dmodk")
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+def test_another_fabric_with_these_routes_goes_by_their_tables(engine: str) -> None:
+    routed = compute(make("xgft:2;4,6;1,4"), engine)
     swapped = routed.replace(cable_from_port=routed.cable_from_port[::-1].copy())
     assert_array_equal(crossed(swapped), crossed(swapped.replace(routes=routed.tables)))
 
@@ -361,5 +405,5 @@ def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None
     expect_room(fabric, size)
     with pytest.raises(MissingError, match=r"tables of fattree3:8 need 32\.66 KiB"):
         expect_room(fabric, size - 1)
-    with pytest.raises(MissingError, match="the engine dmodk needs no tables"):
+    with pytest.raises(MissingError, match="the engines minhop and dmodk need no tables"):
         expect_room(fabric, size - 1, instead=True)

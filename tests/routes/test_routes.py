@@ -82,7 +82,7 @@ def test_table_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("spec", ["fattree3:24", "thunderbird"])
 def test_a_large_table_is_factored(spec: str) -> None:
     """Leaves share what tells their routes: below a tenth of leaves * hosts * 4 channels."""
-    fabric = compute(make(spec), "minhop")
+    fabric = compute(make(spec), "dor")
     factored = make_resolver(fabric, hosts(fabric))
     walked = make_resolver(
         fabric.replace(routes=replace(tables_of(fabric))), hosts(fabric), messages=0

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
+#include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 
 namespace contend {
@@ -106,6 +108,15 @@ class Climb {
 };
 
 }  // namespace
+
+void CompleteTree::check(const Fabric& fabric, std::span<const HostId> hosts) const {
+  std::size_t cables = 0;
+  for (const Step& step : steps) cables += std::size_t{leaves} / step.leaves * step.cables();
+  if (cables != fabric.cables()) throw Error("a tree that belongs to the fabric");
+  for (const HostId host : hosts) {
+    if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
+  }
+}
 
 std::size_t CompleteTree::steps_between(const Fabric& fabric, std::span<const HostId> hosts) const {
   std::size_t count = 0;

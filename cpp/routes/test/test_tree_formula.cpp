@@ -4,6 +4,8 @@
 
 #include "contend/base/error.hpp"
 #include "contend/fabric/complete_tree.hpp"
+#include "contend/routes/balanced_tree.hpp"
+#include "contend/routes/route_trees.hpp"
 #include "contend/routes/tree_formula.hpp"
 #include "paper_fabrics.hpp"
 
@@ -84,7 +86,8 @@ TEST_CASE("the formula goes from every leaf by the channels that the tables name
   REQUIRE(found);
   for (const Parallel parallel : {Parallel::after_parents, Parallel::in_order_of_ports}) {
     const Tables tables = d_mod_k(paper.fabric, paper.targets(), parallel);
-    const TreeFormula formula(paper.fabric, *found, all_hosts(), parallel);
+    const TreeFormula formula(paper.fabric, *found, all_hosts(),
+                              turns_of_mod_k(paper.fabric, *found, parallel));
     for (HostId to = 0; to < 8; ++to) {
       for (SwitchId at : {0U, 1U, 2U, 3U}) {
         for (std::size_t hops = 0; hops < 6; ++hops) {
@@ -106,5 +109,48 @@ TEST_CASE("a tree of another fabric is refused") {
   const Paper small({0, 1}, {1, 1}, {2, 2, 2}, {{0, 2, 2, 1}, {1, 2, 2, 2}});
   const auto other = find_complete_tree(small.fabric);
   REQUIRE(other);
-  CHECK_THROWS_AS(TreeFormula(paper.fabric, *other, all_hosts(), Parallel::after_parents), Error);
+  const TurnsOf turns = turns_of_mod_k(paper.fabric, *other, Parallel::after_parents);
+  CHECK_THROWS_AS(TreeFormula(paper.fabric, *other, all_hosts(), turns), Error);
+}
+
+TEST_CASE("hosts in turns take the channels that the tables name, whoever puts them off") {
+  // Two hosts a leaf go round the two cables up from it, but not the four above; with a host less
+  // on some leaves these end in between, too.
+  const std::vector<Cable> cables = cables_of_three_levels();
+  const Paper uneven({0, 0, 1, 2, 2, 3}, {1, 2, 1, 1, 2, 1}, {4, 4, 4, 4, 6, 6, 6, 6, 4, 4, 4, 4},
+                     cables);
+  for (const Paper& paper : {tree(cables), uneven}) {
+    const auto found = find_complete_tree(paper.fabric);
+    REQUIRE(found);
+    CHECK(turn_entries(*found) == 8);
+    Places places;
+    places.hosts.resize(paper.fabric.hosts());
+    std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+    const Tables tables = minhop(paper.fabric, paper.targets());
+    const auto resolver =
+        make_balanced_tree_resolver(paper.fabric, *found, paper.targets(), places);
+    RouteTrees::Grower grower(*resolver->trees());
+    const std::vector<SwitchId> leaves = {0, 1, 2, 3};
+    for (Place to = 0; to < places.hosts.size(); ++to) {
+      std::vector<Step> steps;
+      grower.grow({&to, 1}, leaves, [&](Place, const InTree&, std::span<const Step> told) {
+        steps.assign(told.begin(), told.end());
+      });
+      for (Place from = 0; from < places.hosts.size(); ++from) {
+        if (from == to) continue;
+        std::vector<std::uint32_t> route(resolver->stride());
+        resolver->resolve({&from, 1}, {&to, 1}, route.data());
+        std::erase_if(route, [&](std::uint32_t c) { return c >= resolver->switch_channels(); });
+        SwitchId at = paper.fabric.host_switch(from);
+        for (const std::uint32_t channel : route) {
+          const PortNumber port = paper.port(tables, at, paper.host_address[to]);
+          REQUIRE(paper.fabric.out(at, port) == channel);
+          REQUIRE(steps[at].channel == channel);
+          at = paper.fabric.channel_to(channel);
+        }
+        CHECK(at == paper.fabric.host_switch(to));
+        CHECK(steps[at].onward.ends());
+      }
+    }
+  }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import MissingError
 from contend.fabric import Fabric, made_of
-from contend.routes.addresses import table_size, targets_of
+from contend.routes.addresses import table_size
+from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
 from contend.units import format_bytes
@@ -27,18 +29,22 @@ _GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class ComputedRoutes(Routes):
-    """Destination-mod-k on a tree of which nothing is missing.
+    """Routes of an engine that has a formula on a tree of which nothing is missing.
 
     The channels that a message crosses follow from the numbers of its hosts, and are the same that
-    tables would give. What needs tables gets them, made when they are first asked for.
+    the engine's tables would give. What needs tables gets them, made when they are first asked for.
 
     Attributes:
         made_for: the fabric that they were computed for, without routes.
-        in_order_of_ports: see `contend._core.d_mod_k`.
+        by_tables: the engine, which makes the ports of `ForwardingTables`.
+        by_formula: makes the resolver between hosts that stand on the tree.
     """
 
     made_for: Fabric = field(repr=False)
-    in_order_of_ports: bool = field(repr=False)
+    by_tables: Callable[[Fabric], NDArray[np.uint16]] = field(repr=False)
+    by_formula: Callable[[Fabric, _core.CompleteTree, NDArray[np.uint32]], _core.Resolver] = field(
+        repr=False
+    )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made_of(self)
@@ -58,10 +64,12 @@ class ComputedRoutes(Routes):
         Raises:
             MissingError: memory is short for these.
         """
-        fabric = self.made_for
-        expect_room(fabric)
-        ports = _core.d_mod_k(fabric.core, targets_of(fabric), self.in_order_of_ports)
-        return ForwardingTables(ports, engine=self.engine)
+        expect_room(self.made_for)
+        return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """What the tables say, in which no entry has a group."""
+        return self.tables.in_groups(fabric)
 
     @property
     def ports(self) -> NDArray[np.uint16]:
@@ -74,7 +82,7 @@ class ComputedRoutes(Routes):
         """By the formula on the fabric that it was found for, by tables on any other."""
         if self.tree is None or not _same_graph(fabric, self.made_for):
             return self.tables.resolver(fabric, hosts, spread=spread, messages=messages)
-        return _core.make_tree_resolver(fabric.core, self.tree, hosts, self.in_order_of_ports)
+        return self.by_formula(self.made_for, self.tree, hosts)
 
 
 def _same_graph(one: Fabric, other: Fabric) -> bool:
@@ -83,14 +91,19 @@ def _same_graph(one: Fabric, other: Fabric) -> bool:
     return all(mine is its or np.array_equal(mine, its) for mine, its in columns)
 
 
-def computed_routes(fabric: Fabric, *, in_order_of_ports: bool) -> ComputedRoutes | None:
-    """Destination-mod-k by a formula; None where no formula gives it.
+def computed_routes(
+    fabric: Fabric,
+    by_tables: Callable[[Fabric], NDArray[np.uint16]],
+    by_formula: Callable[[Fabric, _core.CompleteTree, NDArray[np.uint32]], _core.Resolver],
+) -> ComputedRoutes | None:
+    """The routes of an engine by its formula; None where that does not give them.
 
     Args:
         fabric: with addresses.
-        in_order_of_ports: see `contend._core.d_mod_k`.
+        by_tables: see `ComputedRoutes`.
+        by_formula: likewise.
     """
-    routes = ComputedRoutes(fabric, in_order_of_ports)
+    routes = ComputedRoutes(fabric, by_tables, by_formula)
     return None if routes.tree is None else routes
 
 
@@ -110,9 +123,10 @@ def expect_room(fabric: Fabric, memory: int | None = None, *, instead: bool = Fa
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if size <= memory:
         return
-    known = instead and _core.find_complete_tree(fabric.core) is not None
+    alone = instead and not fabric.host_lmc.any()
+    known = alone and _core.find_complete_tree(fabric.core) is not None
     raise MissingError(
         f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
         f"{format_bytes(memory)} of memory"
-        + ("; on such a tree the engine dmodk needs no tables" if known else "")
+        + ("; on such a tree the engines minhop and dmodk need no tables" if known else "")
     )

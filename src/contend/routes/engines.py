@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,8 @@ of shape [pairs]."""
 # Queue pairs of a connection; beyond that they take each other's memory on the adapter.
 _MOST_FLOWS = 256
 _MOST_DEMAND = 1 << 10
+# Turns of minhop that a formula keeps, in two bytes each; tables take several times as much.
+_MOST_TURNS = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class _Job:
         expect_room(self.fabric, instead=True)
         return targets_of(self.fabric)
 
+    def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
+        """What an engine makes, where there is room for it."""
+        expect_room(self.fabric, instead=True)
+        return ForwardingTables(by_tables(self.fabric))
+
 
 @dataclass(frozen=True)
 class _Engine:
@@ -59,15 +67,34 @@ class _Engine:
     options: tuple[str, ...] = ()
 
 
-def _minhop(job: _Job) -> ForwardingTables:
-    return ForwardingTables(_core.minhop(job.fabric.core, job.targets))
+def _minhop(job: _Job) -> Routes:
+    return _balanced(job, _minhop_ports)
+
+
+def _minhop_ports(fabric: Fabric) -> NDArray[np.uint16]:
+    return _core.minhop(fabric.core, targets_of(fabric))
+
+
+def _balanced(job: _Job, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> Routes:
+    """Shortest paths in turns, by a formula on complete trees and by tables elsewhere."""
+    computed = computed_routes(job.fabric, by_tables, _balanced_resolver)
+    tree = computed and computed.tree
+    if computed and tree and _core.turn_entries(tree) <= _MOST_TURNS:
+        return computed
+    return job.tables(by_tables)
+
+
+def _balanced_resolver(
+    fabric: Fabric, tree: _core.CompleteTree, hosts: NDArray[np.uint32]
+) -> _core.Resolver:
+    return _core.make_balanced_tree_resolver(fabric.core, tree, targets_of(fabric), hosts)
 
 
 def _dor(job: _Job) -> ForwardingTables:
     return ForwardingTables(_core.dimension_order(job.fabric.core, job.targets))
 
 
-def _updn(job: _Job) -> ForwardingTables:
+def _updn(job: _Job) -> Routes:
     core = job.fabric.core
     if "roots" in job.options:
         roots = read_roots(Path(job.options["roots"]), job.fabric)
@@ -78,7 +105,16 @@ def _updn(job: _Job) -> ForwardingTables:
             f"updn finds no root in {job.fabric.name}: a root has more than 90 % of all hosts at "
             "one distance; name roots with updn,roots=FILE"
         )
-    return ForwardingTables(_core.up_down(core, job.targets, roots))
+    by_tables = partial(_updn_ports, roots=roots)
+    tree = _core.find_complete_tree(core)
+    # Where all of the highest switches are roots, every shortest path of hosts keeps the rule.
+    if tree is not None and set(roots.tolist()) == set(range(tree.top, job.fabric.switches)):
+        return _balanced(job, by_tables)
+    return job.tables(by_tables)
+
+
+def _updn_ports(fabric: Fabric, *, roots: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    return _core.up_down(fabric.core, targets_of(fabric), roots)
 
 
 def _dmodk(job: _Job) -> Routes:
@@ -91,7 +127,9 @@ def _fig1(job: _Job) -> Routes:
 
 def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> Routes:
     fabric = job.fabric
-    if computed := computed_routes(fabric, in_order_of_ports=in_order_of_ports):
+    by_tables = partial(_mod_k_ports, in_order_of_ports=in_order_of_ports)
+    by_formula = partial(_mod_k_resolver, in_order_of_ports=in_order_of_ports)
+    if computed := computed_routes(fabric, by_tables, by_formula):
         return computed
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
@@ -99,7 +137,21 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> Routes:
             f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_label[near]}" and '
             f'"{fabric.switch_label[far]}" are cabled to each other and both on level {level + 1}'
         )
-    return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
+    return job.tables(by_tables)
+
+
+def _mod_k_ports(fabric: Fabric, *, in_order_of_ports: bool) -> NDArray[np.uint16]:
+    return _core.d_mod_k(fabric.core, targets_of(fabric), in_order_of_ports)
+
+
+def _mod_k_resolver(
+    fabric: Fabric,
+    tree: _core.CompleteTree,
+    hosts: NDArray[np.uint32],
+    *,
+    in_order_of_ports: bool,
+) -> _core.Resolver:
+    return _core.make_tree_resolver(fabric.core, tree, hosts, in_order_of_ports)
 
 
 def _ecmp(job: _Job) -> Routes:

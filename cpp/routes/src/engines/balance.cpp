@@ -20,17 +20,6 @@ std::uint64_t reversed_bytes(std::uint64_t value) {
   return reversed;
 }
 
-std::vector<std::vector<HostId>> hosts_by_port(const Fabric& fabric, const Targets& targets) {
-  std::vector<std::vector<HostId>> hosts(fabric.switches());
-  for (HostId host = 0; host < fabric.hosts(); ++host) {
-    if (targets.hosts.first[host] != 0) hosts[fabric.host_switch(host)].push_back(host);
-  }
-  for (auto& group : hosts) {
-    std::ranges::sort(group, {}, [&](HostId host) { return fabric.host_port(host); });
-  }
-  return hosts;
-}
-
 class LeastLoaded {
  public:
   LeastLoaded(const Fabric& fabric, const SwitchLinks& links, const Targets& targets, Spread spread)
@@ -43,7 +32,7 @@ class LeastLoaded {
         tables_(fabric.switches() * targets.addresses, kNoPort) {}
 
   Tables run(const MakeNextLinks& make_next) {
-    const std::vector<SwitchId> order = by_hosts_and_guid();
+    const std::vector<SwitchId> order = by_hosts_and_guid(hosts_, targets_);
     std::vector<SwitchId> all(fabric_.switches());
     std::iota(all.begin(), all.end(), SwitchId{0});
     pass(make_next, order, [this](SwitchId at, SwitchId destination, std::vector<LinkId>& allowed) {
@@ -64,20 +53,6 @@ class LeastLoaded {
   }
 
  private:
-  std::vector<SwitchId> by_hosts_and_guid() const {
-    std::vector<SwitchId> order;
-    for (SwitchId s = 0; s < fabric_.switches(); ++s) {
-      if (!hosts_[s].empty()) order.push_back(s);
-    }
-    std::ranges::sort(order, [&](SwitchId a, SwitchId b) {
-      if (hosts_[a].size() != hosts_[b].size()) return hosts_[a].size() > hosts_[b].size();
-      const std::uint64_t guid_a = reversed_bytes(targets_.switch_guid[a]);
-      const std::uint64_t guid_b = reversed_bytes(targets_.switch_guid[b]);
-      return guid_a != guid_b ? guid_a < guid_b : a < b;
-    });
-    return order;
-  }
-
   /// Calls `handle(at, destination, allowed links)` for all switches and the given destinations,
   /// for every switch in the order of destinations.
   template <class Handle>
@@ -255,6 +230,32 @@ class LeastLoaded {
 };
 
 }  // namespace
+
+std::vector<std::vector<HostId>> hosts_by_port(const Fabric& fabric, const Targets& targets) {
+  std::vector<std::vector<HostId>> hosts(fabric.switches());
+  for (HostId host = 0; host < fabric.hosts(); ++host) {
+    if (targets.hosts.first[host] != 0) hosts[fabric.host_switch(host)].push_back(host);
+  }
+  for (auto& group : hosts) {
+    std::ranges::sort(group, {}, [&](HostId host) { return fabric.host_port(host); });
+  }
+  return hosts;
+}
+
+std::vector<SwitchId> by_hosts_and_guid(std::span<const std::vector<HostId>> hosts,
+                                        const Targets& targets) {
+  std::vector<SwitchId> order;
+  for (SwitchId s = 0; s < hosts.size(); ++s) {
+    if (!hosts[s].empty()) order.push_back(s);
+  }
+  std::ranges::sort(order, [&](SwitchId a, SwitchId b) {
+    if (hosts[a].size() != hosts[b].size()) return hosts[a].size() > hosts[b].size();
+    const std::uint64_t guid_a = reversed_bytes(targets.switch_guid[a]);
+    const std::uint64_t guid_b = reversed_bytes(targets.switch_guid[b]);
+    return guid_a != guid_b ? guid_a < guid_b : a < b;
+  });
+  return order;
+}
 
 Tables least_loaded(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
                     const MakeNextLinks& make_next, Spread spread) {

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <string>
-
-#include "contend/base/error.hpp"
 
 namespace contend {
 
@@ -24,47 +21,45 @@ std::vector<HostId> numbers_of_hosts(const Fabric& fabric) {
   return number;
 }
 
-/// Of the cables up from switches that have the same leaves below, the one that leads to hosts with
-/// a number, for every step.
-void write_turns(std::span<const CompleteTree::Step> steps, Parallel parallel, std::uint64_t number,
-                 std::uint32_t* word) {
-  std::uint64_t plane = 0;
-  for (const CompleteTree::Step& step : steps) {
-    const std::uint64_t turn = number % (std::uint64_t{step.parents} * step.links);
-    const bool by_parent = parallel == Parallel::after_parents;
-    const std::uint64_t parent = by_parent ? turn % step.parents : turn / step.links;
-    const std::uint64_t copy = by_parent ? turn / step.parents : turn % step.links;
-    number /= by_parent ? step.parents : step.parents * step.links;
-    plane = plane * step.parents + parent;
-    *word++ = static_cast<std::uint32_t>(2 * (plane * step.links + copy));
-  }
-}
-
 }  // namespace
 
+TurnsOf turns_of_mod_k(const Fabric& fabric, const CompleteTree& tree, Parallel parallel) {
+  return [number = numbers_of_hosts(fabric), &tree, parallel](HostId host,
+                                                              std::span<std::uint32_t> turn) {
+    HostId left = number[host];
+    for (std::size_t k = 0; k < turn.size(); ++k) {
+      const std::uint32_t parents = tree.steps[k].parents, links = tree.steps[k].links;
+      turn[k] = left % (parents * links);
+      if (parallel == Parallel::after_parents) {
+        turn[k] = turn[k] % parents * links + turn[k] / parents;
+        left /= parents;
+      } else {
+        left /= parents * links;
+      }
+    }
+  };
+}
+
 TreeFormula::TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
-                         Parallel parallel)
+                         const TurnsOf& turns)
     : fabric_(&fabric), steps_(0) {
-  const std::size_t cables =
-      std::accumulate(tree.steps.begin(), tree.steps.end(), std::size_t{0},
-                      [&](std::size_t sum, const CompleteTree::Step& step) {
-                        return sum + std::size_t{tree.leaves} / step.leaves * step.cables();
-                      });
-  if (cables != fabric.cables()) throw Error("a tree that belongs to the fabric");
-  for (const HostId host : places.hosts) {
-    if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
-  }
+  tree.check(fabric, places.hosts);
   steps_ = tree.steps_between(fabric, places.hosts);
   const std::span<const CompleteTree::Step> steps(tree.steps.data(), steps_);
-  const std::vector<HostId> number = numbers_of_hosts(fabric);
+  std::vector<std::uint32_t> turn(steps_);
   words_.reserve(2 * steps_ * places.hosts.size());
   for (const HostId host : places.hosts) {
     for (const CompleteTree::Step& step : steps) {
       const std::uint32_t subtree = fabric.host_switch(host) / step.leaves;
       words_.push_back(2 * (step.first_cable + subtree * step.cables()));
     }
-    words_.resize(words_.size() + steps_);
-    write_turns(steps, parallel, number[host], words_.data() + words_.size() - steps_);
+    turns(host, turn);
+    std::uint32_t plane = 0;
+    for (std::size_t k = 0; k < steps_; ++k) {
+      const std::uint32_t among = plane * steps[k].parents * steps[k].links + turn[k];
+      words_.push_back(2 * among);
+      plane = among / steps[k].links;
+    }
   }
   at_.resize(fabric.switches(), {0, static_cast<std::uint32_t>(steps_)});
   for (std::uint32_t k = 0; k < steps_; ++k) {

@@ -10,11 +10,11 @@ namespace {
 class TreeResolver final : public WrittenResolver<TreeResolver> {
  public:
   TreeResolver(const Fabric& fabric, const CompleteTree& tree, const Places& places,
-               Parallel parallel)
+               const TurnsOf& turns)
       : WrittenResolver(places.hosts.size(), fabric.switch_channels(),
                         std::max<std::size_t>(2 * tree.steps_between(fabric, places.hosts), 2)),
-        formula_(fabric, tree, places, parallel),
-        trees_(fabric, formula_, places) {}
+        formula_(fabric, tree, places, turns),
+        trees_(fabric, [this](SwitchId s, Place to) { return formula_.next(s, to); }, places) {}
 
   bool tabled() const override { return false; }
   const RouteTrees* trees() const override { return &trees_; }
@@ -66,8 +66,8 @@ class TreeResolver final : public WrittenResolver<TreeResolver> {
 }  // namespace
 
 std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                             const Places& places, Parallel parallel) {
-  return std::make_unique<TreeResolver>(fabric, tree, places, parallel);
+                                             const Places& places, const TurnsOf& turns) {
+  return std::make_unique<TreeResolver>(fabric, tree, places, turns);
 }
 
 }  // namespace contend

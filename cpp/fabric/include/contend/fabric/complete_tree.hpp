@@ -35,6 +35,8 @@ struct CompleteTree {
   std::vector<Step> steps;  ///< from the leaves up
   SwitchId top = 0;         ///< first switch of the highest level
 
+  /// Throws Error when the tree or one of the hosts does not belong to the fabric.
+  void check(const Fabric& fabric, std::span<const HostId> hosts) const;
   /// How many of the steps lead from some host of these to another.
   std::size_t steps_between(const Fabric& fabric, std::span<const HostId> hosts) const;
 };

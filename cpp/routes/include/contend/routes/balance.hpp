@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "contend/routes/engines.hpp"
 #include "contend/routes/links.hpp"
@@ -32,6 +34,13 @@ enum class Spread : std::uint8_t {
 /// and round, and O(allowed links + hosts) per switch and destination switch.
 Tables least_loaded(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
                     const MakeNextLinks& make_next, Spread spread);
+
+/// The hosts that have an address, by switch and in the order of their ports.
+std::vector<std::vector<HostId>> hosts_by_port(const Fabric& fabric, const Targets& targets);
+
+/// The switches with such hosts, in the order in which least_loaded() takes them.
+std::vector<SwitchId> by_hosts_and_guid(std::span<const std::vector<HostId>> hosts,
+                                        const Targets& targets);
 
 /// NextLinks of all shortest paths. Cost per destination: one breadth-first search.
 MakeNextLinks shortest_paths(const SwitchLinks& links);

@@ -2,20 +2,25 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "contend/routes/in_tree.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/trace.hpp"
 
 namespace contend {
 
 /// Routes that depend on the leaf switch of the source and on the target alone: those to one target
-/// form a tree. Borrows the fabric and its tables, or the formula.
+/// form a tree. Borrows the fabric and its tables.
 class RouteTrees {
  public:
+  /// Where a route to a target goes on from a switch that it comes by.
+  using Formula = std::function<Step(SwitchId, Place)>;
+
   /// Every place has an address, and all routes between places arrive.
   RouteTrees(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
              const Places& places)
@@ -25,9 +30,9 @@ class RouteTrees {
       leaf_.push_back(fabric.host_switch(host));
     }
   }
-  /// By the formula instead, which needs no addresses: hosts' numbers stand for them.
-  RouteTrees(const Fabric& fabric, const TreeFormula& formula, const Places& places)
-      : fabric_(&fabric), tables_{}, formula_(&formula) {
+  /// By a formula instead, which needs no addresses: hosts' numbers stand for them.
+  RouteTrees(const Fabric& fabric, Formula formula, const Places& places)
+      : fabric_(&fabric), tables_{}, formula_(std::move(formula)) {
     for (const HostId host : places.hosts) {
       targets_.push_back({host, host});
       leaf_.push_back(fabric.host_switch(host));
@@ -42,7 +47,7 @@ class RouteTrees {
   class Grower {
    public:
     explicit Grower(const RouteTrees& trees) : trees_(&trees), tree_(trees.switches()) {
-      if (trees.formula_ == nullptr) {
+      if (!trees.formula_) {
         next_.emplace(*trees.fabric_, trees.tables_);
       } else {
         steps_.resize(trees.switches());
@@ -80,7 +85,7 @@ class RouteTrees {
         tree_.clear();
         for (const SwitchId leaf : leaves) {
           tree_.reach(leaf, [&](SwitchId from) {
-            return (steps_[from] = trees_->formula_->next(from, target)).onward;
+            return (steps_[from] = trees_->formula_(from, target)).onward;
           });
         }
         visit(target, tree_, std::span<const Step>(steps_));
@@ -97,9 +102,9 @@ class RouteTrees {
  private:
   const Fabric* fabric_;
   TableView tables_;
-  const TreeFormula* formula_ = nullptr;  ///< instead of tables
-  std::vector<Destination> targets_;      ///< by place
-  std::vector<SwitchId> leaf_;            ///< by place
+  Formula formula_;                   ///< instead of tables
+  std::vector<Destination> targets_;  ///< by place
+  std::vector<SwitchId> leaf_;        ///< by place
 };
 
 }  // namespace contend

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "contend/fabric/complete_tree.hpp"
@@ -14,8 +16,14 @@
 
 namespace contend {
 
-/// Destination-mod-k on a complete tree without tables: the same channels that d_mod_k() gives,
-/// from the number of a host and of its leaf.
+/// Which cable up messages to a host take, in the order of their ports: one for each step.
+using TurnsOf = std::function<void(HostId, std::span<std::uint32_t> turn)>;
+
+/// Those of destination-mod-k, see d_mod_k().
+TurnsOf turns_of_mod_k(const Fabric& fabric, const CompleteTree& tree, Parallel parallel);
+
+/// Routes on a complete tree without tables, where the turns of a host are the same at all switches
+/// of a level: the channels that d_mod_k() and, on most trees, minhop() give.
 ///
 /// A route goes up by as many steps as there are until its target is below, and as many down. On
 /// step k it takes, of the cables that lead up from the switches above its source's leaf and from
@@ -25,7 +33,7 @@ class TreeFormula {
  public:
   /// Throws Error when places or tree do not belong to the fabric.
   TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
-              Parallel parallel);
+              const TurnsOf& turns);
 
   /// Those that lead from some of the places to others.
   std::size_t steps() const { return steps_; }
@@ -52,7 +60,7 @@ class TreeFormula {
 
 /// Computes routes for every message: two words of the source and of the target for each step.
 std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                             const Places& places, Parallel parallel);
+                                             const Places& places, const TurnsOf& turns);
 
 /// The hashed shortest ways of make_hashed_resolver() on a complete tree, without sets of channels:
 /// all cables up lead nearer to what is not below, and all parallel ones down to what is.
