@@ -405,5 +405,30 @@ def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None
     expect_room(fabric, size)
     with pytest.raises(MissingError, match=r"tables of fattree3:8 need 32\.66 KiB"):
         expect_room(fabric, size - 1)
-    with pytest.raises(MissingError, match="the engines minhop and dmodk need no tables"):
-        expect_room(fabric, size - 1, instead=True)
+    with pytest.raises(MissingError, match=r"; others need none$"):
+        expect_room(fabric, size - 1, instead="others need none")
+
+
+@pytest.mark.parametrize(
+    ("spec", "instead"),
+    [
+        ("fattree3:8", "; on such a tree the engines minhop and dmodk need no tables$"),
+        ("dragonfly:2,4,2", "of memory$"),
+    ],
+)
+def test_an_engine_without_a_formula_is_refused_what_no_machine_holds(
+    spec: str, instead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    with pytest.raises(MissingError, match=instead):
+        compute(make(spec), "dor")
+
+
+def test_tables_of_routes_that_are_computed_are_refused_with_what_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    routed = compute(make("fattree3:8"), "minhop")
+    assert make_resolver(routed, np.arange(9, dtype=np.uint32)).places == 9
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    with pytest.raises(MissingError, match=r"; contend simulate follows these routes without"):
+        _ = routed.tables

@@ -64,7 +64,7 @@ class ComputedRoutes(Routes):
         Raises:
             MissingError: memory is short for these.
         """
-        expect_room(self.made_for)
+        expect_room(self.made_for, instead="contend simulate follows these routes without tables")
         return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
@@ -107,13 +107,13 @@ def computed_routes(
     return None if routes.tree is None else routes
 
 
-def expect_room(fabric: Fabric, memory: int | None = None, *, instead: bool = False) -> None:
+def expect_room(fabric: Fabric, memory: int | None = None, *, instead: str = "") -> None:
     """Refuses tables that are larger than this machine's memory.
 
     Args:
         fabric: that they are for.
         memory: bytes; None asks the machine.
-        instead: say which engine needs none.
+        instead: what needs none, in words.
 
     Raises:
         MissingError: with what they need, and what there is.
@@ -121,12 +121,8 @@ def expect_room(fabric: Fabric, memory: int | None = None, *, instead: bool = Fa
     size = 2 * fabric.switches * table_size(fabric)
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size <= memory:
-        return
-    alone = instead and not fabric.host_lmc.any()
-    known = alone and _core.find_complete_tree(fabric.core) is not None
-    raise MissingError(
-        f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
-        f"{format_bytes(memory)} of memory"
-        + ("; on such a tree the engines minhop and dmodk need no tables" if known else "")
-    )
+    if size > memory:
+        raise MissingError(
+            f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
+            f"{format_bytes(memory)} of memory{instead and '; '}{instead}"
+        )

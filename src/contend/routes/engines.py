@@ -49,12 +49,18 @@ class _Job:
     @property
     def targets(self) -> _core.Targets:
         """What tables are made for, where there is room for them."""
-        expect_room(self.fabric, instead=True)
+        self.expect_room()
         return targets_of(self.fabric)
+
+    def expect_room(self) -> None:
+        """Refuses tables that are too large; on complete trees some engines need none."""
+        computed = computed_routes(self.fabric, _minhop_ports, _balanced_resolver)
+        known = "on such a tree the engines minhop and dmodk need no tables" if computed else ""
+        expect_room(self.fabric, instead=known)
 
     def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
         """What an engine makes, where there is room for it."""
-        expect_room(self.fabric, instead=True)
+        self.expect_room()
         return ForwardingTables(by_tables(self.fabric))
 
 
