@@ -80,9 +80,10 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
 
     Cost: addresses x switches, on all cores.
     """
+    # Tables for which memory is short are refused before the rest is looked at.
+    followed = None if fabric.routes is None else _follow(fabric, MOST_DETAILS)
     checks, summary = check_soundness(fabric), None
-    if fabric.routes is not None:
-        followed = _follow(fabric, MOST_DETAILS)
+    if fabric.routes is not None and followed is not None:
         summary = _summarise(fabric, followed)
         grouped = fabric.routes.grouped
         checks += (
