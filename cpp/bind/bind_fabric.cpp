@@ -9,6 +9,7 @@
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/dragonfly.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/grid.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/fabric/minimum_cut.hpp"
 #include "contend/fabric/remains.hpp"
@@ -88,6 +89,9 @@ void bind_fabric(nb::module_& m) {
   m.def("find_dragonfly", &find_dragonfly, nb::arg("fabric"),
         nb::sig("def find_dragonfly(fabric: Fabric) -> Dragonfly | None"),
         nb::call_guard<Released>());
+  nb::class_<Grid>(m, "Grid");
+  m.def("find_grid", &find_grid, nb::arg("fabric"),
+        nb::sig("def find_grid(fabric: Fabric) -> Grid | None"), nb::call_guard<Released>());
   m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),
         nb::arg("source"), nb::arg("sink"));

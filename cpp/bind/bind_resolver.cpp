@@ -10,6 +10,7 @@
 #include "contend/congestion/simulate.hpp"
 #include "contend/routes/balanced_tree.hpp"
 #include "contend/routes/dragonfly_hops.hpp"
+#include "contend/routes/grid_hops.hpp"
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
@@ -98,6 +99,14 @@ std::unique_ptr<Resolver> sprayed_dragonfly_resolver(const Fabric& fabric,
   const Places places{as_vector(hosts), false};
   const Released released;
   return make_sprayed_dragonfly_resolver(fabric, dragonfly, places, by_groups);
+}
+
+std::unique_ptr<Resolver> hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
+                                               const Vector<std::uint32_t>& hosts,
+                                               std::uint32_t flows, bool alike) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_hashed_grid_resolver(fabric, grid, places, {flows, alike});
 }
 
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
@@ -326,6 +335,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
   m.def("make_sprayed_dragonfly_resolver", &sprayed_dragonfly_resolver, nb::arg("fabric"),
         nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("by_groups"));
+  m.def("make_hashed_grid_resolver", &hashed_grid_resolver, nb::arg("fabric"), nb::arg("grid"),
+        nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"), nb::keep_alive<0, 2>());
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
         nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
   m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),

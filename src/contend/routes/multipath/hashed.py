@@ -61,6 +61,11 @@ class HashedRoutes(RoutesWithoutTables):
                 return _core.make_hashed_dragonfly_resolver(
                     fabric.core, dragonfly, hosts, self.flows, self.alike
                 )
+            grid = _core.find_grid(fabric.core)
+            if grid is not None:
+                return _core.make_hashed_grid_resolver(
+                    fabric.core, grid, hosts, self.flows, self.alike
+                )
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

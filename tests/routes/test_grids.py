@@ -1,0 +1,132 @@
+"""Shortest ways on grids are computed, and are those that sets of channels give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.fabric import Fabric, make, without
+from contend.routes import compute, make_resolver
+
+# Sides that are odd, even and of two; one dimension and several; parallel cables.
+GRIDS = [
+    "torus:4x4x4;2",
+    "torus:5x3x2",
+    "torus:6x2x3x4",
+    "torus:3x1x3",
+    "torus:2x2",
+    "mesh:3x4x2;3",
+    "mesh:9",
+    "ring:9",
+    "ring:8;3",
+    "ring:3",
+    "ring:2;4",
+    "hypercube:1",
+    "hypercube:2",
+    "hypercube:6",
+    "hyperx:3",
+    "hyperx:2;2;3",
+    "hyperx:3;2;3",
+    "hyperx:4x3x2;2;1,2,3",
+    "hyperx:8x8;8;2",
+]
+_MOST_PAIRS = 1 << 17
+
+
+def pairs_of(hosts: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """All pairs of hosts that differ, or a sample of them."""
+    if hosts**2 <= _MOST_PAIRS:
+        source, target = np.divmod(np.arange(hosts**2), hosts)
+    else:
+        source, target = np.random.default_rng(1).integers(0, hosts, (2, _MOST_PAIRS))
+    differ = source != target
+    return source[differ].astype(np.uint32), target[differ].astype(np.uint32)
+
+
+def in_order(
+    resolver: _core.Resolver, pairs: tuple[NDArray[np.uint32], NDArray[np.uint32]], draw: int
+) -> NDArray[np.int64]:
+    """The channels of every flow in their order, with -1 behind them; shape [flows, longest]."""
+    rows = resolver.routes(*pairs, draw).astype(np.int64)
+    flows = rows.reshape(-1, rows.shape[1] // resolver.unit)
+    flows = np.where(flows < resolver.switch_channels, flows, -1)
+    return flows[:, (flows >= 0).any(axis=0)]
+
+
+def expect_hashes_as_in_sets(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
+    """Compares the channels of drawn routes with those from sets of channels."""
+    core = fabric.core
+    grid = _core.find_grid(core)
+    assert grid is not None
+    pairs = pairs_of(len(hosts))
+    for flows, alike in ((1, False), (3, True)):
+        computed = _core.make_hashed_grid_resolver(core, grid, hosts, flows, alike)
+        sets = _core.make_hashed_resolver(core, hosts, flows, alike, None)
+        for draw in (0, 3):
+            assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
+
+
+@pytest.mark.parametrize("spec", GRIDS)
+def test_hashes_choose_what_they_chose_in_sets(spec: str) -> None:
+    fabric = make(spec)
+    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_hashes_as_in_sets(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
+
+
+def drawn_grid(data: st.DataObject) -> Fabric:
+    """A grid of any kind and shape, some of whose hosts are missing and the others shuffled."""
+    kind = data.draw(st.sampled_from(["torus", "mesh", "hyperx"]))
+    sizes = data.draw(st.lists(st.integers(2, 5), min_size=1, max_size=3))
+    spec = f"{kind}:{'x'.join(map(str, sizes))};2"
+    if kind == "hyperx":
+        links = data.draw(st.lists(st.integers(1, 3), min_size=len(sizes), max_size=len(sizes)))
+        spec += f";{','.join(map(str, links))}"
+    fabric = make(spec)
+    numbers = st.integers(1, fabric.hosts)
+    gone = data.draw(st.sets(numbers, max_size=fabric.hosts - 2))
+    if gone:
+        fabric = without(fabric, [f"host {number}" for number in gone]).fabric
+    order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(fabric.hosts)
+    return fabric.replace(host_switch=fabric.host_switch[order], host_port=fabric.host_port[order])
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_on_any_grid_with_hosts_anywhere(data: st.DataObject) -> None:
+    fabric = drawn_grid(data)
+    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+
+
+@pytest.mark.parametrize("spec", ["torus:4x3x2", "mesh:3x4", "hypercube:4", "hyperx:4x3;1;2"])
+def test_a_grid_without_a_cable_or_with_two_exchanged_is_none(spec: str) -> None:
+    fabric = make(spec)
+    for cable in range(len(fabric.cable_from)):
+        keep = np.arange(len(fabric.cable_from)) != cable
+        names = ("cable_from", "cable_from_port", "cable_to", "cable_to_port")
+        core = _core.Fabric(
+            *(fabric.host_switch, fabric.host_port, fabric.switch_ports),
+            *(getattr(fabric, name)[keep] for name in names),
+        )
+        assert _core.find_grid(core) is None
+    swapped = fabric.cable_to.copy()
+    swapped[[0, -1]] = swapped[[-1, 0]]
+    ports = fabric.cable_to_port.copy()
+    ports[[0, -1]] = ports[[-1, 0]]
+    assert _core.find_grid(fabric.replace(cable_to=swapped, cable_to_port=ports).core) is None
+
+
+def test_large_grids_keep_no_sets_of_channels() -> None:
+    # 2,197 switches with hosts: their square is above the limit from which a formula counts.
+    fabric = compute(make("torus:13x13x13"), "ecmp,flows=2")
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    # A set of channels for every two switches takes 19 MB, the six hops of a switch 54 bytes.
+    assert resolver.bytes < 150_000
+    sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
+    pairs = pairs_of(fabric.hosts)
+    assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
