@@ -43,10 +43,11 @@ class RoundCounter {
   /// Half of what a counter holds: a look at all of them is due only when as many more are counted.
   static constexpr std::uint32_t kMostMessages = std::numeric_limits<Load>::max() / 2;
 
+  /// A round has about so many messages as `expected` says, but may have any number.
   RoundCounter(const Resolver& resolver, bool with_hosts,
-               std::uint32_t most_messages = kMostMessages)
+               std::uint32_t most_messages = kMostMessages, std::uint64_t expected = 0)
       : resolver_(resolver),
-        split_(make_split_counter(resolver)),
+        split_(make_split_counter(resolver, expected)),
         unit_(resolver.unit()),
         most_messages_(most_messages),
         places_(with_hosts ? resolver.places() : 0),

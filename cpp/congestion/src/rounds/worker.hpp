@@ -23,7 +23,8 @@ class Worker {
       : pattern_(pattern),
         unit_(resolver.unit()),
         drawer_(pattern, seating, samples, with_hosts),
-        counter_(resolver, with_hosts),
+        counter_(resolver, with_hosts, RoundCounter<Id, Load>::kMostMessages,
+                 pattern.messages_expected() / pattern.rounds()),
         weighs_(rates != nullptr),
         channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {
     if (rates != nullptr) counter_.set_rates(*rates);

@@ -9,13 +9,16 @@
 
 namespace contend {
 
-std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver) {
+std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver, std::uint64_t messages) {
   if (resolver.ideal_ways() != nullptr) return std::make_unique<IdealCounter>(resolver);
   // Before ways are asked for, which are made then.
   if (resolver.even_tree() != nullptr) return std::make_unique<TreeCounter>(*resolver.even_tree());
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return nullptr;
-  if (ways->few()) return std::make_unique<FollowedCounter>(*ways, resolver.switch_channels());
+  // Where there are more messages than pairs, each pair is followed once.
+  if (ways->few() && messages <= std::uint64_t{ways->classes()} * ways->leaves()) {
+    return std::make_unique<FollowedCounter>(*ways, resolver.switch_channels());
+  }
   if (ways->part_lists() != nullptr) {
     return std::make_unique<ListsCounter>(*ways, resolver.places());
   }

@@ -45,7 +45,8 @@ class SplitCounter {
   virtual bool knows_ports() const { return false; }
 };
 
-/// Null where the resolver tells the ways of all messages.
-std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver);
+/// Null where the resolver tells the ways of all messages. `messages` is about how many a round
+/// has.
+std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver, std::uint64_t messages);
 
 }  // namespace contend
