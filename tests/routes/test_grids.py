@@ -1,4 +1,4 @@
-"""Shortest ways on grids are computed, and are those that sets of channels give."""
+"""Routes on grids are computed, and are those that tables and sets of channels give."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
-from contend.routes import compute, make_resolver
+from contend.routes import ForwardingTables, compute, make_resolver
+from contend.routes.addresses import targets_of, with_addresses
 
 # Sides that are odd, even and of two; one dimension and several; parallel cables.
 GRIDS = [
@@ -71,6 +73,26 @@ def expect_hashes_as_in_sets(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
             assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
 
 
+def expect_dimension_order(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
+    """Compares the channels of the engine dor with those of its tables."""
+    fabric = with_addresses(fabric)
+    grid = _core.find_grid(fabric.core)
+    assert grid is not None
+    targets = targets_of(fabric)
+    computed = _core.make_dimension_order_resolver(fabric.core, grid, targets, hosts)
+    tables = ForwardingTables(_core.dimension_order(fabric.core, targets))
+    stored = tables.resolver(fabric, hosts, spread=False, messages=1e9)
+    pairs = pairs_of(len(hosts))
+    assert_array_equal(*(in_order(each, pairs, 0) for each in (computed, stored)))
+
+
+@pytest.mark.parametrize("spec", GRIDS)
+def test_dimension_order_is_that_of_tables(spec: str) -> None:
+    fabric = make(spec)
+    expect_dimension_order(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_dimension_order(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
+
+
 @pytest.mark.parametrize("spec", GRIDS)
 def test_hashes_choose_what_they_chose_in_sets(spec: str) -> None:
     fabric = make(spec)
@@ -91,8 +113,13 @@ def drawn_grid(data: st.DataObject) -> Fabric:
     gone = data.draw(st.sets(numbers, max_size=fabric.hosts - 2))
     if gone:
         fabric = without(fabric, [f"host {number}" for number in gone]).fabric
-    order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(fabric.hosts)
-    return fabric.replace(host_switch=fabric.host_switch[order], host_port=fabric.host_port[order])
+    draws = np.random.default_rng(data.draw(st.integers(0, 9)))
+    order = draws.permutation(fabric.hosts)
+    return fabric.replace(
+        host_switch=fabric.host_switch[order],
+        host_port=fabric.host_port[order],
+        switch_guid=draws.permutation(fabric.switch_guid),
+    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -100,6 +127,7 @@ def drawn_grid(data: st.DataObject) -> Fabric:
 def test_on_any_grid_with_hosts_anywhere(data: st.DataObject) -> None:
     fabric = drawn_grid(data)
     expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_dimension_order(fabric, np.arange(fabric.hosts, dtype=np.uint32))
 
 
 @pytest.mark.parametrize("spec", ["torus:4x3x2", "mesh:3x4", "hypercube:4", "hyperx:4x3;1;2"])
@@ -130,3 +158,12 @@ def test_large_grids_keep_no_sets_of_channels() -> None:
     sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
     pairs = pairs_of(fabric.hosts)
     assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
+
+
+def test_large_grids_keep_no_tables() -> None:
+    fabric = compute(make("torus:13x13x13"), "dor")
+    assert make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32)).bytes < 200_000
+    stored = fabric.replace(routes=fabric.tables)
+    for pattern in ("shift:5", "alltoall"):
+        both = [simulate(each, pattern, placement="linear") for each in (fabric, stored)]
+        assert_array_equal(*(each.channel_load for each in both))

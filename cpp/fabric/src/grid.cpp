@@ -77,6 +77,7 @@ class GridReader {
       if (size < 2 || size > std::numeric_limits<std::uint16_t>::max()) return false;
       std::size_t links = 1;
       while (leads_to(port + links, stride)) ++links;
+      if (links > std::numeric_limits<std::uint8_t>::max()) return false;
       Line line = Line::path;
       if (size == 2 || links > 1 || is_full(port, size, stride)) {
         line = Line::full;

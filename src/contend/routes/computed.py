@@ -29,7 +29,7 @@ _GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class ComputedRoutes(Routes):
-    """Routes of an engine that has a formula on a tree of which nothing is missing.
+    """Routes of an engine that has a formula on a tree or grid of which nothing is missing.
 
     The channels that a message crosses follow from the numbers of its hosts, and are the same that
     the engine's tables would give. What needs tables gets them, made when they are first asked for.
@@ -37,25 +37,25 @@ class ComputedRoutes(Routes):
     Attributes:
         made_for: the fabric that they were computed for, without routes.
         by_tables: the engine, which makes the ports of `ForwardingTables`.
-        by_formula: makes the resolver between hosts that stand on the tree.
+        by_formula: makes the resolver between hosts on what was found.
+        find: finds what the fabric is.
     """
 
     made_for: Fabric = field(repr=False)
     by_tables: Callable[[Fabric], NDArray[np.uint16]] = field(repr=False)
-    by_formula: Callable[[Fabric, _core.CompleteTree, NDArray[np.uint32]], _core.Resolver] = field(
-        repr=False
-    )
+    by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver] = field(repr=False)
+    find: Callable[[_core.Fabric], Any] = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made_of(self)
 
     @cached_property
-    def tree(self) -> _core.CompleteTree | None:
+    def shape(self) -> Any:
         """What the fabric is; None where no formula gives its routes."""
         # The further addresses of a host have turns of their own.
         if self.made_for.host_lmc.any():
             return None
-        return _core.find_complete_tree(self.made_for.core)
+        return self.find(self.made_for.core)
 
     @cached_property
     def tables(self) -> ForwardingTables:
@@ -80,9 +80,9 @@ class ComputedRoutes(Routes):
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
     ) -> _core.Resolver:
         """By the formula on the fabric that it was found for, by tables on any other."""
-        if self.tree is None or not _same_graph(fabric, self.made_for):
+        if self.shape is None or not _same_graph(fabric, self.made_for):
             return self.tables.resolver(fabric, hosts, spread=spread, messages=messages)
-        return self.by_formula(self.made_for, self.tree, hosts)
+        return self.by_formula(self.made_for, self.shape, hosts)
 
 
 def _same_graph(one: Fabric, other: Fabric) -> bool:
@@ -94,7 +94,8 @@ def _same_graph(one: Fabric, other: Fabric) -> bool:
 def computed_routes(
     fabric: Fabric,
     by_tables: Callable[[Fabric], NDArray[np.uint16]],
-    by_formula: Callable[[Fabric, _core.CompleteTree, NDArray[np.uint32]], _core.Resolver],
+    by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver],
+    find: Callable[[_core.Fabric], Any] = _core.find_complete_tree,
 ) -> ComputedRoutes | None:
     """The routes of an engine by its formula; None where that does not give them.
 
@@ -102,9 +103,10 @@ def computed_routes(
         fabric: with addresses.
         by_tables: see `ComputedRoutes`.
         by_formula: likewise.
+        find: likewise.
     """
-    routes = ComputedRoutes(fabric, by_tables, by_formula)
-    return None if routes.tree is None else routes
+    routes = ComputedRoutes(fabric, by_tables, by_formula, find)
+    return None if routes.shape is None else routes
 
 
 def expect_room(fabric: Fabric, memory: int | None = None, *, instead: str = "") -> None:

@@ -17,7 +17,7 @@ from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.computed import computed_routes, expect_room
-from contend.routes.multipath.hashed import HashedRoutes
+from contend.routes.multipath.hashed import HashedRoutes, are_many
 from contend.routes.multipath.ideal import IdealRoutes
 from contend.routes.multipath.sprayed import SprayedRoutes, group_of_switch
 from contend.routes.multipath.valiant import UgalRoutes, ValiantRoutes
@@ -84,7 +84,7 @@ def _minhop_ports(fabric: Fabric) -> NDArray[np.uint16]:
 def _balanced(job: _Job, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> Routes:
     """Shortest paths in turns, by a formula on complete trees and by tables elsewhere."""
     computed = computed_routes(job.fabric, by_tables, _balanced_resolver)
-    tree = computed and computed.tree
+    tree = computed and computed.shape
     if computed and tree and _core.turn_entries(tree) <= _MOST_TURNS:
         return computed
     return job.tables(by_tables)
@@ -96,8 +96,21 @@ def _balanced_resolver(
     return _core.make_balanced_tree_resolver(fabric.core, tree, targets_of(fabric), hosts)
 
 
-def _dor(job: _Job) -> ForwardingTables:
-    return ForwardingTables(_core.dimension_order(job.fabric.core, job.targets))
+def _dor(job: _Job) -> Routes:
+    fabric, by_tables = job.fabric, _dor_ports
+    if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
+        computed = computed_routes(fabric, by_tables, _dor_resolver, _core.find_grid)
+        if computed is not None:
+            return computed
+    return job.tables(by_tables)
+
+
+def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
+    return _core.dimension_order(fabric.core, targets_of(fabric))
+
+
+def _dor_resolver(fabric: Fabric, grid: _core.Grid, hosts: NDArray[np.uint32]) -> _core.Resolver:
+    return _core.make_dimension_order_resolver(fabric.core, grid, targets_of(fabric), hosts)
 
 
 def _updn(job: _Job) -> Routes:

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "contend/fabric/grid.hpp"
+#include "contend/routes/engines.hpp"
 #include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
 
@@ -78,5 +79,11 @@ class GridHops {
 /// Borrows the grid.
 std::unique_ptr<Resolver> make_hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
                                                     const Places& places, const Hashing& hashing);
+
+/// The routes of dimension_order() on a grid without tables. Every place has an address; of hosts
+/// with several the first counts. Borrows the fabric and the grid.
+std::unique_ptr<Resolver> make_dimension_order_resolver(const Fabric& fabric, const Grid& grid,
+                                                        const Targets& targets,
+                                                        const Places& places);
 
 }  // namespace contend
