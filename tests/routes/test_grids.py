@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -167,3 +169,11 @@ def test_large_grids_keep_no_tables() -> None:
     for pattern in ("shift:5", "alltoall"):
         both = [simulate(each, pattern, placement="linear") for each in (fabric, stored)]
         assert_array_equal(*(each.channel_load for each in both))
+
+
+def test_another_process_gets_the_formula_of_dor() -> None:
+    routed = compute(make("torus:13x13x13"), "dor")
+    there = pickle.loads(pickle.dumps(routed))
+    counted = [simulate(fabric, samples=2).channel_load.tolist() for fabric in (routed, there)]
+    assert counted[0] == counted[1]
+    assert "tables" not in vars(there.routes)

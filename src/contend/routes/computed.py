@@ -91,11 +91,16 @@ def _same_graph(one: Fabric, other: Fabric) -> bool:
     return all(mine is its or np.array_equal(mine, its) for mine, its in columns)
 
 
+def _complete_tree(core: _core.Fabric) -> _core.CompleteTree | None:
+    # Functions of the core cannot be pickled.
+    return _core.find_complete_tree(core)
+
+
 def computed_routes(
     fabric: Fabric,
     by_tables: Callable[[Fabric], NDArray[np.uint16]],
     by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver],
-    find: Callable[[_core.Fabric], Any] = _core.find_complete_tree,
+    find: Callable[[_core.Fabric], Any] | None = None,
 ) -> ComputedRoutes | None:
     """The routes of an engine by its formula; None where that does not give them.
 
@@ -103,9 +108,9 @@ def computed_routes(
         fabric: with addresses.
         by_tables: see `ComputedRoutes`.
         by_formula: likewise.
-        find: likewise.
+        find: likewise; None finds complete trees.
     """
-    routes = ComputedRoutes(fabric, by_tables, by_formula, find)
+    routes = ComputedRoutes(fabric, by_tables, by_formula, find or _complete_tree)
     return None if routes.shape is None else routes
 
 

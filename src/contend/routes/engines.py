@@ -99,10 +99,14 @@ def _balanced_resolver(
 def _dor(job: _Job) -> Routes:
     fabric, by_tables = job.fabric, _dor_ports
     if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
-        computed = computed_routes(fabric, by_tables, _dor_resolver, _core.find_grid)
+        computed = computed_routes(fabric, by_tables, _dor_resolver, _grid)
         if computed is not None:
             return computed
     return job.tables(by_tables)
+
+
+def _grid(core: _core.Fabric) -> _core.Grid | None:
+    return _core.find_grid(core)
 
 
 def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
