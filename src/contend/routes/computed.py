@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import MissingError
 from contend.fabric import Fabric, made_of
 from contend.routes.addresses import table_size
 from contend.routes.multipath.adaptive import AdaptiveTables
-from contend.routes.routes import Routes
+from contend.routes.routes import Routes, expect_memory
 from contend.routes.tables import ForwardingTables
-from contend.units import format_bytes
 
 # What the core's graph of a fabric is made of, and how destinations are counted.
 _GRAPH = (
@@ -126,10 +123,4 @@ def expect_room(fabric: Fabric, memory: int | None = None, *, instead: str = "")
         MissingError: with what they need, and what there is.
     """
     size = 2 * fabric.switches * table_size(fabric)
-    if memory is None:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size > memory:
-        raise MissingError(
-            f"forwarding tables of {fabric.name} need {format_bytes(size)}, and this machine has "
-            f"{format_bytes(memory)} of memory{instead and '; '}{instead}"
-        )
+    expect_memory(size, f"forwarding tables of {fabric.name} need", memory, lambda: instead)

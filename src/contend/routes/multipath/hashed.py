@@ -66,6 +66,7 @@ class HashedRoutes(RoutesWithoutTables):
                 return _core.make_hashed_grid_resolver(
                     fabric.core, grid, hosts, self.flows, self.alike
                 )
+        self.expect_room(fabric, hosts, rest)
         return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

@@ -44,6 +44,7 @@ class IdealRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Solves for all messages of a round together."""
+        self.expect_room(fabric, hosts, rest)
         return _core.make_ideal_resolver(fabric.core, hosts, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

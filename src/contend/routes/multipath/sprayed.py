@@ -46,6 +46,7 @@ class SprayedRoutes(RoutesWithoutTables):
                 return _core.make_sprayed_dragonfly_resolver(
                     fabric.core, dragonfly, hosts, self.by_groups
                 )
+        self.expect_room(fabric, hosts, rest, between_leaves=4)
         return _core.make_sprayed_resolver(fabric.core, hosts, group, rest)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:

@@ -45,6 +45,7 @@ class ValiantRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf, by way of the switches that are left."""
+        self.expect_room(fabric, hosts, rest, between_leaves=8)
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.make_valiant_resolver(fabric.core, hosts, group, rest)
 
@@ -80,6 +81,7 @@ class UgalRoutes(ValiantRoutes):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Splits all messages of a round together."""
+        self.expect_room(fabric, hosts, rest, between_leaves=8)
         group = group_of_switch(fabric, by_groups=self.by_groups)
         capacity = capacities(fabric)
         seconds = np.repeat(capacity.host.max(initial=0.0) / capacity.cable, 2)

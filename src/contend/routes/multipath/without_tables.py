@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.routes import Routes
+from contend.routes.routes import Routes, expect_memory
+
+# What finds networks on which some engines follow messages by a formula.
+_FORMULAS = (
+    (_core.find_complete_tree, "minhop, ecmp and spray need none on such a tree"),
+    (_core.find_dragonfly, "ecmp and spray need none on such a dragonfly"),
+    (_core.find_grid, "dor and ecmp need none on such a grid"),
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,38 @@ class RoutesWithoutTables(Routes):
     ) -> _core.Resolver:
         """Likewise."""
         return self.on_rest(fabric, hosts, rest)
+
+    def expect_room(
+        self,
+        fabric: Fabric,
+        hosts: NDArray[np.uint32],
+        rest: _core.Remains | None,
+        *,
+        between_leaves: int = 0,
+    ) -> None:
+        """Refuses next hops that are larger than this machine's memory.
+
+        The core keeps four bytes or more for every switch and switch with hosts.
+
+        Args:
+            fabric: with the switches.
+            hosts: that take part.
+            rest: what is left of the fabric; None is all of it.
+            between_leaves: further bytes for every two switches with hosts.
+
+        Raises:
+            MissingError: with what they need, and what needs less.
+        """
+
+        def instead() -> str:
+            known = () if rest is not None else _FORMULAS
+            found = (words for find, words in known if find(fabric.core) is not None)
+            return next(found, "fewer hosts need less")
+
+        leaves = len(np.unique(fabric.host_switch[hosts]))
+        size = leaves * (4 * fabric.switches + between_leaves * leaves)
+        what = f"next hops of {self.engine} on {fabric.name} need at least"
+        expect_memory(size, what, instead=instead)
 
     @abstractmethod
     def on_rest(
