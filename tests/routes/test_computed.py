@@ -413,6 +413,7 @@ def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None
     ("spec", "instead"),
     [
         ("fattree3:8", "; on such a tree the engines minhop and dmodk need no tables$"),
+        ("torus:3x4", "; on such a grid the engines dor and ecmp need no tables$"),
         ("dragonfly:2,4,2", "of memory$"),
     ],
 )

@@ -53,9 +53,12 @@ class _Job:
         return targets_of(self.fabric)
 
     def expect_room(self) -> None:
-        """Refuses tables that are too large; on complete trees some engines need none."""
-        computed = computed_routes(self.fabric, _minhop_ports, _balanced_resolver)
-        known = "on such a tree the engines minhop and dmodk need no tables" if computed else ""
+        """Refuses tables that are too large; some engines need none on some networks."""
+        known = ""
+        if computed_routes(self.fabric, _minhop_ports, _balanced_resolver):
+            known = "on such a tree the engines minhop and dmodk need no tables"
+        elif computed_routes(self.fabric, _dor_ports, _dor_resolver, _grid):
+            known = "on such a grid the engines dor and ecmp need no tables"
         expect_room(self.fabric, instead=known)
 
     def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
