@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +14,14 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
-from contend.routes.computed import computed_routes, expect_room
-from contend.routes.multipath.hashed import HashedRoutes, are_many
+from contend.routes.multipath.hashed import HashedRoutes
 from contend.routes.multipath.ideal import IdealRoutes
 from contend.routes.multipath.sprayed import SprayedRoutes, group_of_switch
 from contend.routes.multipath.valiant import UgalRoutes, ValiantRoutes
-from contend.routes.options import read_roots, split
+from contend.routes.options import split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
+from contend.routes.table_engines import EngineJob, dmodk, dor, fig1, minhop, updn
 from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 
@@ -37,34 +35,6 @@ of shape [pairs]."""
 # Queue pairs of a connection; beyond that they take each other's memory on the adapter.
 _MOST_FLOWS = 256
 _MOST_DEMAND = 1 << 10
-# Turns of minhop that a formula keeps, in two bytes each; tables take several times as much.
-_MOST_TURNS = 1 << 29
-
-
-@dataclass(frozen=True)
-class _Job:
-    fabric: Fabric
-    options: Mapping[str, str]
-
-    @property
-    def targets(self) -> _core.Targets:
-        """What tables are made for, where there is room for them."""
-        self.expect_room()
-        return targets_of(self.fabric)
-
-    def expect_room(self) -> None:
-        """Refuses tables that are too large; some engines need none on some networks."""
-        known = ""
-        if computed_routes(self.fabric, _minhop_ports, _balanced_resolver):
-            known = "on such a tree the engines minhop and dmodk need no tables"
-        elif computed_routes(self.fabric, _dor_ports, _dor_resolver, _grid):
-            known = "on such a grid the engines dor and ecmp need no tables"
-        expect_room(self.fabric, instead=known)
-
-    def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
-        """What an engine makes, where there is room for it."""
-        self.expect_room()
-        return ForwardingTables(by_tables(self.fabric))
 
 
 @dataclass(frozen=True)
@@ -72,115 +42,11 @@ class _Engine:
     """What an engine does, in one line, how it makes routes, and which options it takes."""
 
     about: str
-    routes: Callable[[_Job], Routes]
+    routes: Callable[[EngineJob], Routes]
     options: tuple[str, ...] = ()
 
 
-def _minhop(job: _Job) -> Routes:
-    return _balanced(job, _minhop_ports)
-
-
-def _minhop_ports(fabric: Fabric) -> NDArray[np.uint16]:
-    return _core.minhop(fabric.core, targets_of(fabric))
-
-
-def _balanced(job: _Job, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> Routes:
-    """Shortest paths in turns, by a formula on complete trees and by tables elsewhere."""
-    computed = computed_routes(job.fabric, by_tables, _balanced_resolver)
-    tree = computed and computed.shape
-    if computed and tree and _core.turn_entries(tree) <= _MOST_TURNS:
-        return computed
-    return job.tables(by_tables)
-
-
-def _balanced_resolver(
-    fabric: Fabric, tree: _core.CompleteTree, hosts: NDArray[np.uint32]
-) -> _core.Resolver:
-    return _core.make_balanced_tree_resolver(fabric.core, tree, targets_of(fabric), hosts)
-
-
-def _dor(job: _Job) -> Routes:
-    fabric, by_tables = job.fabric, _dor_ports
-    if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
-        computed = computed_routes(fabric, by_tables, _dor_resolver, _grid)
-        if computed is not None:
-            return computed
-    return job.tables(by_tables)
-
-
-def _grid(core: _core.Fabric) -> _core.Grid | None:
-    return _core.find_grid(core)
-
-
-def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
-    return _core.dimension_order(fabric.core, targets_of(fabric))
-
-
-def _dor_resolver(fabric: Fabric, grid: _core.Grid, hosts: NDArray[np.uint32]) -> _core.Resolver:
-    return _core.make_dimension_order_resolver(fabric.core, grid, targets_of(fabric), hosts)
-
-
-def _updn(job: _Job) -> Routes:
-    core = job.fabric.core
-    if "roots" in job.options:
-        roots = read_roots(Path(job.options["roots"]), job.fabric)
-    else:
-        roots = _core.find_roots(core)
-    if len(roots) == 0:
-        raise UsageError(
-            f"updn finds no root in {job.fabric.name}: a root has more than 90 % of all hosts at "
-            "one distance; name roots with updn,roots=FILE"
-        )
-    by_tables = partial(_updn_ports, roots=roots)
-    tree = _core.find_complete_tree(core)
-    # Where all of the highest switches are roots, every shortest path of hosts keeps the rule.
-    if tree is not None and set(roots.tolist()) == set(range(tree.top, job.fabric.switches)):
-        return _balanced(job, by_tables)
-    return job.tables(by_tables)
-
-
-def _updn_ports(fabric: Fabric, *, roots: NDArray[np.uint32]) -> NDArray[np.uint16]:
-    return _core.up_down(fabric.core, targets_of(fabric), roots)
-
-
-def _dmodk(job: _Job) -> Routes:
-    return _destination_mod_k(job, in_order_of_ports=False)
-
-
-def _fig1(job: _Job) -> Routes:
-    return _destination_mod_k(job, in_order_of_ports=True)
-
-
-def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> Routes:
-    fabric = job.fabric
-    by_tables = partial(_mod_k_ports, in_order_of_ports=in_order_of_ports)
-    by_formula = partial(_mod_k_resolver, in_order_of_ports=in_order_of_ports)
-    if computed := computed_routes(fabric, by_tables, by_formula):
-        return computed
-    if fault := _core.tree_fault(fabric.core):
-        near, far, level = fault
-        raise UsageError(
-            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_label[near]}" and '
-            f'"{fabric.switch_label[far]}" are cabled to each other and both on level {level + 1}'
-        )
-    return job.tables(by_tables)
-
-
-def _mod_k_ports(fabric: Fabric, *, in_order_of_ports: bool) -> NDArray[np.uint16]:
-    return _core.d_mod_k(fabric.core, targets_of(fabric), in_order_of_ports)
-
-
-def _mod_k_resolver(
-    fabric: Fabric,
-    tree: _core.CompleteTree,
-    hosts: NDArray[np.uint32],
-    *,
-    in_order_of_ports: bool,
-) -> _core.Resolver:
-    return _core.make_tree_resolver(fabric.core, tree, hosts, in_order_of_ports)
-
-
-def _ecmp(job: _Job) -> Routes:
+def _ecmp(job: EngineJob) -> Routes:
     flows, seed = job.options.get("flows", "1"), job.options.get("seed", "own")
     if not re.fullmatch(r"[0-9]{1,4}", flows) or not 1 <= int(flows) <= _MOST_FLOWS:
         raise UsageError(f"engine ecmp: flows is a number from 1 to {_MOST_FLOWS}, not {flows!r}")
@@ -189,19 +55,19 @@ def _ecmp(job: _Job) -> Routes:
     return HashedRoutes(flows=int(flows), alike=seed == "shared")
 
 
-def _spray(job: _Job) -> Routes:
+def _spray(job: EngineJob) -> Routes:
     return SprayedRoutes(by_groups=_by_groups(job, "spray"))
 
 
-def _valiant(job: _Job) -> Routes:
+def _valiant(job: EngineJob) -> Routes:
     return ValiantRoutes(by_groups=_by_groups(job, "valiant"))
 
 
-def _ugal(job: _Job) -> Routes:
+def _ugal(job: EngineJob) -> Routes:
     return UgalRoutes(by_groups=_by_groups(job, "ugal"))
 
 
-def _by_groups(job: _Job, engine: str) -> bool:
+def _by_groups(job: EngineJob, engine: str) -> bool:
     by = job.options.get("by", "cables")
     if by not in ("cables", "groups"):
         raise UsageError(f"engine {engine}: by is cables or groups, not {by!r}")
@@ -210,11 +76,11 @@ def _by_groups(job: _Job, engine: str) -> bool:
     return by == "groups"
 
 
-def _adaptive(job: _Job) -> Routes:
+def _adaptive(job: EngineJob) -> Routes:
     return IdealRoutes()
 
 
-def _contend(job: _Job) -> ForwardingTables:
+def _contend(job: EngineJob) -> ForwardingTables:
     lanes = job.options.get("lanes", "1")
     if not re.fullmatch(r"[0-9]{1,2}", lanes) or not 1 <= int(lanes) <= MOST_LANES:
         raise UsageError(f"engine contend: lanes is a number from 1 to {MOST_LANES}, not {lanes!r}")
@@ -255,13 +121,13 @@ _ENGINES = {
         _contend,
         ("lanes", "lmc"),
     ),
-    "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
+    "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", minhop),
     "updn": _Engine(
         "shortest paths that never go up after down; the same tables as OpenSM's",
-        _updn,
+        updn,
         ("roots",),
     ),
-    "dor": _Engine("dimension order on meshes and tori; the same tables as OpenSM's", _dor),
+    "dor": _Engine("dimension order on meshes and tori; the same tables as OpenSM's", dor),
     "ecmp": _Engine(
         "hashed shortest paths of Ethernet fabrics, drawn anew for every sample; no tables",
         _ecmp,
@@ -289,8 +155,8 @@ _ENGINES = {
         "adaptive switch can do better; no tables",
         _adaptive,
     ),
-    "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
-    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),
+    "dmodk": _Engine("destination-mod-k on fat trees, the closed form", dmodk),
+    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", fig1),
 }
 
 
@@ -338,7 +204,7 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         addressed = with_lmc(addressed, options["lmc"])
     size = addressed.switches * table_size(addressed) * 2
     try:
-        routes = _ENGINES[name].routes(_Job(addressed, options))
+        routes = _ENGINES[name].routes(EngineJob(addressed, options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     routed = addressed.replace(routes=replace(routes, engine=engine))

@@ -1,0 +1,166 @@
+"""Engines whose routes are tables, or a formula on networks of which nothing is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes.addresses import targets_of
+from contend.routes.computed import computed_routes, expect_room
+from contend.routes.multipath.hashed import are_many
+from contend.routes.options import read_roots
+from contend.routes.routes import Routes
+from contend.routes.tables import ForwardingTables
+
+# Turns of minhop that a formula keeps, in two bytes each; tables take several times as much.
+_MOST_TURNS = 1 << 29
+
+
+@dataclass(frozen=True)
+class EngineJob:
+    """What an engine is asked to route.
+
+    Attributes:
+        fabric: with addresses, without routes.
+        options: of the engine, by name.
+    """
+
+    fabric: Fabric
+    options: Mapping[str, str]
+
+    @property
+    def targets(self) -> _core.Targets:
+        """What tables are made for, where there is room for them."""
+        self.expect_room()
+        return targets_of(self.fabric)
+
+    def expect_room(self) -> None:
+        """Refuses tables that are too large; some engines need none on some networks."""
+        known = ""
+        if computed_routes(self.fabric, _minhop_ports, _balanced_resolver):
+            known = "on such a tree the engines minhop and dmodk need no tables"
+        elif computed_routes(self.fabric, _dor_ports, _dor_resolver, _grid):
+            known = "on such a grid the engines dor and ecmp need no tables"
+        expect_room(self.fabric, instead=known)
+
+    def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
+        """What an engine makes, where there is room for it."""
+        self.expect_room()
+        return ForwardingTables(by_tables(self.fabric))
+
+
+def minhop(job: EngineJob) -> Routes:
+    """Shortest paths, balanced over ports."""
+    return _balanced(job, _minhop_ports)
+
+
+def _minhop_ports(fabric: Fabric) -> NDArray[np.uint16]:
+    return _core.minhop(fabric.core, targets_of(fabric))
+
+
+def _balanced(job: EngineJob, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> Routes:
+    """Shortest paths in turns, by a formula on complete trees and by tables elsewhere."""
+    computed = computed_routes(job.fabric, by_tables, _balanced_resolver)
+    tree = computed and computed.shape
+    if computed and tree and _core.turn_entries(tree) <= _MOST_TURNS:
+        return computed
+    return job.tables(by_tables)
+
+
+def _balanced_resolver(
+    fabric: Fabric, tree: _core.CompleteTree, hosts: NDArray[np.uint32]
+) -> _core.Resolver:
+    return _core.make_balanced_tree_resolver(fabric.core, tree, targets_of(fabric), hosts)
+
+
+def dor(job: EngineJob) -> Routes:
+    """Dimension order."""
+    fabric, by_tables = job.fabric, _dor_ports
+    if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
+        computed = computed_routes(fabric, by_tables, _dor_resolver, _grid)
+        if computed is not None:
+            return computed
+    return job.tables(by_tables)
+
+
+def _grid(core: _core.Fabric) -> _core.Grid | None:
+    return _core.find_grid(core)
+
+
+def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
+    return _core.dimension_order(fabric.core, targets_of(fabric))
+
+
+def _dor_resolver(fabric: Fabric, grid: _core.Grid, hosts: NDArray[np.uint32]) -> _core.Resolver:
+    return _core.make_dimension_order_resolver(fabric.core, grid, targets_of(fabric), hosts)
+
+
+def updn(job: EngineJob) -> Routes:
+    """Up and down from roots, balanced over ports."""
+    core = job.fabric.core
+    if "roots" in job.options:
+        roots = read_roots(Path(job.options["roots"]), job.fabric)
+    else:
+        roots = _core.find_roots(core)
+    if len(roots) == 0:
+        raise UsageError(
+            f"updn finds no root in {job.fabric.name}: a root has more than 90 % of all hosts at "
+            "one distance; name roots with updn,roots=FILE"
+        )
+    by_tables = partial(_updn_ports, roots=roots)
+    tree = _core.find_complete_tree(core)
+    # Where all of the highest switches are roots, every shortest path of hosts keeps the rule.
+    if tree is not None and set(roots.tolist()) == set(range(tree.top, job.fabric.switches)):
+        return _balanced(job, by_tables)
+    return job.tables(by_tables)
+
+
+def _updn_ports(fabric: Fabric, *, roots: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    return _core.up_down(fabric.core, targets_of(fabric), roots)
+
+
+def dmodk(job: EngineJob) -> Routes:
+    """Destination-mod-k, parallel cables after parents."""
+    return _destination_mod_k(job, in_order_of_ports=False)
+
+
+def fig1(job: EngineJob) -> Routes:
+    """The same, parallel cables in the order of ports."""
+    return _destination_mod_k(job, in_order_of_ports=True)
+
+
+def _destination_mod_k(job: EngineJob, *, in_order_of_ports: bool) -> Routes:
+    fabric = job.fabric
+    by_tables = partial(_mod_k_ports, in_order_of_ports=in_order_of_ports)
+    by_formula = partial(_mod_k_resolver, in_order_of_ports=in_order_of_ports)
+    if computed := computed_routes(fabric, by_tables, by_formula):
+        return computed
+    if fault := _core.tree_fault(fabric.core):
+        near, far, level = fault
+        raise UsageError(
+            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_label[near]}" and '
+            f'"{fabric.switch_label[far]}" are cabled to each other and both on level {level + 1}'
+        )
+    return job.tables(by_tables)
+
+
+def _mod_k_ports(fabric: Fabric, *, in_order_of_ports: bool) -> NDArray[np.uint16]:
+    return _core.d_mod_k(fabric.core, targets_of(fabric), in_order_of_ports)
+
+
+def _mod_k_resolver(
+    fabric: Fabric,
+    tree: _core.CompleteTree,
+    hosts: NDArray[np.uint32],
+    *,
+    in_order_of_ports: bool,
+) -> _core.Resolver:
+    return _core.make_tree_resolver(fabric.core, tree, hosts, in_order_of_ports)
