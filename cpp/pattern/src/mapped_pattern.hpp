@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -23,12 +24,20 @@ class MappedPattern final : public FixedPattern {
   void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
     out.weight.clear();
     out.resize(ranks());
+    // Without a branch for those that are silent, who are few or none.
+    std::iota(out.source.begin(), out.source.end(), Rank{0});
+    Rank* const target = out.target.data();
+    Rank silent = 0;
+    for (Rank rank = 0, end = ranks(); rank < end; ++rank) {
+      target[rank] = target_(round, rank);
+      silent |= target[rank] == rank ? 1U : 0U;
+    }
+    if (silent == 0) return;
     std::size_t count = 0;
     for (Rank rank = 0; rank < ranks(); ++rank) {
-      const Rank to = target_(round, rank);
+      if (out.target[rank] == rank) continue;
       out.source[count] = rank;
-      out.target[count] = to;
-      count += to != rank ? 1 : 0;
+      out.target[count++] = out.target[rank];
     }
     out.resize(count);
   }

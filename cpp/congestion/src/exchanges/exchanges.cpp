@@ -376,9 +376,8 @@ bool counts_exchanges(const Resolver& resolver, const Pattern& pattern) {
   if (resolver.trees() == nullptr) return false;
   const std::uint64_t targets = std::min<std::uint64_t>(pattern.ranks(), resolver.places());
   const std::uint64_t steps = pattern.rounds() * targets * resolver.trees()->switches();
-  // A message by itself is looked up twice, as a round of many has several pieces.
-  constexpr std::uint64_t kStepsOfMessage = 2;
-  if (kStepsOfMessage * pattern.messages_expected() < steps) return false;
+  // One by one, each message is looked up twice, as a round of many has several pieces.
+  if (2 * pattern.messages_expected() < steps) return false;
   for (std::uint32_t round = 0; round < pattern.rounds(); ++round) {
     if (pattern.exchanges(round).empty()) return false;
   }

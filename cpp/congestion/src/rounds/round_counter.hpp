@@ -25,12 +25,12 @@ namespace contend {
 ///
 /// `Id` holds a channel number, `Load` what a channel carries: with 16 bits more of it stays in the
 /// cache, with 32 each is read faster, which is more where all of it stays there. Those of 16 bits
-/// are for rounds that have no more messages, none of which split. The calls of a round come in
-/// order:
-/// count() for every piece, fold() once, judge() for every piece, finish() and clear() once. Where
-/// channels differ in rate, weigh() follows judge(). Several counters can share a round's pieces:
-/// one absorb()s the others before it folds, and these adopt() what it has, judge, and are absorbed
-/// by finish().
+/// are for rounds that have no more messages, none of which split.
+///
+/// The calls of a round come in order: count() for every piece, fold() once, judge() for every
+/// piece, finish() and clear() once. Where channels differ in rate, weigh() follows judge().
+/// Several counters can share a round's pieces: one absorb()s the others before it folds, and these
+/// adopt() what it has, judge, and are absorbed by finish().
 ///
 /// Loads are in parts of messages, see Resolver::unit(). Where messages split over ways that no
 /// resolver tells one by one, count() only counts who sends to whom, and fold() spreads it.

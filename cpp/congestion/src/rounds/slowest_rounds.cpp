@@ -16,10 +16,10 @@ namespace {
 
 /// One thread's share of the rounds.
 template <class Id>
-class Worker {
+class SlowestMessages {
  public:
-  Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating, bool with_hosts,
-         const ChannelRates* rates)
+  SlowestMessages(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                  bool with_hosts, const ChannelRates* rates)
       : pattern_(pattern),
         drawer_(pattern, seating, {}, with_hosts),
         counter_(resolver, with_hosts),
@@ -76,7 +76,7 @@ template <class Id>
 void run(const Resolver& resolver, const Pattern& pattern, const Seating& seating, int threads,
          const ChannelRates* rates, SlowestRounds& found) {
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
-  std::deque<Worker<Id>> workers;
+  std::deque<SlowestMessages<Id>> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, with_hosts, rates);
   }
