@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import Fabric, made_of
-from contend.routes.addresses import table_size
 from contend.routes.multipath.adaptive import AdaptiveTables
-from contend.routes.routes import Routes, expect_memory
+from contend.routes.room import expect_room
+from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
 
 # What the core's graph of a fabric is made of, and how destinations are counted.
@@ -61,7 +61,8 @@ class ComputedRoutes(Routes):
         Raises:
             MissingError: memory is short for these.
         """
-        expect_room(self.made_for, instead="contend simulate follows these routes without tables")
+        instead = "contend simulate follows these routes without tables"
+        expect_room(self.made_for, instead=lambda: instead)
         return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
@@ -109,18 +110,3 @@ def computed_routes(
     """
     routes = ComputedRoutes(fabric, by_tables, by_formula, find or _complete_tree)
     return None if routes.shape is None else routes
-
-
-def expect_room(fabric: Fabric, memory: int | None = None, *, instead: str = "") -> None:
-    """Refuses tables that are larger than this machine's memory.
-
-    Args:
-        fabric: that they are for.
-        memory: bytes; None asks the machine.
-        instead: what needs none, in words.
-
-    Raises:
-        MissingError: with what they need, and what there is.
-    """
-    size = 2 * fabric.switches * table_size(fabric)
-    expect_memory(size, f"forwarding tables of {fabric.name} need", memory, lambda: instead)

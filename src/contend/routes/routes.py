@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import ROUTE, ROUTES, Argument, MissingError, UnreachableError, UsageError
+from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
 from contend.fabric import Fabric, servers_of
-from contend.units import format_bytes
 
 if TYPE_CHECKING:
     from contend.routes.multipath.adaptive import AdaptiveTables
@@ -220,30 +217,6 @@ def make_resolver(
         return routes.resolver(fabric, hosts, spread=spread, messages=messages)
     except UnreachableError as error:
         raise unreachable(fabric, error) from None
-
-
-def expect_memory(
-    size: int, what: str, memory: int | None = None, instead: Callable[[], str] = str
-) -> None:
-    """Refuses what is larger than this machine's memory.
-
-    Args:
-        size: bytes.
-        what: needs them, in words before the number: "tables need".
-        memory: bytes; None asks the machine.
-        instead: says what needs less, or "".
-
-    Raises:
-        MissingError: with what is needed, and what there is.
-    """
-    if memory is None:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size > memory:
-        other = instead()
-        raise MissingError(
-            f"{what} {format_bytes(size)}, and this machine has {format_bytes(memory)} of memory"
-            f"{other and '; '}{other}"
-        )
 
 
 def tables_of(fabric: Fabric) -> ForwardingTables:

@@ -14,9 +14,10 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
-from contend.routes.computed import computed_routes, expect_room
+from contend.routes.computed import computed_routes
 from contend.routes.multipath.hashed import are_many
 from contend.routes.options import read_roots
+from contend.routes.room import expect_room, needing_none
 from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
 
@@ -39,21 +40,12 @@ class EngineJob:
     @property
     def targets(self) -> _core.Targets:
         """What tables are made for, where there is room for them."""
-        self.expect_room()
+        expect_room(self.fabric, instead=partial(needing_none, self.fabric))
         return targets_of(self.fabric)
-
-    def expect_room(self) -> None:
-        """Refuses tables that are too large; some engines need none on some networks."""
-        known = ""
-        if computed_routes(self.fabric, _minhop_ports, _balanced_resolver):
-            known = "on such a tree the engines minhop and dmodk need no tables"
-        elif computed_routes(self.fabric, _dor_ports, _dor_resolver, _grid):
-            known = "on such a grid the engines dor and ecmp need no tables"
-        expect_room(self.fabric, instead=known)
 
     def tables(self, by_tables: Callable[[Fabric], NDArray[np.uint16]]) -> ForwardingTables:
         """What an engine makes, where there is room for it."""
-        self.expect_room()
+        expect_room(self.fabric, instead=partial(needing_none, self.fabric))
         return ForwardingTables(by_tables(self.fabric))
 
 

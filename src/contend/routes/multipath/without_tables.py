@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.routes import Routes, expect_memory
-
-# What finds networks on which some engines follow messages by a formula.
-_FORMULAS = (
-    (_core.find_complete_tree, "minhop, ecmp and spray need none on such a tree"),
-    (_core.find_dragonfly, "ecmp and spray need none on such a dragonfly"),
-    (_core.find_grid, "dor and ecmp need none on such a grid"),
-)
+from contend.routes.room import expect_memory, needing_none
+from contend.routes.routes import Routes
 
 
 @dataclass(frozen=True)
@@ -69,9 +63,7 @@ class RoutesWithoutTables(Routes):
         """
 
         def instead() -> str:
-            known = () if rest is not None else _FORMULAS
-            found = (words for find, words in known if find(fabric.core) is not None)
-            return next(found, "fewer hosts need less")
+            return (needing_none(fabric) if rest is None else "") or "fewer hosts need less"
 
         leaves = len(np.unique(fabric.host_switch[hosts]))
         size = leaves * (4 * fabric.switches + between_leaves * leaves)
