@@ -1,4 +1,4 @@
-"""Next hops that no machine holds are refused before the memory is gone."""
+"""What no machine holds is refused before the memory is gone: tables and next hops."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from contend.errors import MissingError
 from contend.fabric import Fabric, make
 from contend.routes import compute, make_resolver
+from contend.routes.room import expect_room
 
 
 def resolve(fabric: Fabric, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +50,40 @@ def test_the_refusal_names_engines_that_need_none(
 
 def test_routes_by_a_formula_need_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     resolve(compute(make("fattree3:8"), "ecmp"), 1, monkeypatch)
+
+
+def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None:
+    fabric = make("fattree3:8")
+    # 80 switches, 208 addresses and address 0, two bytes each.
+    size = 2 * 80 * (208 + 1)
+    expect_room(fabric, size)
+    with pytest.raises(MissingError, match=r"tables of fattree3:8 need 32\.66 KiB"):
+        expect_room(fabric, size - 1)
+    with pytest.raises(MissingError, match=r"; others need none$"):
+        expect_room(fabric, size - 1, instead=lambda: "others need none")
+
+
+@pytest.mark.parametrize(
+    ("spec", "instead"),
+    [
+        ("fattree3:8", "; minhop, dmodk, ecmp and spray need none on such a tree$"),
+        ("torus:3x4", "; dor and ecmp need none on such a grid$"),
+        ("dragonfly:2,4,2", "; ecmp and spray need none on such a dragonfly$"),
+    ],
+)
+def test_an_engine_without_a_formula_is_refused_what_no_machine_holds(
+    spec: str, instead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    with pytest.raises(MissingError, match=instead):
+        compute(make(spec), "dor")
+
+
+def test_tables_of_routes_that_are_computed_are_refused_with_what_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    routed = compute(make("fattree3:8"), "minhop")
+    assert make_resolver(routed, np.arange(9, dtype=np.uint32)).places == 9
+    monkeypatch.setattr("os.sysconf", lambda name: 1)
+    with pytest.raises(MissingError, match=r"; contend simulate follows these routes without"):
+        _ = routed.tables

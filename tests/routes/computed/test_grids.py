@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
+from computed_ways import expect_hashes_as_in_sets, in_order, pairs_of
 from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
@@ -39,40 +40,12 @@ GRIDS = [
     "hyperx:4x3x2;2;1,2,3",
     "hyperx:8x8;8;2",
 ]
-_MOST_PAIRS = 1 << 17
 
 
-def pairs_of(hosts: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """All pairs of hosts that differ, or a sample of them."""
-    if hosts**2 <= _MOST_PAIRS:
-        source, target = np.divmod(np.arange(hosts**2), hosts)
-    else:
-        source, target = np.random.default_rng(1).integers(0, hosts, (2, _MOST_PAIRS))
-    differ = source != target
-    return source[differ].astype(np.uint32), target[differ].astype(np.uint32)
-
-
-def in_order(
-    resolver: _core.Resolver, pairs: tuple[NDArray[np.uint32], NDArray[np.uint32]], draw: int
-) -> NDArray[np.int64]:
-    """The channels of every flow in their order, with -1 behind them; shape [flows, longest]."""
-    rows = resolver.routes(*pairs, draw).astype(np.int64)
-    flows = rows.reshape(-1, rows.shape[1] // resolver.unit)
-    flows = np.where(flows < resolver.switch_channels, flows, -1)
-    return flows[:, (flows >= 0).any(axis=0)]
-
-
-def expect_hashes_as_in_sets(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
+def expect_hashes(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
     """Compares the channels of drawn routes with those from sets of channels."""
     core = fabric.core
-    grid = _core.find_grid(core)
-    assert grid is not None
-    pairs = pairs_of(len(hosts))
-    for flows, alike in ((1, False), (3, True)):
-        computed = _core.make_hashed_grid_resolver(core, grid, hosts, flows, alike)
-        sets = _core.make_hashed_resolver(core, hosts, flows, alike, None)
-        for draw in (0, 3):
-            assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
+    expect_hashes_as_in_sets(core, _core.find_grid(core), _core.make_hashed_grid_resolver, hosts)
 
 
 def expect_dimension_order(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
@@ -98,8 +71,8 @@ def test_dimension_order_is_that_of_tables(spec: str) -> None:
 @pytest.mark.parametrize("spec", GRIDS)
 def test_hashes_choose_what_they_chose_in_sets(spec: str) -> None:
     fabric = make(spec)
-    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
-    expect_hashes_as_in_sets(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
+    expect_hashes(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_hashes(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
 
 
 def drawn_grid(data: st.DataObject) -> Fabric:
@@ -128,7 +101,7 @@ def drawn_grid(data: st.DataObject) -> Fabric:
 @given(data=st.data())
 def test_on_any_grid_with_hosts_anywhere(data: st.DataObject) -> None:
     fabric = drawn_grid(data)
-    expect_hashes_as_in_sets(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    expect_hashes(fabric, np.arange(fabric.hosts, dtype=np.uint32))
     expect_dimension_order(fabric, np.arange(fabric.hosts, dtype=np.uint32))
 
 
