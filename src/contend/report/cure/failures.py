@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from contend.cure import FabricFailure, Failures, ServersHit
-from contend.fabric import FabricSize, size_of
+from contend.fabric import size_of
+from contend.report.cure.failures_json import FailuresJson, failure_json
 from contend.report.document import Document, filled
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
@@ -307,96 +307,12 @@ def failures_document(found: Failures) -> Document:
             bandwidth=found.whole.effective_bandwidth,
             rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
             samples=found.whole.samples,
-            alone=[_failure_json(one) for one in found.alone],
-            pairs=[_failure_json(one) for one in found.pairs],
+            alone=[failure_json(one) for one in found.alone],
+            pairs=[failure_json(one) for one in found.pairs],
         ),
         pictures={
             "cost": lambda: failures_figure(found),
             "network": lambda: failures_network(found),
         },
         explorable=lambda: failures_explored(found),
-    )
-
-
-class ServersHitJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Servers that lose as many of as many rails."""
-
-    servers: Annotated[int, "how many."]
-    lost: Annotated[int, "adapters that each loses."]
-    rails: Annotated[int, "adapters of each before."]
-
-
-class StillGetsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What servers get that lose some of their rails, where random pairs send within rails."""
-
-    before: Annotated[float, "on the whole fabric, as a share of the rate of their ports."]
-    after: Annotated[float, "of the same ports: those gone get nothing."]
-
-
-class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A failure of a switch, a cable, or two of them."""
-
-    parts: Annotated[str, "what failed, as --without takes it."]
-    kinds: Annotated[list[str], '"switch" or "cable", for each.']
-    hosts: Annotated[int, "that are gone with it or cut off."]
-    changed: Annotated[int, "table entries that had to change; 0 where there are no tables."]
-    cut: Annotated[
-        float,
-        "share of pairs of the hosts left whose messages do not arrive; only where tables of "
-        "adaptive routing stay as they were.",
-    ]
-    bandwidth: Annotated[
-        float,
-        "what random pairs of hosts get on average, with mended tables or, without tables, over "
-        "the shortest paths that are left.",
-    ]
-    change: Annotated[float, "against what the same pairs get on the whole fabric."]
-    margin: Annotated[float, "half of the 95 % interval of the change."]
-    rerouted: Annotated[
-        float | None, "the same mean with all tables recomputed; null where that was not tried."
-    ]
-    rerouted_change: Annotated[
-        float | None,
-        "against what the same pairs get on the whole fabric with recomputed tables; null "
-        "likewise.",
-    ]
-    rerouted_margin: Annotated[
-        float | None, "half of the 95 % interval of that change; null likewise."
-    ]
-    servers: Annotated[list[ServersHitJson], "of several adapters that lose some or all of them."]
-    still: Annotated[
-        StillGetsJson | None,
-        "what those get that keep others; null where there are none, or it was not tried.",
-    ]
-
-
-class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What failures cost."""
-
-    fabric: Annotated[FabricSize, "whole."]
-    verdict: Annotated[str, "one-sentence verdict."]
-    hosts: Annotated[int, "that take part."]
-    bandwidth: Annotated[float, "what random pairs of them get on average while nothing is broken."]
-    rerouted: Annotated[
-        float | None, "the same with recomputed tables; null where the engine refuses."
-    ]
-    samples: Annotated[int, "patterns of random pairs that each was judged by."]
-    engine: Annotated[str, "that recomputed the tables."]
-    alone: Annotated[list[FailureJson], "of one switch or cable each, the worst first."]
-    possible: Annotated[
-        int, "switches and cables; where alone has fewer, they were drawn from these at random."
-    ]
-    pairs: Annotated[list[FailureJson], "two of the worst at once."]
-
-
-def _failure_json(one: FabricFailure) -> FailureJson:
-    return filled(
-        FailureJson,
-        one,
-        parts=one.name,
-        kinds=[kind for kind, _ in one.parts],
-        servers=[filled(ServersHitJson, hit) for hit in one.servers],
-        still=None if one.still is None else filled(StillGetsJson, one.still),
-        rerouted_change=None if one.rerouted is None else one.rerouted_change,
-        rerouted_margin=None if one.rerouted is None else one.rerouted_margin,
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from contend.report.cure.failures import FailuresJson
+from contend.report.cure.failures_json import FailuresJson
 from contend.report.document import Document
 from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.summary import FabricSummaryJson
