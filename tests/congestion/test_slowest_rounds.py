@@ -20,6 +20,10 @@ _FABRICS = [
     ("fattree3:8", "contend,lmc=1"),
     ("torus:4x4;2", "dor"),
     ("random:12,4,3", "minhop"),
+    # Large enough for a look at what is alike to be worth it.
+    ("xgft:2;6,12;1,3", "minhop"),
+    ("xgft:3;9,3,8;1,3,3", "dmodk"),
+    ("torus:13x3;6", "dor"),
 ]
 
 
@@ -33,14 +37,14 @@ def _rated(fabric: Fabric) -> Fabric:
 @pytest.mark.parametrize("rated", [False, True])
 @pytest.mark.parametrize(("spec", "route"), _FABRICS)
 @pytest.mark.parametrize("pattern", ["shifts", "alltoall", "tree", "gather", "hot-spot:2", "ring"])
-@pytest.mark.parametrize("ranks_per_host", [1, 3])
+@pytest.mark.parametrize(("seats", "ranks_per_host"), [("linear", 1), ("round-robin", 3)])
 def test_rounds_take_what_a_simulation_says(
-    spec: str, route: str, pattern: str, rated: bool, ranks_per_host: int
+    spec: str, route: str, pattern: str, rated: bool, seats: str, ranks_per_host: int
 ) -> None:
     fabric = contend.load(spec, route=route)
     if rated:
         fabric = _rated(fabric)
-    placement = parse_placement("round-robin", fabric, ranks_per_host=ranks_per_host)
+    placement = parse_placement(seats, fabric, ranks_per_host=ranks_per_host)
     spread = bool(fabric.host_lmc.any())
     for ranks in (placement.ranks, placement.ranks - 1, 3):
         told = {"placement": placement, "ranks": ranks, "spread": spread}

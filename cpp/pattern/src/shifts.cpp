@@ -5,10 +5,24 @@ namespace contend {
 
 namespace {
 
-Rank ahead(Rank rank, Rank distance, Rank ranks) {
-  // Of those from `ranks - distance` on the first ranks, without a sum that could wrap.
-  const Rank before = ranks - distance;
-  return rank < before ? rank + distance : rank - before;
+/// Sends `distance(round)` ranks ahead, from the last ones on to the first.
+template <class Distance>
+struct Ahead {
+  static constexpr bool kShifts = true;
+
+  Rank operator()(std::uint32_t round, Rank rank) const {
+    // Of those from `ranks - distance` on the first ranks, without a sum that could wrap.
+    const Rank by = distance(round), before = ranks - by;
+    return rank < before ? rank + by : rank - before;
+  }
+
+  Rank ranks;
+  Distance distance;
+};
+
+template <class Distance>
+std::unique_ptr<Pattern> shifted(Rank ranks, std::uint32_t rounds, Distance distance) {
+  return mapped(ranks, rounds, Ahead<Distance>{ranks, distance});
 }
 
 }  // namespace
@@ -19,19 +33,17 @@ std::unique_ptr<Pattern> make_shift(Rank ranks, Rank distance) {
     throw Error("a shift between 1 and " + std::to_string(ranks - 1) + ", got " +
                 std::to_string(distance));
   }
-  return mapped(ranks, 1, [=](std::uint32_t, Rank i) { return ahead(i, distance, ranks); });
+  return shifted(ranks, 1, [=](std::uint32_t) { return distance; });
 }
 
 std::unique_ptr<Pattern> make_all_shifts(Rank ranks) {
   need_ranks(ranks, 2);
-  return mapped(ranks, ranks - 1,
-                [=](std::uint32_t round, Rank i) { return ahead(i, round + 1, ranks); });
+  return shifted(ranks, ranks - 1, [](std::uint32_t round) { return round + 1; });
 }
 
 std::unique_ptr<Pattern> make_dissemination(Rank ranks) {
   need_ranks(ranks, 2);
-  return mapped(ranks, log2_ceil(ranks),
-                [=](std::uint32_t round, Rank i) { return ahead(i, Rank{1} << round, ranks); });
+  return shifted(ranks, log2_ceil(ranks), [](std::uint32_t round) { return Rank{1} << round; });
 }
 
 std::unique_ptr<Pattern> make_pipeline(Rank ranks) {

@@ -116,6 +116,29 @@ TEST_CASE("a pattern that is not random is the same in every sample, one that is
   }
 }
 
+TEST_CASE("the first ranks alone send what they send among all, where all send as far") {
+  std::size_t found = 0;
+  for (const Family& family : families()) {
+    CAPTURE(family.name);
+    const auto pattern = family.make(30);
+    const auto first = pattern->of_first(7);
+    if (!first) continue;
+    ++found;
+    CHECK(first->rounds() == pattern->rounds());
+    CHECK(first->ranks() == 30);
+    CHECK(first->messages_expected() == 7 * pattern->rounds());
+    for (std::uint32_t round = 0; round < pattern->rounds(); ++round) {
+      const Pairs all = round_of(*pattern, round);
+      CHECK(round_of(*first, round) == Pairs(all.begin(), all.begin() + 7));
+      for (const auto& [from, to] : all) {
+        CHECK((30 + to - from) % 30 == (30 + all[0].second - all[0].first) % 30);
+      }
+    }
+  }
+  // Shift, shifts, dissemination and tornado.
+  CHECK(found == 4);
+}
+
 TEST_CASE("too few ranks are refused") {
   for (const Family& family : families()) {
     CAPTURE(family.name);

@@ -9,6 +9,7 @@
 #include "contend/base/threads.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "round_counter.hpp"
+#include "translation.hpp"
 
 namespace contend {
 
@@ -88,6 +89,18 @@ void run(const Resolver& resolver, const Pattern& pattern, const Seating& seatin
   });
 }
 
+/// Where rounds are the same for ranks that a translation takes to each other.
+std::optional<Translation> translation_of(const Resolver& resolver, const Pattern& pattern,
+                                          const Seating& seating, int threads,
+                                          const ChannelRates* rates) {
+  if (shares_places(seating) || !pattern.of_first(1)) return std::nullopt;
+  // The look for one should be cheap beside the rounds.
+  constexpr std::uint64_t kMessagesOfALook = 4;
+  const std::uint64_t most_looks = pattern.messages_expected() / kMessagesOfALook;
+  const std::span places = std::span(seating.slots).first(pattern.ranks());
+  return find_translation(resolver, places, rates, most_looks, threads);
+}
+
 }  // namespace
 
 SlowestRounds slowest_rounds(const Resolver& resolver, const Pattern& pattern,
@@ -101,8 +114,16 @@ SlowestRounds slowest_rounds(const Resolver& resolver, const Pattern& pattern,
   SlowestRounds found;
   found.congestion.resize(pattern.rounds(), 0);
   found.time.resize(rates ? pattern.rounds() : 0, 0);
+  const int used = thread_count(threads);
+  const ChannelRates* const each_rate = rates ? &*rates : nullptr;
   const auto run_rounds = resolver.narrow() ? run<std::uint16_t> : run<std::uint32_t>;
-  run_rounds(resolver, pattern, seating, thread_count(threads), rates ? &*rates : nullptr, found);
+  if (const auto moved = translation_of(resolver, pattern, seating, used, each_rate)) {
+    const TranslatedResolver first(resolver, *moved);
+    const auto of_first = pattern.of_first(static_cast<Rank>(moved->period));
+    run_rounds(first, *of_first, seating, used, each_rate, found);
+  } else {
+    run_rounds(resolver, pattern, seating, used, each_rate, found);
+  }
   // Where all messages stay on their hosts, every round is free of congestion.
   const auto silent = [](std::uint64_t congestion) { return congestion == 0; };
   if (std::ranges::all_of(found.congestion, silent)) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -74,6 +75,10 @@ class Pattern {
 
   /// The exchanges that a round consists of; none where it has other messages, too.
   virtual std::vector<Exchange> exchanges(std::uint32_t /*round*/) const { return {}; }
+
+  /// What the first `senders` ranks send, where every rank of a round sends to the one that is at
+  /// the same distance, counted on from the last rank to the first; null for other patterns.
+  virtual std::unique_ptr<Pattern> of_first(Rank /*senders*/) const { return nullptr; }
 
   /// Writes a piece of a round to `out`, which is cleared first.
   virtual void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
