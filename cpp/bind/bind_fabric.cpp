@@ -81,7 +81,9 @@ void bind_fabric(nb::module_& m) {
       .def("channel_died",
            [](const Remains& rest) { return to_numpy(std::vector(rest.channel_died)); });
   m.def("remains", &remain, nb::arg("fabric"), nb::arg("switches"), nb::arg("cables"));
-  nb::class_<CompleteTree>(m, "CompleteTree").def_ro("top", &CompleteTree::top);
+  nb::class_<CompleteTree>(m, "CompleteTree")
+      .def_ro("top", &CompleteTree::top)
+      .def_prop_ro("shared", &CompleteTree::shared);
   m.def("find_complete_tree", &find_complete_tree, nb::arg("fabric"),
         nb::sig("def find_complete_tree(fabric: Fabric) -> CompleteTree | None"),
         nb::call_guard<Released>());

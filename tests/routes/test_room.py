@@ -37,6 +37,7 @@ def test_next_hops_need_some_bytes_for_every_two_switches(
     ("spec", "instead"),
     [
         ("fattree3:8", "minhop, dmodk, ecmp and spray need none on such a tree$"),
+        ("rails:4,2,2,8;1;4,2", " minhop, ecmp and spray need none on such a tree$"),
         ("dragonfly:2,4,2", "ecmp and spray need none on such a dragonfly$"),
         ("torus:3x4", "dor and ecmp need none on such a grid$"),
     ],

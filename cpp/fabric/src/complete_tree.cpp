@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string>
 
 #include "contend/base/error.hpp"
@@ -38,6 +39,8 @@ class Climb {
       end = std::max(end, s + 1);
     }
     tree_->leaves = subtrees_ = end;
+    tree_->place.resize(end);
+    std::iota(tree_->place.begin(), tree_->place.end(), 0U);
     return end > 0 && std::all_of(holds.begin(), holds.begin() + end, [](bool has) { return has; });
   }
 
@@ -56,33 +59,51 @@ class Climb {
     const std::size_t parents = up / links;
     const auto above = static_cast<SwitchId>(first_ + count);
     const std::size_t end = std::size_t{far(cable_ + count * up - 1)} + 1;
-    if (end <= above || parents * count % (end - above) != 0) return false;
-    const std::size_t siblings = parents * count / (end - above);
+    std::uint32_t sharing = 1;
+    while (sharing < planes_ && far(cable_ + sharing * up) == above) ++sharing;
+    if (end <= above || parents * count % (sharing * (end - above)) != 0) return false;
+    const std::size_t siblings = parents * count / (sharing * (end - above));
     // A switch that joins nothing but what is below one switch stands on no shortest way.
-    if (siblings < 2 || subtrees_ % siblings != 0) return false;
-    tree_->steps.push_back({first_, tree_->leaves / subtrees_, planes_,
+    if (siblings < 2 || subtrees_ % siblings != 0 || planes_ % sharing != 0) return false;
+    tree_->steps.push_back({first_, tree_->leaves / subtrees_, planes_, sharing,
                             static_cast<std::uint32_t>(parents), static_cast<std::uint32_t>(links),
                             static_cast<std::uint32_t>(cable_)});
+    if (tree_->steps.size() == 1 && !place_leaves(above, siblings)) return false;
     if (!joins(above, siblings)) return false;
     cable_ += count * up;
     first_ = above;
     subtrees_ /= static_cast<std::uint32_t>(siblings);
-    planes_ *= static_cast<std::uint32_t>(parents);
+    planes_ = tree_->steps.back().planes_above();
+    return true;
+  }
+
+  /// Leaves with the same parents stand next to each other.
+  bool place_leaves(SwitchId above, std::size_t siblings) {
+    const CompleteTree::Step& step = tree_->steps.back();
+    std::vector<std::size_t> placed(subtrees_ / siblings, 0);
+    for (SwitchId leaf = 0; leaf < tree_->leaves; ++leaf) {
+      const SwitchId parent = far(cable_ + std::size_t{leaf} * step.cables());
+      const std::size_t above_it = (parent - above) / step.parents;
+      if (parent < above || above_it >= placed.size() || placed[above_it] == siblings) return false;
+      tree_->place[leaf] = static_cast<std::uint32_t>(above_it * siblings + placed[above_it]++);
+    }
     return true;
   }
 
   /// Whether the cables of the last step join what they should, by ports in their order.
   bool joins(SwitchId above, std::size_t siblings) const {
     const CompleteTree::Step& step = tree_->steps.back();
-    std::vector<PortNumber> last_down(std::size_t{subtrees_} / siblings * planes_ * step.parents,
-                                      0);
+    const std::size_t planes_above = step.planes_above();
+    std::vector<PortNumber> last_down(subtrees_ / siblings * planes_above, 0);
     std::size_t cable = cable_;
     SwitchId lower = first_;
     for (std::size_t subtree = 0; subtree < subtrees_; ++subtree) {
+      const std::size_t place = step.leaves == 1 ? tree_->place[subtree] : subtree;
       for (std::size_t plane = 0; plane < planes_; ++plane, ++lower) {
         PortNumber last_up = 0;
         for (std::size_t parent = 0; parent < step.parents; ++parent) {
-          const std::size_t upper = (subtree / siblings * planes_ + plane) * step.parents + parent;
+          const std::size_t upper =
+              place / siblings * planes_above + plane / step.sharing * step.parents + parent;
           for (std::size_t copy = 0; copy < step.links; ++copy, ++cable) {
             const PortNumber from_port = fabric_.channel_from_port(channel(cable));
             const PortNumber to_port = fabric_.channel_to_port(channel(cable));
@@ -109,21 +130,28 @@ class Climb {
 
 }  // namespace
 
+bool CompleteTree::shared() const {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.sharing > 1; });
+}
+
 void CompleteTree::check(const Fabric& fabric, std::span<const HostId> hosts) const {
   std::size_t cables = 0;
   for (const Step& step : steps) cables += std::size_t{leaves} / step.leaves * step.cables();
-  if (cables != fabric.cables()) throw Error("a tree that belongs to the fabric");
+  const auto on_leaf = [&](SwitchId s) { return s < leaves; };
+  if (cables != fabric.cables() || !std::ranges::all_of(fabric.host_switches(), on_leaf)) {
+    throw Error("a tree that belongs to the fabric");
+  }
   for (const HostId host : hosts) {
     if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
   }
 }
 
 std::size_t CompleteTree::steps_between(const Fabric& fabric, std::span<const HostId> hosts) const {
+  check(fabric, hosts);
   std::size_t count = 0;
   for (; count < steps.size(); ++count) {
-    const std::uint32_t size = steps[count].leaves;
-    const auto subtree = [&](HostId host) { return fabric.host_switch(host) / size; };
-    const auto elsewhere = [&](HostId host) { return subtree(host) != subtree(hosts.front()); };
+    const auto above = [&](HostId host) { return subtree(count, fabric.host_switch(host)); };
+    const auto elsewhere = [&](HostId host) { return above(host) != above(hosts.front()); };
     if (std::none_of(hosts.begin(), hosts.end(), elsewhere)) break;
   }
   return count;

@@ -66,6 +66,40 @@ TEST_CASE("a complete tree is known by its cables") {
   CHECK(found->steps[1].first_cable == 8);
 }
 
+TEST_CASE(
+    "leaves of units, a rail each, are told by the spines above, and what shares core switches") {
+  // Two units of two rails, with two spines a rail: leaves 0-3, spines 4-7, core switches 8 and 9.
+  std::vector<Cable> cables;
+  const auto port = [](SwitchId number) { return static_cast<PortNumber>(number); };
+  for (SwitchId leaf = 0; leaf < 4; ++leaf) {
+    for (SwitchId up = 0; up < 2; ++up) {
+      cables.push_back({leaf, port(3 + up), 4 + leaf % 2 * 2 + up, port(1 + leaf / 2)});
+    }
+  }
+  for (SwitchId spine = 0; spine < 4; ++spine) {
+    for (SwitchId up = 0; up < 2; ++up) {
+      cables.push_back({4 + spine, port(3 + up), 8 + up, port(1 + spine)});
+    }
+  }
+  const Paper paper({0, 1, 2, 3}, {1, 1, 1, 1}, {4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, cables);
+  const auto found = find_complete_tree(paper.fabric);
+  REQUIRE(found);
+  CHECK(found->place == std::vector<std::uint32_t>{0, 2, 1, 3});
+  CHECK(found->shared());
+  REQUIRE(found->steps.size() == 2);
+  const CompleteTree::Step& step = found->steps[1];
+  CHECK(step.planes == 2);
+  CHECK(step.sharing == 2);
+  CHECK(step.planes_above() == 2);
+  for (std::uint32_t above = 0; above < 2; ++above) {
+    for (std::uint32_t way = 0; way < step.ways_down(); ++way) {
+      CHECK(step.plane_above(step.cable_down(above, way)) == above);
+    }
+  }
+  const TurnsOf turns = turns_of_mod_k(paper.fabric, *found, Parallel::after_parents);
+  CHECK_THROWS_AS(TreeFormula(paper.fabric, *found, {{0, 1, 2, 3}}, turns), Error);
+}
+
 TEST_CASE("a tree with a cable less, or two that are exchanged, is no complete one") {
   for (std::size_t k = 0; k < cables_of_three_levels().size(); ++k) {
     std::vector<Cable> fewer = cables_of_three_levels();
@@ -109,7 +143,9 @@ TEST_CASE("a tree of another fabric is refused") {
   const Paper small({0, 1}, {1, 1}, {2, 2, 2}, {{0, 2, 2, 1}, {1, 2, 2, 2}});
   const auto other = find_complete_tree(small.fabric);
   REQUIRE(other);
-  const TurnsOf turns = turns_of_mod_k(paper.fabric, *other, Parallel::after_parents);
+  CHECK_THROWS_AS(turns_of_mod_k(paper.fabric, *other, Parallel::after_parents), Error);
+  const TurnsOf turns =
+      turns_of_mod_k(paper.fabric, *find_complete_tree(paper.fabric), Parallel::after_parents);
   CHECK_THROWS_AS(TreeFormula(paper.fabric, *other, all_hosts(), turns), Error);
 }
 

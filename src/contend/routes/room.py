@@ -11,9 +11,20 @@ from contend.fabric import Fabric
 from contend.routes.addresses import table_size
 from contend.units import format_bytes
 
+
+def tree_of_own_parents(core: _core.Fabric) -> _core.CompleteTree | None:
+    """The complete tree that a fabric is, where no two planes share parents; None elsewhere.
+
+    Routes of dmodk come down there as they go up, which makes them a formula.
+    """
+    tree = _core.find_complete_tree(core)
+    return None if tree is None or tree.shared else tree
+
+
 # What finds networks on which some engines follow messages by a formula.
 _FORMULAS = (
-    (_core.find_complete_tree, "minhop, dmodk, ecmp and spray need none on such a tree"),
+    (tree_of_own_parents, "minhop, dmodk, ecmp and spray need none on such a tree"),
+    (_core.find_complete_tree, "minhop, ecmp and spray need none on such a tree"),
     (_core.find_dragonfly, "ecmp and spray need none on such a dragonfly"),
     (_core.find_grid, "dor and ecmp need none on such a grid"),
 )

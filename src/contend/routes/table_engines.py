@@ -17,7 +17,7 @@ from contend.routes.addresses import targets_of
 from contend.routes.computed import computed_routes
 from contend.routes.multipath.hashed import are_many
 from contend.routes.options import read_roots
-from contend.routes.room import expect_room, needing_none
+from contend.routes.room import expect_room, needing_none, tree_of_own_parents
 from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
 
@@ -133,7 +133,7 @@ def _destination_mod_k(job: EngineJob, *, in_order_of_ports: bool) -> Routes:
     fabric = job.fabric
     by_tables = partial(_mod_k_ports, in_order_of_ports=in_order_of_ports)
     by_formula = partial(_mod_k_resolver, in_order_of_ports=in_order_of_ports)
-    if computed := computed_routes(fabric, by_tables, by_formula):
+    if computed := computed_routes(fabric, by_tables, by_formula, tree_of_own_parents):
         return computed
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault

@@ -35,6 +35,17 @@ TREES = [
     "xgft:2;1,7;1,3",
     "xgft:3;4,3,5;1,4,3;1,1,2",
     "xgft:4;2,3,2,4;1,3,2,2;1,2,1,2",
+    # Leaves in another order than the switches above them.
+    "rails:4,3,2,8;1;8,4",
+    "rails:6,2,4,8;2,3;6,1,2",
+]
+
+# Planes share parents: all spines of a rail, or those of a group.
+SHARED_TREES = [
+    "rails:2,4,2,4;1;3",
+    "rails:4,3,2,8;2;4",
+    "rails:5,3,3,18;1,2;4,2",
+    "rails:6,5,2,24;2,3;6,3,2",
 ]
 
 
@@ -60,6 +71,51 @@ def by_tables(routed: Fabric) -> Fabric:
 def test_routes_cross_the_channels_that_tables_give(spec: str, engine: str) -> None:
     routed = compute(make(spec), engine)
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_on_any_rails_with_core_switches(data: st.DataObject) -> None:
+    blocks, in_block, rails = (data.draw(st.integers(low, 3)) for low in (1, 2, 2))
+    groups, share, cores = (data.draw(st.integers(1, 3)) for _ in range(3))
+    links, up = (data.draw(st.integers(1, 3)) for _ in range(2))
+    spines = blocks * rails * groups * share
+    above = f"{links},{up};{cores * groups},{groups},{blocks}"
+    fabric = make(f"rails:{blocks * in_block},3,{rails},{spines};{above}")
+    # All but the first host of a leaf may be missing.
+    some = [name for name, port in zip(fabric.host_name, fabric.host_port, strict=True) if port > 1]
+    fabric = without(fabric, data.draw(st.sets(st.sampled_from(some)))).fabric
+    draws = np.random.default_rng(data.draw(st.integers(0, 9)))
+    order = draws.permutation(fabric.hosts)
+    fabric = fabric.replace(
+        host_switch=fabric.host_switch[order],
+        host_port=fabric.host_port[order],
+        switch_guid=draws.permutation(fabric.switch_guid),
+    )
+    for engine in ("minhop", "dmodk") if share == 1 else ("minhop",):
+        routed = compute(fabric, engine)
+        assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+
+
+@pytest.mark.parametrize("spec", [TREES[-1], SHARED_TREES[-1]])
+@pytest.mark.parametrize("cables", [(0, 1), (0, 40), (-2, -1), (-40, -1)])
+def test_rails_with_ends_of_two_cables_exchanged_are_no_tree(
+    spec: str, cables: tuple[int, int]
+) -> None:
+    fabric = make(spec)
+    ends = {name: getattr(fabric, name).copy() for name in ("cable_to", "cable_to_port")}
+    for column in ends.values():
+        column[list(cables)] = column[list(reversed(cables))]
+    assert _core.find_complete_tree(fabric.replace(**ends).core) is None
+
+
+@pytest.mark.parametrize("spec", SHARED_TREES)
+def test_routes_are_those_of_tables_where_planes_share_parents(spec: str) -> None:
+    fabric = make(spec)
+    routed = compute(fabric, "minhop")
+    assert_array_equal(crossed(routed), crossed(by_tables(routed)))
+    by_number = compute(fabric, "dmodk")
+    assert by_number.tables is by_number.routes
 
 
 def drawn_tree(data: st.DataObject) -> Fabric:
@@ -138,7 +194,13 @@ def test_what_is_missing_makes_it_a_matter_of_tables(altered: list[str]) -> None
 @pytest.mark.parametrize(
     ("engine", "spec"),
     # Hosts of a leaf go round all cables up, or end in between.
-    [("dmodk", "fattree3:8"), ("minhop", "fattree3:8"), ("minhop", "xgft:3;4,3,5;1,4,3;1,1,2")],
+    [
+        ("dmodk", "fattree3:8"),
+        ("minhop", "fattree3:8"),
+        ("minhop", "xgft:3;4,3,5;1,4,3;1,1,2"),
+        ("dmodk", "rails:6,2,4,8;2,3;6,1,2"),
+        ("minhop", "rails:6,5,2,24;2,3;6,3,2"),
+    ],
 )
 def test_simulations_count_the_same(pattern: str, engine: str, spec: str) -> None:
     routed = compute(make(spec), engine)
@@ -175,7 +237,7 @@ def test_another_process_gets_the_formula(engine: str) -> None:
 
 
 @pytest.mark.parametrize("options", [(1, False), (3, True)], ids=["one flow", "flows alike"])
-@pytest.mark.parametrize("spec", TREES)
+@pytest.mark.parametrize("spec", [*TREES, *SHARED_TREES])
 def test_hashes_choose_the_channels_that_they_chose_in_sets(
     spec: str, options: tuple[int, bool]
 ) -> None:
@@ -192,7 +254,7 @@ def test_hashes_choose_the_channels_that_they_chose_in_sets(
 
 
 @pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])
-@pytest.mark.parametrize("spec", TREES)
+@pytest.mark.parametrize("spec", [*TREES, *SHARED_TREES])
 def test_sprayed_messages_spread_as_over_ways_one_by_one(spec: str, rated: bool) -> None:
     core = make(spec).core
     tree = _core.find_complete_tree(core)

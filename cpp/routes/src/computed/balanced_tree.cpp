@@ -63,9 +63,10 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
       : WrittenResolver(places.hosts.size(), fabric.switch_channels(),
                         std::max<std::size_t>(2 * tree.steps_between(fabric, places.hosts), 2)),
         fabric_(fabric),
+        shared_(tree.shared()),
         steps_(tree.steps_between(fabric, places.hosts)),
         trees_(fabric, [this](SwitchId s, Place to) { return next(s, to); }, places) {
-    for (std::size_t k = 0; k < steps_.size(); ++k) find_turns(tree.steps[k], steps_[k], order);
+    for (std::size_t k = 0; k < steps_.size(); ++k) find_turns(tree, k, order);
     leaves_.resize(2 * steps_.size() * order.hosts.size());
     for (SwitchId leaf = 0; leaf < tree.leaves; ++leaf) tell_leaf(tree, order, leaf);
     places_.reserve((1 + steps_.size()) * places.hosts.size());
@@ -73,6 +74,8 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
       tell_place(order, order.rank[fabric.host_switch(host)], order.nth[host]);
     }
     tell_switches(tree, order);
+    before_.clear();
+    before_.shrink_to_fit();
   }
 
   bool tabled() const override { return false; }
@@ -85,9 +88,7 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
  private:
   friend WrittenResolver<BalancedTreeResolver>;
 
-  struct Climb {
-    std::uint32_t parents = 1;  ///< of each switch
-    std::uint32_t links = 1;    ///< cables to each parent
+  struct Climb : CompleteTree::Step {
     std::uint32_t ways = 1;     ///< cables up from a switch
     std::uint64_t inverse = 0;  ///< of `links` by 2^32, for turns below 2^16
     std::size_t turns = 0;      ///< where those of its subtrees begin
@@ -122,13 +123,21 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
 
   /// How many turns the hosts below each subtree put off what comes later, for leaves by rank; for
   /// leaves alone it is told with them.
-  void find_turns(const CompleteTree::Step& step, Climb& climb, const Order& order) {
-    climb = {step.parents, step.links, step.parents * step.links,
-             (std::uint64_t{1} << 32) / step.links + 1, turns_.size()};
-    if (step.leaves == 1) return;
+  void find_turns(const CompleteTree& tree, std::size_t k, const Order& order) {
+    const CompleteTree::Step& step = tree.steps[k];
+    Climb& climb = steps_[k];
+    climb = {step, step.parents * step.links, (std::uint64_t{1} << 32) / step.links + 1,
+             turns_.size()};
     const std::size_t leaves = order.hosts.size();
     std::vector<std::uint32_t> subtree(leaves);
-    for (SwitchId s = 0; s < leaves; ++s) subtree[order.rank[s]] = s / step.leaves;
+    for (SwitchId s = 0; s < leaves; ++s) subtree[order.rank[s]] = tree.subtree(k, s);
+    std::vector<std::uint32_t> before(leaves / step.leaves, 0);
+    for (std::size_t rank = 0; rank < leaves; ++rank) {
+      std::uint32_t& count = before[subtree[rank]];
+      before_.push_back(count);
+      count += order.hosts[rank];
+    }
+    if (k == 0) return;
     turns_.resize(climb.turns + leaves / step.leaves * leaves);
     Turn* turn = turns_.data() + climb.turns;
     for (std::size_t own = 0; own < leaves / step.leaves; ++own) {
@@ -147,7 +156,7 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
     std::uint32_t* const told = leaves_.data() + 2 * steps_.size() * rank;
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const CompleteTree::Step& step = tree.steps[k];
-      const std::uint32_t subtree = number / step.leaves, ways = steps_[k].ways;
+      const std::uint32_t subtree = tree.subtree(k, number), ways = steps_[k].ways;
       told[k] = 2 * (step.first_cable + subtree * step.cables());
       told[steps_.size() + k] =
           k == 0 ? (ways - order.hosts[rank] % ways) % ways
@@ -156,29 +165,28 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
   }
 
   void tell_place(const Order& order, std::uint32_t rank, std::uint32_t nth) {
-    const std::uint32_t* const own = leaf(rank);
+    const std::size_t leaves = order.hosts.size();
     places_.push_back(rank);
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const Climb& climb = steps_[k];
       const auto turn = static_cast<std::uint32_t>((order.before[rank] + nth) % climb.ways);
-      // Among the hosts of its subtree: less those that are elsewhere.
-      const std::uint32_t left = k == 0 ? 0 : turns_[own[steps_.size() + k] + rank];
-      const std::uint32_t before = k == 0 ? nth : (climb.ways - left) % climb.ways + nth;
-      places_.push_back(turn | before % climb.links << 16);
+      const std::uint32_t among_own = before_[k * leaves + rank] + nth;
+      places_.push_back(turn | among_own % climb.ways_down() << 16);
     }
   }
 
   void tell_switches(const CompleteTree& tree, const Order& order) {
     const auto count = static_cast<std::uint32_t>(steps_.size());
+    std::vector<SwitchId> leaf_at(tree.leaves);
+    for (SwitchId leaf = 0; leaf < tree.leaves; ++leaf) leaf_at[tree.place[leaf]] = leaf;
     at_.resize(fabric_.switches(), {count, 0, 0});
     for (std::uint32_t k = 0; k <= count; ++k) {
       const bool top = k == tree.steps.size();
       const SwitchId first = top ? tree.top : tree.steps[k].first;
       const std::uint32_t leaves = top ? tree.leaves : tree.steps[k].leaves;
-      const std::uint32_t planes =
-          k == 0 ? 1 : tree.steps[k - 1].planes * tree.steps[k - 1].parents;
+      const std::uint32_t planes = k == 0 ? 1 : tree.steps[k - 1].planes_above();
       for (std::uint32_t i = 0; i < tree.leaves / leaves * planes; ++i) {
-        at_[first + i] = {k, i % planes, order.rank[i / planes * leaves]};
+        at_[first + i] = {k, i % planes, order.rank[k == 0 ? i : leaf_at[i / planes * leaves]]};
       }
     }
   }
@@ -202,13 +210,14 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
       return by(own[k] + 2 * (at.plane * climb.ways + way));
     }
     if (k == 0) return {kNoChannel, TraceEnd::delivered};
-    return by(other[k - 1] + 2 * (at.plane * steps_[k - 1].links + (to[k] >> 16)) + 1);
+    return by(other[k - 1] + 2 * steps_[k - 1].cable_down(at.plane, to[k] >> 16) + 1);
   }
   Step by(ChannelId channel) const { return {channel, fabric_.channel_to(channel)}; }
 
   template <class Out>
   void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t,
              Out* channels) const {
+    if (shared_) return write_shared(source, target, channels);
     const bool single = std::ranges::all_of(steps_, [](const Climb& c) { return c.links == 1; });
     switch (steps_.size()) {
       case 1:
@@ -270,10 +279,38 @@ class BalancedTreeResolver final : public WrittenResolver<BalancedTreeResolver> 
     }
   }
 
+  /// Where planes share parents, a route may come down by another plane than it went up.
+  template <class Out>
+  void write_shared(std::span<const Place> source, std::span<const Place> target,
+                    Out* route) const {
+    const std::size_t steps = steps_.size(), length = stride();
+    for (std::size_t m = 0; m < source.size(); ++m, route += length) {
+      const std::uint32_t from = place(source[m])[0];
+      const std::uint32_t* const to = place(target[m]);
+      const std::uint32_t* const own = leaf(from);
+      const std::uint32_t* const other = leaf(to[0]);
+      std::fill_n(route, length, static_cast<Out>(switch_channels() + m % kPads));
+      std::uint32_t plane = 0;
+      std::size_t k = 0;
+      for (; k < steps && own[k] != other[k]; ++k) {
+        const std::uint32_t up = plane * steps_[k].ways + turn(k, steps_[k], from, own, steps, to);
+        route[k] = static_cast<Out>(own[k] + 2 * up);
+        plane = steps_[k].plane_above(up);
+      }
+      while (k-- > 0) {
+        const std::uint32_t down = steps_[k].cable_down(plane, to[1 + k] >> 16);
+        route[length - 1 - k] = static_cast<Out>(other[k] + 2 * down + 1);
+        plane = down / steps_[k].ways;
+      }
+    }
+  }
+
   static constexpr std::size_t kTogether = 64;
   const Fabric& fabric_;
+  const bool shared_;
   std::vector<Climb> steps_;
-  LargeArray<Turn> turns_;  ///< by step but the first, subtree and rank of a leaf
+  std::vector<std::uint32_t> before_;  ///< by step and rank, hosts of its subtree on leaves before
+  LargeArray<Turn> turns_;             ///< by step but the first, subtree and rank of a leaf
   LargeArray<std::uint32_t> leaves_;
   LargeArray<std::uint32_t> places_;
   std::vector<At> at_;  ///< by switch
@@ -302,7 +339,7 @@ std::unique_ptr<Resolver> make_balanced_tree_resolver(const Fabric& fabric,
       throw Error("host " + std::to_string(host) + " has no address");
     }
   }
-  if (!order.goes_round(tree)) {
+  if (tree.shared() || !order.goes_round(tree)) {
     return std::make_unique<BalancedTreeResolver>(fabric, tree, order, places);
   }
   return make_tree_resolver(fabric, tree, places, [&](HostId host, std::span<std::uint32_t> turn) {

@@ -57,7 +57,7 @@ EvenTree::EvenTree(const Fabric& fabric, const CompleteTree& tree, const Places&
   above_.reserve(steps_ * places.hosts.size());
   for (const HostId host : places.hosts) {
     for (std::size_t k = 0; k < steps_; ++k) {
-      above_.push_back(first[k] + fabric.host_switch(host) / tree.steps[k].leaves);
+      above_.push_back(first[k] + tree.subtree(k, fabric.host_switch(host)));
     }
   }
 }

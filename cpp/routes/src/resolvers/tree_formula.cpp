@@ -4,16 +4,18 @@
 #include <numeric>
 #include <span>
 
+#include "contend/base/error.hpp"
+
 namespace contend {
 
 namespace {
 
 /// Place of every host in the order of the tree: by leaf, then by port.
-std::vector<HostId> numbers_of_hosts(const Fabric& fabric) {
+std::vector<HostId> numbers_of_hosts(const Fabric& fabric, const CompleteTree& tree) {
   std::vector<HostId> order(fabric.hosts());
   std::iota(order.begin(), order.end(), HostId{0});
   const auto key = [&](HostId host) {
-    return std::uint64_t{fabric.host_switch(host)} << 16 | fabric.host_port(host);
+    return std::uint64_t{tree.place[fabric.host_switch(host)]} << 16 | fabric.host_port(host);
   };
   if (!std::ranges::is_sorted(order, {}, key)) std::ranges::sort(order, {}, key);
   std::vector<HostId> number(fabric.hosts());
@@ -24,8 +26,9 @@ std::vector<HostId> numbers_of_hosts(const Fabric& fabric) {
 }  // namespace
 
 TurnsOf turns_of_mod_k(const Fabric& fabric, const CompleteTree& tree, Parallel parallel) {
-  return [number = numbers_of_hosts(fabric), &tree, parallel](HostId host,
-                                                              std::span<std::uint32_t> turn) {
+  tree.check(fabric, {});
+  return [number = numbers_of_hosts(fabric, tree), &tree, parallel](HostId host,
+                                                                    std::span<std::uint32_t> turn) {
     HostId left = number[host];
     for (std::size_t k = 0; k < turn.size(); ++k) {
       const std::uint32_t parents = tree.steps[k].parents, links = tree.steps[k].links;
@@ -42,16 +45,15 @@ TurnsOf turns_of_mod_k(const Fabric& fabric, const CompleteTree& tree, Parallel 
 
 TreeFormula::TreeFormula(const Fabric& fabric, const CompleteTree& tree, const Places& places,
                          const TurnsOf& turns)
-    : fabric_(&fabric), steps_(0) {
-  tree.check(fabric, places.hosts);
-  steps_ = tree.steps_between(fabric, places.hosts);
+    : fabric_(&fabric), steps_(tree.steps_between(fabric, places.hosts)) {
+  if (tree.shared()) throw Error("a tree whose planes have parents of their own");
   const std::span<const CompleteTree::Step> steps(tree.steps.data(), steps_);
   std::vector<std::uint32_t> turn(steps_);
   words_.reserve(2 * steps_ * places.hosts.size());
   for (const HostId host : places.hosts) {
-    for (const CompleteTree::Step& step : steps) {
-      const std::uint32_t subtree = fabric.host_switch(host) / step.leaves;
-      words_.push_back(2 * (step.first_cable + subtree * step.cables()));
+    for (std::size_t k = 0; k < steps_; ++k) {
+      const std::uint32_t subtree = tree.subtree(k, fabric.host_switch(host));
+      words_.push_back(2 * (steps[k].first_cable + subtree * steps[k].cables()));
     }
     turns(host, turn);
     std::uint32_t plane = 0;
