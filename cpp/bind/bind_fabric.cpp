@@ -83,7 +83,13 @@ void bind_fabric(nb::module_& m) {
   m.def("remains", &remain, nb::arg("fabric"), nb::arg("switches"), nb::arg("cables"));
   nb::class_<CompleteTree>(m, "CompleteTree")
       .def_ro("top", &CompleteTree::top)
-      .def_prop_ro("shared", &CompleteTree::shared);
+      .def_prop_ro("shared", &CompleteTree::shared)
+      .def("level_first", [](const CompleteTree& tree) {
+        std::vector<SwitchId> first;
+        for (const CompleteTree::Step& step : tree.steps) first.push_back(step.first);
+        first.push_back(tree.top);
+        return to_numpy(std::move(first));
+      });
   m.def("find_complete_tree", &find_complete_tree, nb::arg("fabric"),
         nb::sig("def find_complete_tree(fabric: Fabric) -> CompleteTree | None"),
         nb::call_guard<Released>());

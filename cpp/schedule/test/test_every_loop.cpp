@@ -113,7 +113,7 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
   loops.push_back(loop("minhop", 4 + 6 + 6, [&] { return minhop(fabric, targets); }));
   loops.push_back(loop("dor", 4 + 6 + 6, [&] { return dimension_order(fabric, targets); }));
   loops.push_back(loop("updn", 4 + 6 + 6, [&, roots] { return up_down(fabric, targets, roots); }));
-  loops.push_back(loop("roots", 6, [&] { return find_roots(fabric); }));
+  loops.push_back(loop("roots", 1 + 3, [&] { return find_roots(fabric); }));
   loops.push_back(loop("destination-mod-k", 6 + 6,
                        [&] { return d_mod_k(fabric, targets, Parallel::after_parents); }));
   loops.push_back(

@@ -109,10 +109,18 @@ def updn(job: EngineJob) -> Routes:
         )
     by_tables = partial(_updn_ports, roots=roots)
     tree = _core.find_complete_tree(core)
-    # Where all of the highest switches are roots, every shortest path of hosts keeps the rule.
-    if tree is not None and set(roots.tolist()) == set(range(tree.top, job.fabric.switches)):
+    if tree is not None and _are_highest(tree, roots, job.fabric.switches):
         return _balanced(job, by_tables)
     return job.tables(by_tables)
+
+
+def _are_highest(tree: _core.CompleteTree, roots: NDArray[np.uint32], switches: int) -> bool:
+    """Whether they are all switches from some level up: every shortest path then keeps the rule.
+
+    Ranks grow downwards, and between roots both ways lead up.
+    """
+    lowest = min(roots.tolist())
+    return lowest in tree.level_first() and len(set(roots.tolist())) == switches - lowest
 
 
 def _updn_ports(fabric: Fabric, *, roots: NDArray[np.uint32]) -> NDArray[np.uint16]:

@@ -160,15 +160,20 @@ def test_leaves_need_not_hold_the_same_number_of_hosts(engine: str) -> None:
     assert_array_equal(crossed(routed), crossed(by_tables(routed)))
 
 
-@pytest.mark.parametrize("spec", ["xgft:3;4,3,2;1,2,3", "kary:4,3", "clos:4,3,5"])
-def test_up_and_down_from_all_switches_on_top_goes_by_the_same_turns(
-    spec: str, tmp_path: Path
+@pytest.mark.parametrize("levels", [1, 2, 3])
+@pytest.mark.parametrize(
+    "spec",
+    ["xgft:3;4,3,2;1,2,3", "kary:4,3", "clos:4,3,5", "rails:4,3,2,8;1;8,4", *SHARED_TREES],
+)
+def test_up_and_down_from_all_switches_of_the_highest_levels_goes_by_the_same_turns(
+    spec: str, levels: int, tmp_path: Path
 ) -> None:
     fabric = make(spec)
     tree = _core.find_complete_tree(fabric.core)
     assert tree is not None
+    lowest = tree.level_first().tolist()[-levels:][0]
     roots = tmp_path / "roots.txt"
-    roots.write_text("".join(f"{name}\n" for name in fabric.switch_label[tree.top :]))
+    roots.write_text("".join(f"{name}\n" for name in fabric.switch_label[lowest:]))
     routed = compute(fabric, f"updn,roots={roots}")
     tabled = crossed(by_tables(routed))
     assert_array_equal(crossed(routed), tabled)

@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <deque>
 
 #include "contend/base/error.hpp"
-#include "contend/base/threads.hpp"
 #include "contend/routes/balance.hpp"
 
 namespace contend {
@@ -117,35 +115,6 @@ Tables up_down(const Fabric& fabric, const Targets& targets, std::span<const Swi
   const std::vector<std::uint8_t> up = upward_links(links, targets, roots);
   const MakeNextLinks make = [&] { return NextLinks(UpDownSearch(links, up)); };
   return least_loaded(fabric, links, targets, make, Spread::any);
-}
-
-std::vector<SwitchId> find_roots(const Fabric& fabric) {
-  // Distances from 64 on are not looked at.
-  constexpr std::size_t kFarthest = 64;
-  const SwitchLinks links(fabric);
-  std::vector<std::uint32_t> hosts(fabric.switches(), 0);
-  for (const SwitchId s : fabric.host_switches()) ++hosts[s];
-  const auto all = static_cast<double>(fabric.hosts());
-  std::vector<std::uint8_t> is_root(fabric.switches(), 0);
-  in_parallel(thread_count(), fabric.switches(), 16, [&](const Pieces& pieces) {
-    for (const std::size_t k : pieces) {
-      const auto candidate = static_cast<SwitchId>(k);
-      const std::vector<std::uint32_t> distance = distances_from(links, std::span(&candidate, 1));
-      std::array<std::uint32_t, kFarthest> at_distance{};
-      for (SwitchId s = 0; s < fabric.switches(); ++s) {
-        if (distance[s] < kFarthest) at_distance[distance[s]] += hosts[s];
-      }
-      const auto more_than = [&](double share) {
-        return std::ranges::count_if(at_distance, [&](std::uint32_t n) { return n > share * all; });
-      };
-      is_root[candidate] = more_than(0.9) == 1 && more_than(0.05) == 1;
-    }
-  });
-  std::vector<SwitchId> roots;
-  for (SwitchId s = 0; s < fabric.switches(); ++s) {
-    if (is_root[s] != 0) roots.push_back(s);
-  }
-  return roots;
 }
 
 }  // namespace contend
