@@ -251,7 +251,7 @@ def subset(
     for column in fields(fabric):
         if (numbers := chosen.get(column.name.partition("_")[0])) is not None:
             values = getattr(fabric, column.name)
-            is_text = isinstance(values, tuple)
+            is_text = not isinstance(values, np.ndarray)
             left[column.name] = tuple(values[n] for n in numbers) if is_text else values[numbers]
     left["other_switch"] = number[at[others]]
     left["told"] = None if fabric.told is None else fabric.told.of_hosts(hosts)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
+from contend.fabric.numbered_names import NumberedNames
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Fabric:
 
     name: str
 
-    host_name: tuple[str, ...]
+    host_name: tuple[str, ...] | NumberedNames
     host_guid: NDArray[np.uint64]
     host_port_guid: NDArray[np.uint64]
     host_adapter_port: NDArray[np.uint16]
@@ -279,7 +280,7 @@ def connected_parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray
         least = lower
 
 
-def _told_apart(names: tuple[str, ...], guids: NDArray[np.uint64]) -> tuple[str, ...]:
+def _told_apart(names: Sequence[str], guids: NDArray[np.uint64]) -> tuple[str, ...]:
     """Names; with the GUID those that repeat, with the number those whose GUID repeats too."""
     times = Counter(names)
     known = guids.tolist()
@@ -327,7 +328,7 @@ def build(
     switch_guid = np.uint64(0x2_0000_0000) + np.arange(switches, dtype=np.uint64)
     return Fabric(
         name=name,
-        host_name=tuple(host_name),
+        host_name=host_name if isinstance(host_name, NumberedNames) else tuple(host_name),
         host_guid=host_guid,
         host_port_guid=host_guid + np.uint64(1),
         host_adapter_port=np.ones(hosts, dtype=np.uint16),

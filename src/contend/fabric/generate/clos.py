@@ -14,10 +14,10 @@ from contend.fabric.generate.plan import (
     Plan,
     add_hosts_per_switch,
     check_size,
-    numbered,
     require,
 )
 from contend.fabric.generate.xgft import place_tree
+from contend.fabric.numbered_names import NumberedNames
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def place_director(plan: Plan, name: str, ports: int, radix: int = 24) -> Extern
         f"{ports} ports",
     )
     spines = half // links
-    line_chips = plan.add_switches(numbered(f"{name} line", lines), radix)
-    spine_chips = plan.add_switches(numbered(f"{name} spine", spines), radix)
+    line_chips = plan.add_switches(NumberedNames(f"{name} line", lines), radix)
+    spine_chips = plan.add_switches(NumberedNames(f"{name} spine", spines), radix)
     line, spine, copy = np.ogrid[:lines, :spines, :links]
     inside = spine * links + copy
     plan.add_cables(
@@ -85,7 +85,7 @@ def director(ports: int, radix: int = 24) -> Fabric:
     check_size("director", hosts=ports, switches=2 * ports, cables=ports, ports=radix)
     plan = Plan()
     external = place_director(plan, "director", ports, radix)
-    plan.add_hosts(numbered("host", ports), external.switch, external.port)
+    plan.add_hosts(NumberedNames("host", ports), external.switch, external.port)
     return plan.fabric("director")
 
 
@@ -150,8 +150,8 @@ def benes(size: int) -> Fabric:
         bit = min(stage, stages - 1 - stage)
         side.append(row >> bit & 1)
         switch.append(number[stage, row >> bit + 1 << bit | row & (1 << bit) - 1])
-    plan.add_hosts(numbered("input", size), switch[0], side[0] + 1)
-    plan.add_hosts(numbered("output", size), switch[-1], side[-1] + 3)
+    plan.add_hosts(NumberedNames("input", size), switch[0], side[0] + 1)
+    plan.add_hosts(NumberedNames("output", size), switch[-1], side[-1] + 3)
     for stage in range(stages - 1):
         left, right = stage, stage + 1
         plan.add_cables(switch[left], side[left] + 3, switch[right], side[right] + 1)

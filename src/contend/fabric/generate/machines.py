@@ -9,8 +9,9 @@ import numpy as np
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.clos import ExternalPorts, place_director
-from contend.fabric.generate.plan import Family, Parameters, Plan, numbered
+from contend.fabric.generate.plan import Family, Parameters, Plan
 from contend.fabric.generate.xgft import place_tree
+from contend.fabric.numbered_names import NumberedNames
 
 # Chips in a switch of 3,456 ports.
 _CARDS = 24
@@ -60,10 +61,10 @@ def place_magnum(plan: Plan, name: str) -> ExternalPorts:
     leaves, middles = [], []
     for number in range(1, _CARDS + 1):
         card_name = f"{name} card {number}"
-        leaves.append(plan.add_switches(numbered(f"{card_name} leaf", _CHIPS), 2 * _CHIPS))
-        middles.append(plan.add_switches(numbered(f"{card_name} middle", _CHIPS), 2 * _CHIPS))
+        leaves.append(plan.add_switches(NumberedNames(f"{card_name} leaf", _CHIPS), 2 * _CHIPS))
+        middles.append(plan.add_switches(NumberedNames(f"{card_name} middle", _CHIPS), 2 * _CHIPS))
     leaf_chips, middle_chips = np.stack(leaves), np.stack(middles)
-    spine_chips = plan.add_switches(numbered(f"{name} spine", _CHIPS * _CHIPS), _CARDS)
+    spine_chips = plan.add_switches(NumberedNames(f"{name} spine", _CHIPS * _CHIPS), _CARDS)
     card, leaf, middle = np.ogrid[:_CARDS, :_CHIPS, :_CHIPS]
     plan.add_cables(
         leaf_chips[card, leaf], _CHIPS + middle + 1, middle_chips[card, middle], leaf + 1
@@ -111,7 +112,7 @@ class Machine:
         CLUSTER 2008, section 3.2; the cabling is not published and chosen here.
         """
         plan = Plan()
-        leaf = plan.add_switches(numbered("leaf", self.leaves), 24)
+        leaf = plan.add_switches(NumberedNames("leaf", self.leaves), 24)
         self._add_hosts(plan)
         i, j = np.ogrid[: self.leaves, : self.links]
         for c in range(self.cores):
@@ -133,7 +134,7 @@ class Machine:
         on = np.repeat(np.arange(self.leaves), per_leaf)
         first = np.cumsum(per_leaf) - per_leaf
         port = np.arange(self.hosts) - first[on] + 1
-        plan.add_hosts(numbered("host", self.hosts), on, port)
+        plan.add_hosts(NumberedNames("host", self.hosts), on, port)
 
 
 def _director(plan: Plan, name: str) -> ExternalPorts:

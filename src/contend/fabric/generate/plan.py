@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric, build
+from contend.fabric.numbered_names import NumberedNames
 
 # Nine digits are beyond every size that is built, and keep products small.
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -125,18 +127,13 @@ def check_size(what: str, *, hosts: int, switches: int, cables: int, ports: int)
             raise UsageError(f"{what}: expected at most {most} {kind}, got {shown}")
 
 
-def numbered(what: str, count: int) -> list[str]:
-    """Names counted from 1: ``host 1``, ``host 2``..."""
-    return [f"{what} {number}" for number in range(1, count + 1)]
-
-
 class Plan:
     """A fabric being drawn. Switches and hosts are numbered in the order they are added."""
 
     def __init__(self) -> None:
         self._switch_name: list[str] = []
         self._switch_ports: list[int] = []
-        self._host_name: list[str] = []
+        self._host_names: list[Sequence[str]] = []
         self._host_at: list[Indices] = []
         self._cables: list[Indices] = []
 
@@ -149,7 +146,7 @@ class Plan:
 
     def add_hosts(self, names: Sequence[str], switch: Indices, port: Indices) -> None:
         """Adds hosts, each on a switch and a port from 1; arrays broadcast to shape [names]."""
-        self._host_name += names
+        self._host_names.append(names)
         self._host_at.append(_rows(switch, port))
 
     def add_cables(
@@ -161,10 +158,11 @@ class Plan:
     def fabric(self, name: str, rate: str = "4xHDR") -> Fabric:
         """Builds the fabric; `rate` is that of every cable."""
         hosts = np.concatenate(self._host_at)
+        names = self._host_names
         cables = np.concatenate([*self._cables, np.empty((0, 4), dtype=np.int64)])
         return build(
             name,
-            host_name=self._host_name,
+            host_name=names[0] if len(names) == 1 else tuple(chain(*names)),
             host_switch=hosts[:, 0],
             host_port=hosts[:, 1],
             switch_name=self._switch_name,
@@ -178,7 +176,7 @@ def add_hosts_per_switch(plan: Plan, switches: Indices, hosts: int) -> None:
     """Adds ``host 1``... to switches, the same number to each, on its first ports."""
     count = len(switches) * hosts
     ports = np.tile(np.arange(1, hosts + 1), len(switches))
-    plan.add_hosts(numbered("host", count), np.repeat(switches, hosts), ports)
+    plan.add_hosts(NumberedNames("host", count), np.repeat(switches, hosts), ports)
 
 
 def ports_in_order(near: Indices, far: Indices, hosts: int) -> tuple[Indices, Indices]:

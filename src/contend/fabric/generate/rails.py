@@ -13,9 +13,9 @@ from contend.fabric.generate.plan import (
     Parameters,
     Plan,
     check_size,
-    numbered,
     require,
 )
+from contend.fabric.numbered_names import NumberedNames
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def rail_optimised(
     names = [f"unit {u} leaf {r}" for u in range(1, units + 1) for r in range(1, rails + 1)]
     leaf = plan.add_switches(names, servers + own * links)
     if cores is None:
-        spine = plan.add_switches(numbered("spine", spines), spine_ports).reshape(1, 1, own)
+        spine = plan.add_switches(NumberedNames("spine", spines), spine_ports).reshape(1, 1, own)
     else:
         each = [
             f"rail {rail} spine {block * own + number}"
@@ -109,7 +109,7 @@ def rail_optimised(
     plan.add_hosts(host_names, leaf[server // servers * rails + rail], server % servers + 1)
     _join_leaves(plan, leaf.reshape(units, rails), spine, servers, links)
     if cores is not None and cores.switches:
-        core = plan.add_switches(numbered("core", cores.switches), core_ports)
+        core = plan.add_switches(NumberedNames("core", cores.switches), core_ports)
         _join_cores(plan, spine, core.reshape(groups, above), below * links, cores.links)
     fabric = plan.fabric("rails")
     return fabric.replace(host_system_guid=fabric.host_guid[server * rails])

@@ -14,10 +14,10 @@ from contend.fabric.generate.plan import (
     Plan,
     add_hosts_per_switch,
     check_size,
-    numbered,
     ports_in_order,
     require,
 )
+from contend.fabric.numbered_names import NumberedNames
 
 _ATTEMPTS = 200
 # Cables tried as the partner of a swap.
@@ -55,7 +55,7 @@ def random_regular(switches: int, degree: int, hosts: int, seed: int = 0) -> Fab
     near, far = _connected(switches, degree, Draw(seed))
     plan = Plan()
     add_hosts_per_switch(
-        plan, plan.add_switches(numbered("switch", switches), hosts + degree), hosts
+        plan, plan.add_switches(NumberedNames("switch", switches), hosts + degree), hosts
     )
     near_port, far_port = ports_in_order(near, far, hosts)
     plan.add_cables(near, near_port, far, far_port)

@@ -14,9 +14,9 @@ from contend.fabric.generate.plan import (
     Parameters,
     Plan,
     check_size,
-    numbered,
     require,
 )
+from contend.fabric.numbered_names import NumberedNames
 
 
 def place_tree(
@@ -59,10 +59,10 @@ def place_tree(
     for level in range(1, height + 1):
         count = prod(children[level:]) * prod(parents[:level])
         width = used[level - 1] if ports is None else ports[level - 1]
-        levels.append(plan.add_switches(numbered(names[level - 1], count), width))
+        levels.append(plan.add_switches(NumberedNames(names[level - 1], count), width))
     host = np.arange(prod(children))
     plan.add_hosts(
-        host_names or numbered("host", len(host)),
+        host_names or NumberedNames("host", len(host)),
         levels[0][host // children[0]],
         host % children[0] + 1,
     )

@@ -134,9 +134,9 @@ def _numbers(old: int, new: int, pairs: Sequence[tuple[int, int]]) -> NDArray[np
 
 
 def _joined(new: Any, old: Any, parts: NDArray[np.int64]) -> Any:
-    if isinstance(new, tuple):
-        return (*new, *(old[part] for part in parts.tolist()))
-    return np.concatenate([new, old[parts]])
+    if isinstance(new, np.ndarray):
+        return np.concatenate([new, old[parts]])
+    return (*new, *(old[part] for part in parts.tolist()))
 
 
 def _view(
