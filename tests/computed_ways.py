@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.fabric import Fabric
+from contend.pattern import parse
 
 # All pairs of hosts up to so many, a sample of them beyond.
 _MOST_PAIRS = 1 << 17
@@ -56,3 +58,43 @@ def expect_hashes_as_in_sets(
         sets = _core.make_hashed_resolver(core, hosts, flows, alike, None)
         for draw in (0, 3):
             assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
+
+
+def expect_parts_as_in_sets(computed: _core.Resolver, sets: _core.Resolver) -> None:
+    """Compares the channels and parts of sprayed messages with those from sets of channels."""
+    pairs = pairs_of(computed.places)
+    ordered = []
+    for resolver in (computed, sets):
+        channels, parts = resolver.parts(*pairs)
+        order = np.argsort(channels, axis=1)
+        ordered.append([np.take_along_axis(each, order, 1) for each in (channels, parts)])
+        assert resolver.crossed <= channels.shape[1]
+    assert_array_equal(ordered[0][0], ordered[1][0])
+    assert_allclose(ordered[0][1], ordered[1][1], rtol=1e-12)
+
+
+def expect_counts_as_in_sets(
+    fabric: Fabric, computed: _core.Resolver, sets: _core.Resolver, *, rated: bool
+) -> None:
+    """Compares what sprayed messages of all hosts put on channels, and what they get.
+
+    Args:
+        fabric: of the resolvers.
+        computed: by the formula.
+        sets: from sets of channels.
+        rated: whether links differ.
+    """
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    channels = 2 * (fabric.cables + len(hosts))
+    rates = np.random.default_rng(4).choice([1e9, 3e9], channels if rated else 0)
+    for pattern in ("bisect", "alltoall", "uniform"):
+        by_formula, by_sets, together = (
+            _core.simulate(
+                *(resolver, parse(pattern, len(hosts)).core, hosts, 1, False),
+                *(1, 0, 5, False, threads, rates),
+            )
+            for resolver, threads in ((computed, 1), (sets, 1), (computed, 2))
+        )
+        for name in ("channel_messages", "bandwidth", "max_congestion", "share", "max_slowdown"):
+            assert_allclose(by_formula[name], by_sets[name], rtol=1e-11)
+            assert_array_equal(by_formula[name], together[name])

@@ -109,6 +109,13 @@ std::unique_ptr<Resolver> hashed_grid_resolver(const Fabric& fabric, const Grid&
   return make_hashed_grid_resolver(fabric, grid, places, {flows, alike});
 }
 
+std::unique_ptr<Resolver> sprayed_grid_resolver(const Fabric& fabric, const Grid& grid,
+                                                const Vector<std::uint32_t>& hosts) {
+  const Places places{as_vector(hosts), false};
+  const Released released;
+  return make_sprayed_grid_resolver(fabric, grid, places);
+}
+
 std::unique_ptr<Resolver> dimension_order_resolver(const Fabric& fabric, const Grid& grid,
                                                    const Targets& targets,
                                                    const Vector<std::uint32_t>& hosts) {
@@ -345,6 +352,8 @@ void bind_resolver(nb::module_& m) {
         nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("by_groups"));
   m.def("make_hashed_grid_resolver", &hashed_grid_resolver, nb::arg("fabric"), nb::arg("grid"),
         nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"), nb::keep_alive<0, 2>());
+  m.def("make_sprayed_grid_resolver", &sprayed_grid_resolver, nb::arg("fabric"), nb::arg("grid"),
+        nb::arg("hosts"), nb::keep_alive<0, 2>());
   m.def("make_dimension_order_resolver", &dimension_order_resolver, nb::arg("fabric"),
         nb::arg("grid"), nb::arg("targets"), nb::arg("hosts"), nb::keep_alive<0, 1>(),
         nb::keep_alive<0, 2>());

@@ -39,7 +39,7 @@ def test_next_hops_need_some_bytes_for_every_two_switches(
         ("fattree3:8", "minhop, dmodk, ecmp and spray need none on such a tree$"),
         ("rails:4,2,2,8;1;4,2", " minhop, ecmp and spray need none on such a tree$"),
         ("dragonfly:2,4,2", "ecmp and spray need none on such a dragonfly$"),
-        ("torus:3x4", "dor and ecmp need none on such a grid$"),
+        ("torus:3x4", "dor, ecmp and spray need none on such a grid$"),
     ],
 )
 def test_the_refusal_names_engines_that_need_none(
@@ -68,7 +68,7 @@ def test_tables_that_a_machine_cannot_hold_are_refused_with_their_size() -> None
     ("spec", "instead"),
     [
         ("fattree3:8", "; minhop, dmodk, ecmp and spray need none on such a tree$"),
-        ("torus:3x4", "; dor and ecmp need none on such a grid$"),
+        ("torus:3x4", "; dor, ecmp and spray need none on such a grid$"),
         ("dragonfly:2,4,2", "; ecmp and spray need none on such a dragonfly$"),
     ],
 )

@@ -26,7 +26,7 @@ _FORMULAS = (
     (tree_of_own_parents, "minhop, dmodk, ecmp and spray need none on such a tree"),
     (_core.find_complete_tree, "minhop, ecmp and spray need none on such a tree"),
     (_core.find_dragonfly, "ecmp and spray need none on such a dragonfly"),
-    (_core.find_grid, "dor and ecmp need none on such a grid"),
+    (_core.find_grid, "dor, ecmp and spray need none on such a grid"),
 )
 
 

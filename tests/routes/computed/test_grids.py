@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from computed_ways import expect_hashes_as_in_sets, in_order, pairs_of
+from computed_ways import (
+    expect_counts_as_in_sets,
+    expect_hashes_as_in_sets,
+    expect_parts_as_in_sets,
+    in_order,
+    pairs_of,
+)
 from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
+from contend.pattern import parse
 from contend.routes import ForwardingTables, compute, make_resolver
 from contend.routes.addresses import targets_of, with_addresses
 
@@ -75,6 +82,52 @@ def test_hashes_choose_what_they_chose_in_sets(spec: str) -> None:
     expect_hashes(fabric, np.arange(0, fabric.hosts, 5, dtype=np.uint32))
 
 
+def sprayed_on_grid(
+    fabric: Fabric, hosts: NDArray[np.uint32]
+) -> tuple[_core.Resolver, _core.Resolver]:
+    """Sprayed ways on a grid: computed, and from sets of channels."""
+    core = fabric.core
+    grid = _core.find_grid(core)
+    assert grid is not None
+    return (
+        _core.make_sprayed_grid_resolver(core, grid, hosts),
+        _core.make_sprayed_resolver(core, hosts, np.zeros(0, np.uint32), None),
+    )
+
+
+@pytest.mark.parametrize("spec", GRIDS)
+def test_sprayed_messages_split_as_in_sets(spec: str) -> None:
+    fabric = make(spec)
+    for step in (1, 3):
+        hosts = np.arange(0, fabric.hosts, step, dtype=np.uint32)
+        expect_parts_as_in_sets(*sprayed_on_grid(fabric, hosts))
+
+
+@pytest.mark.parametrize("rated", [False, True], ids=["links alike", "rates"])
+@pytest.mark.parametrize("spec", GRIDS)
+def test_sprayed_messages_count_as_in_sets(spec: str, rated: bool) -> None:
+    fabric = make(spec)
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    expect_counts_as_in_sets(fabric, *sprayed_on_grid(fabric, hosts), rated=rated)
+
+
+@pytest.mark.parametrize("spec", ["torus:4x3x2", "mesh:5x2", "hyperx:4x3;1;2"])
+def test_parts_of_sprayed_messages_across_a_channel_are_those_in_sets(spec: str) -> None:
+    fabric = make(spec)
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    channels = np.arange(2 * fabric.cables, dtype=np.uint32)
+    users = [
+        _core.channel_users(
+            *(resolver, parse("alltoall", len(hosts)).core, hosts, 1, False),
+            *(1, 0, 1, False, 1, channels, np.zeros(0)),
+        )
+        for resolver in sprayed_on_grid(fabric, hosts)
+    ]
+    for computed, sets in zip(*users, strict=True):
+        # Parts are told to a millionth.
+        assert_allclose(computed, sets, atol=len(hosts))
+
+
 def drawn_grid(data: st.DataObject) -> Fabric:
     """A grid of any kind and shape, some of whose hosts are missing and the others shuffled."""
     kind = data.draw(st.sampled_from(["torus", "mesh", "hyperx"]))
@@ -101,8 +154,11 @@ def drawn_grid(data: st.DataObject) -> Fabric:
 @given(data=st.data())
 def test_on_any_grid_with_hosts_anywhere(data: st.DataObject) -> None:
     fabric = drawn_grid(data)
-    expect_hashes(fabric, np.arange(fabric.hosts, dtype=np.uint32))
-    expect_dimension_order(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    expect_hashes(fabric, hosts)
+    expect_dimension_order(fabric, hosts)
+    expect_parts_as_in_sets(*sprayed_on_grid(fabric, hosts))
+    expect_counts_as_in_sets(fabric, *sprayed_on_grid(fabric, hosts), rated=False)
 
 
 @pytest.mark.parametrize("spec", ["torus:4x3x2", "mesh:3x4", "hypercube:4", "hyperx:4x3;1;2"])
@@ -133,6 +189,24 @@ def test_large_grids_keep_no_sets_of_channels() -> None:
     sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
     pairs = pairs_of(fabric.hosts)
     assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
+
+
+@pytest.mark.parametrize("spec", ["torus:46x46", "mesh:46x46", "hyperx:46x46"])
+def test_large_grids_spray_without_sets_of_channels(spec: str) -> None:
+    fabric = compute(make(spec), "spray")
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    resolver = make_resolver(fabric, hosts, several=True)
+    assert resolver.bytes < 2_000_000
+    if spec.startswith("hyperx"):
+        return
+    pattern = parse("permutation", len(hosts)).core
+    computed, sets = (
+        _core.simulate(each, pattern, hosts, 1, False, 1, 0, 2, False, 1, np.zeros(0))
+        for each in (resolver, sprayed_on_grid(fabric, hosts)[1])
+    )
+    # A thousandth of a message may be rounded either way.
+    assert_allclose(computed["channel_messages"], sets["channel_messages"], atol=2)
+    assert_allclose(computed["bandwidth"], sets["bandwidth"], rtol=2e-3)
 
 
 def test_large_grids_keep_no_tables() -> None:

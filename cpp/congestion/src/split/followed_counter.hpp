@@ -12,8 +12,9 @@
 
 namespace contend {
 
-/// Counts messages that each have few ways, one by one. Cost of a round: the parts of a message
-/// twice, three times where links differ, and a look at all channels. Memory: some words a channel.
+/// Counts messages one by one, each by the ways that it has. Cost of a round: the parts of a
+/// message twice, three times where links differ, and a look at all channels. Memory: some words a
+/// channel.
 class FollowedCounter final : public SplitCounter {
  public:
   FollowedCounter(const Ways& ways, std::size_t channels)

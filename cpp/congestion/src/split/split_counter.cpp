@@ -15,8 +15,7 @@ std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver, std::
   if (resolver.even_tree() != nullptr) return std::make_unique<TreeCounter>(*resolver.even_tree());
   const Ways* const ways = resolver.ways();
   if (ways == nullptr) return nullptr;
-  // Where there are more messages than pairs, each pair is followed once.
-  if (ways->few() && messages <= std::uint64_t{ways->classes()} * ways->leaves()) {
+  if (ways->most_followed() > 0 && messages <= ways->most_followed()) {
     return std::make_unique<FollowedCounter>(*ways, resolver.switch_channels());
   }
   if (ways->part_lists() != nullptr) {

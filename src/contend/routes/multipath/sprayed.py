@@ -38,9 +38,13 @@ class SprayedRoutes(RoutesWithoutTables):
         """Spreads messages in bulk, leaf by leaf."""
         group = group_of_switch(fabric, by_groups=self.by_groups)
         if rest is None and are_many(fabric, hosts):
-            tree = None if self.by_groups else _core.find_complete_tree(fabric.core)
-            if tree is not None:
-                return _core.make_sprayed_tree_resolver(fabric.core, tree, hosts)
+            if not self.by_groups:
+                tree = _core.find_complete_tree(fabric.core)
+                if tree is not None:
+                    return _core.make_sprayed_tree_resolver(fabric.core, tree, hosts)
+                grid = _core.find_grid(fabric.core)
+                if grid is not None:
+                    return _core.make_sprayed_grid_resolver(fabric.core, grid, hosts)
             dragonfly = _core.find_dragonfly(fabric.core)
             if dragonfly is not None and _of_so_many(group, dragonfly.switches):
                 return _core.make_sprayed_dragonfly_resolver(

@@ -80,6 +80,11 @@ class GridHops {
 std::unique_ptr<Resolver> make_hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
                                                     const Places& places, const Hashing& hashing);
 
+/// The sprayed shortest ways of make_sprayed_resolver() likewise. Cost of a message: the channels
+/// on its ways, eight bytes for each switch there.
+std::unique_ptr<Resolver> make_sprayed_grid_resolver(const Fabric& fabric, const Grid& grid,
+                                                     const Places& places);
+
 /// The routes of dimension_order() on a grid without tables. Every place has an address; of hosts
 /// with several the first counts. Borrows the fabric and the grid.
 std::unique_ptr<Resolver> make_dimension_order_resolver(const Fabric& fabric, const Grid& grid,

@@ -52,9 +52,9 @@ class Ways {
   /// What all messages put on channels, in lists that they share; null where that takes too many,
   /// or messages split only beside others. Made when first asked for; several threads may ask.
   virtual const PartLists* part_lists() const { return nullptr; }
-  /// Whether parts_between() takes so little that messages are counted one by one, unless a round
-  /// has more of them than there are pairs.
-  virtual bool few() const { return false; }
+  /// Up to so many messages of a round take less by parts_between() of each than by their number
+  /// for every pair.
+  virtual std::uint64_t most_followed() const { return 0; }
 
   /// Adds to the load of every channel between switches what the messages put on it.
   virtual void spread(std::span<const std::uint32_t> messages, std::span<double> load,
