@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.errors import MissingError
+from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
 from contend.routes import compute, make_resolver
 from contend.routes.room import expect_room
@@ -47,6 +47,14 @@ def test_the_refusal_names_engines_that_need_none(
 ) -> None:
     with pytest.raises(MissingError, match=instead):
         resolve(compute(make(spec), "adaptive"), 1, monkeypatch)
+
+
+def test_ideal_ways_on_too_many_switches_are_refused_before_they_are_searched() -> None:
+    fabric = compute(make("torus:216x216;1"), "adaptive")
+    ends = np.arange(fabric.hosts, dtype=np.uint32)
+    with pytest.raises(UsageError, match=r"at most 2,147,483,648 .* has 2,176,782,336: take fewer"):
+        make_resolver(fabric, ends, together=True, solved=True, several=True)
+    make_resolver(fabric, ends[:5], together=True, solved=True, several=True)
 
 
 def test_routes_by_a_formula_need_no_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../../routes/test/paper_fabrics.hpp"
 #include "agreement.hpp"
 #include "contend/base/error.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
@@ -262,6 +263,21 @@ TEST_CASE("ideal splits serve the worst message no worse than even ones, in batc
       CHECK(whole.max_congestion[k] <= 1.01 * even.max_congestion[k]);
     }
   }
+}
+
+TEST_CASE("a round with more ideal ways than are solved for is refused") {
+  // Each of six messages crosses two of the ring's channels, by its only shortest way.
+  const contend::test::Paper ring = contend::test::ring(6);
+  const Places places{in_order(6), false};
+  const Seating seating{in_order(6), 1, false};
+  const Shared pattern = contend::make_shift(6, 2);
+  const auto solve = [&](std::size_t most) {
+    const auto hops = contend::next_hops(ring.fabric, places);
+    const auto ideal = contend::make_ideal_resolver(ring.fabric, places, hops, most);
+    return simulate(*ideal, *pattern, seating, {1, 0, 1, false}, 1).max_congestion.front();
+  };
+  CHECK(solve(12) == doctest::Approx(2).epsilon(0.01));
+  CHECK_THROWS_AS(solve(11), contend::Error);
 }
 
 TEST_CASE("enumeration goes over every pattern and every placement") {

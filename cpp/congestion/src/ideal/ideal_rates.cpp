@@ -4,8 +4,11 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string>
 
 #include "../rounds/channel_rates.hpp"
+#include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -128,7 +131,14 @@ void IdealRates::build_graph(const PairsOfPlaces& pairs) {
       leaf.push_back(ways_.leaf_of[pairs.source[pair]]);
     }
     node.resize(leaf.size());
+    check_interruption();
     graph_.add(row, leaf, node);
+    if (graph_.arcs().size() > ways_.most_arcs) {
+      throw Error("adaptive solves a round whose messages choose among at most " +
+                  std::to_string(ways_.most_arcs) +
+                  " channels at the switches on their ways, and these choose among more: take "
+                  "fewer hosts, or spray");
+    }
     for (std::size_t k = 0; k < node.size(); ++k) {
       node_[to_class[row][k]] = node[k];
       end_[to_class[row][k]] = static_cast<std::uint32_t>(graph_.nodes());

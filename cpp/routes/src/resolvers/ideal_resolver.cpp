@@ -15,7 +15,7 @@ constexpr std::uint64_t kPasses = 100;
 
 class IdealResolver final : public SplittingResolver {
  public:
-  IdealResolver(const Fabric& fabric, const Places& places, NextHops next)
+  IdealResolver(const Fabric& fabric, const Places& places, NextHops next, std::size_t most_arcs)
       : SplittingResolver(places.hosts.size(), fabric.switch_channels(),
                           std::max<std::size_t>(next.hops, 1), kUnit) {
     const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
@@ -26,6 +26,7 @@ class IdealResolver final : public SplittingResolver {
     ways_.to = WaysTo(fabric).ends();
     for (const std::uint32_t set : next.set_of) work_ += kPasses * next.of_set(set).size();
     ways_.next = std::move(next);
+    ways_.most_arcs = most_arcs;
   }
 
   std::size_t bytes() const override {
@@ -43,8 +44,8 @@ class IdealResolver final : public SplittingResolver {
 }  // namespace
 
 std::unique_ptr<Resolver> make_ideal_resolver(const Fabric& fabric, const Places& places,
-                                              NextHops next) {
-  return std::make_unique<IdealResolver>(fabric, places, std::move(next));
+                                              NextHops next, std::size_t most_arcs) {
+  return std::make_unique<IdealResolver>(fabric, places, std::move(next), most_arcs);
 }
 
 }  // namespace contend

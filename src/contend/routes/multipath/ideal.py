@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.sprayed import SprayedRoutes
 from contend.routes.multipath.without_tables import RoutesWithoutTables
+
+# Pairs of a switch and one with hosts: their ways are searched for some minutes.
+_MOST_WAYS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,12 @@ class IdealRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Solves for all messages of a round together."""
+        leaves = len(np.unique(fabric.host_switch[hosts]))
+        if leaves * fabric.switches > _MOST_WAYS:
+            raise UsageError(
+                f"adaptive takes at most {_MOST_WAYS:,} switches times switches with hosts, and "
+                f"{fabric.name} has {leaves * fabric.switches:,}: take fewer hosts, or ecmp"
+            )
         self.expect_room(fabric, hosts, rest)
         return _core.make_ideal_resolver(fabric.core, hosts, rest)
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,10 +14,14 @@ namespace contend {
 /// The ways among which ideal adaptive switches choose: all of `next`, whose rows are classes of
 /// targets.
 struct IdealWays {
+  /// Arcs that the ways of one round may have: some 8 GB, and seconds for every pass over them.
+  static constexpr std::size_t kMostArcs = std::size_t{1} << 27;
+
   NextHops next;
   std::vector<std::uint32_t> leaf_of;        ///< by place: the number of its switch in next.sources
   std::vector<std::uint32_t> leaf_of_class;  ///< by class: the number of its end there
   std::vector<SwitchId> to;                  ///< by channel between switches: where it ends
+  std::size_t most_arcs = kMostArcs;         ///< a round with more is refused
 
   /// Where a channel begins: the other of its cable ends there.
   SwitchId from(ChannelId channel) const { return to[channel ^ 1U]; }
@@ -26,6 +31,7 @@ struct IdealWays {
 /// that none can get more unless one that gets no more than it loses.
 /// How one splits depends on all the others: there is nothing to resolve one by one.
 std::unique_ptr<Resolver> make_ideal_resolver(const Fabric& fabric, const Places& places,
-                                              NextHops next);
+                                              NextHops next,
+                                              std::size_t most_arcs = IdealWays::kMostArcs);
 
 }  // namespace contend
