@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from contend.congestion import SimulationInterrupted, simulate
+from contend.congestion.drawing import seat
+from contend.congestion.simulation.sample_plan import plan_samples
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.loading import load
@@ -58,6 +60,20 @@ def test_precision_stops() -> None:
     assert 64 <= found.samples < 1_000_000
     # Not long before the precision asked for was reached: batches of 2^25 messages, 65,536 at most.
     assert found.samples <= 65_536 or (high - low) / 2 > 0.0005 * mean
+
+
+@pytest.mark.parametrize(
+    ("ranks", "least"), [(1000, 64), (11_000, 64), (1 << 14, 32), (1 << 16, 4)]
+)
+def test_samples_of_many_messages_are_fewer(ranks: int, least: int) -> None:
+    fabric = load("torus:16x16x16;16", route="ecmp")
+    placement = place("linear", fabric)
+    pattern = parse("alltoall", ranks)
+    plan = plan_samples(pattern, placement, seat(pattern, placement), None, 0.01, False, drawn=True)
+    alike = 0.5 + 1e-6 * np.arange(least)
+    assert plan.reached(alike)
+    assert not plan.reached(alike[:-1])
+    assert plan.expected(alike[:2]) == least
 
 
 def test_precision_of_one_part_in_thousand_is_the_default() -> None:

@@ -21,8 +21,10 @@ _MOST_SAMPLES = 1_000_000
 _FEW_OUTCOMES = 100_000
 # Every outcome leaves its figures in memory, three numbers each.
 _MOST_OUTCOMES = 10_000_000
-# The interval of fewer samples is not trusted to end a simulation.
-_LEAST_SAMPLES = 64
+# The interval of fewer samples is not trusted to end a simulation, unless each has so many messages
+# that they take minutes: such samples hardly differ.
+_LEAST_SAMPLES, _LEAST_OF_LARGE = 64, 4
+_MANY_MESSAGES = 1 << 33
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,14 @@ class SamplePlan:
         precision: relative half-width of the interval to end at, if any.
         enumerate: every outcome is counted once instead of drawing some.
         outcomes: number of equally likely outcomes; None when too many to count in 63 bits.
+        least: number of samples whose interval may end it.
     """
 
     most: int
     precision: float | None
     enumerate: bool
     outcomes: int | None
+    least: int = _LEAST_SAMPLES
 
     def batches(self, size: int) -> Iterator[tuple[int, int]]:
         """First sample and number of samples of every batch."""
@@ -48,7 +52,7 @@ class SamplePlan:
 
     def reached(self, bandwidth: NDArray[np.float64]) -> bool:
         """Whether the interval is narrow enough."""
-        if self.precision is None or len(bandwidth) < _LEAST_SAMPLES:
+        if self.precision is None or len(bandwidth) < self.least:
             return False
         return half_width(bandwidth) <= self.precision * float(bandwidth.mean())
 
@@ -57,7 +61,8 @@ class SamplePlan:
         if self.precision is None or len(bandwidth) < 2:
             return self.most
         ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
-        return min(self.most, max(len(bandwidth), int(len(bandwidth) * ratio**2)))
+        most = max(len(bandwidth), self.least, int(len(bandwidth) * ratio**2))
+        return min(self.most, most)
 
 
 def plan_samples(
@@ -99,4 +104,6 @@ def plan_samples(
         return SamplePlan(outcomes, None, True, outcomes)
     if samples is None and precision is None:
         precision = DEFAULT_PRECISION
-    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes)
+    enough = _MANY_MESSAGES // max(pattern.core.messages_expected, 1)
+    least = min(max(enough, _LEAST_OF_LARGE), _LEAST_SAMPLES)
+    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes, least)
