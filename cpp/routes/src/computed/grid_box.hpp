@@ -62,10 +62,11 @@ class GridBox {
     /// Visits each of these, with the place of the switch that it leads to.
     template <class Visit>
     void for_each_way(const Visit& visit) const {
+      const Grid::Hop* const hops = &grid_->hop(number_, 0);
       for (const Open& open : open_) {
-        for (std::uint32_t k = 0; k < open.count; ++k) {
-          visit(grid_->hop(number_, open.slot + k).channel,
-                place_ + (k == 0 ? open.next : open.other));
+        visit(hops[open.slot].channel, place_ + open.next);
+        for (std::uint32_t k = 1; k < open.count; ++k) {
+          visit(hops[open.slot + k].channel, place_ + open.other);
         }
       }
     }

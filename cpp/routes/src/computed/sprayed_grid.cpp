@@ -46,15 +46,15 @@ class SprayedGrid final : public FollowedWays {
                                            std::uint32_t target) const override {
     GridBox box(grid_);
     box.lead(switches()[source], switches()[target]);
-    std::vector<PartOnChannel> parts;
-    parts.reserve(box.channels());
+    std::vector<PartOnChannel> parts(box.channels());
+    PartOnChannel* part = parts.data();
     std::vector<double> here(box.switches(), 0);
     here[0] = 1;
     box.for_each([&](const GridBox::Node& node) {
       if (node.ways() == 0) return;
       const double each = here[node.place()] / node.ways();
       node.for_each_way([&](ChannelId channel, std::size_t next) {
-        parts.push_back({channel, each});
+        *part++ = {channel, each};
         here[next] += each;
       });
     });
