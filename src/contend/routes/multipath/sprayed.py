@@ -14,6 +14,9 @@ from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.hashed import NextHops, are_many, shortest_next_hops
 from contend.routes.multipath.without_tables import RoutesWithoutTables
 
+# Leaves times channels between switches.
+_MOST_CHANNELS = 1 << 24
+
 
 @dataclass(frozen=True)
 class SprayedRoutes(RoutesWithoutTables):
@@ -37,21 +40,31 @@ class SprayedRoutes(RoutesWithoutTables):
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf."""
         group = group_of_switch(fabric, by_groups=self.by_groups)
-        if rest is None and are_many(fabric, hosts):
-            if not self.by_groups:
-                tree = _core.find_complete_tree(fabric.core)
-                if tree is not None:
-                    return _core.make_sprayed_tree_resolver(fabric.core, tree, hosts)
-                grid = _core.find_grid(fabric.core)
-                if grid is not None:
-                    return _core.make_sprayed_grid_resolver(fabric.core, grid, hosts)
-            dragonfly = _core.find_dragonfly(fabric.core)
-            if dragonfly is not None and _of_so_many(group, dragonfly.switches):
-                return _core.make_sprayed_dragonfly_resolver(
-                    fabric.core, dragonfly, hosts, self.by_groups
-                )
+        computed = self._computed(fabric, hosts, group) if rest is None else None
+        if computed is not None:
+            return computed
         self.expect_room(fabric, hosts, rest, between_leaves=4)
         return _core.make_sprayed_resolver(fabric.core, hosts, group, rest)
+
+    def _computed(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], group: NDArray[np.uint32]
+    ) -> _core.Resolver | None:
+        """By a formula, where that takes less than sets of channels; None elsewhere."""
+        core = fabric.core
+        many = are_many(fabric, hosts)
+        if not self.by_groups and (many or _lead_over_many(fabric, hosts)):
+            grid = _core.find_grid(core)
+            if grid is not None:
+                return _core.make_sprayed_grid_resolver(core, grid, hosts)
+        if not many:
+            return None
+        tree = None if self.by_groups else _core.find_complete_tree(core)
+        if tree is not None:
+            return _core.make_sprayed_tree_resolver(core, tree, hosts)
+        dragonfly = _core.find_dragonfly(core)
+        if dragonfly is not None and _of_so_many(group, dragonfly.switches):
+            return _core.make_sprayed_dragonfly_resolver(core, dragonfly, hosts, self.by_groups)
+        return None
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """Every switch chooses for each packet among all ports that begin a shortest way."""
@@ -64,6 +77,12 @@ class SprayedRoutes(RoutesWithoutTables):
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels that the packets of a message take alike; None where groups count."""
         return None if self.by_groups else shortest_next_hops(fabric, hosts)
+
+
+def _lead_over_many(fabric: Fabric, hosts: NDArray[np.uint32]) -> bool:
+    """Whether switches have so many channels that on grids sets of these take long to find."""
+    leaves = len(np.unique(fabric.host_switch[hosts]))
+    return leaves * 2 * fabric.cables > _MOST_CHANNELS
 
 
 def _of_so_many(group: NDArray[np.uint32], switches: int) -> bool:
