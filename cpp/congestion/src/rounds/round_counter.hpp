@@ -5,11 +5,13 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "../split/split_counter.hpp"
+#include "byte_seconds.hpp"
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
@@ -111,12 +113,7 @@ class RoundCounter {
     return most;
   }
   /// After largest(): the most that a byte takes on any channel, by the rates.
-  double most_seconds() const {
-    double most = largest_product(usage_.data(), seconds_.data(), sent_);
-    const Load* const sent = usage_.data() + sent_;
-    most = std::max(most, largest_product(sent, injection_.data(), places_) / unit_);
-    return std::max(most, largest_product(sent + places_, ejection_.data(), places_) / unit_);
-  }
+  double most_seconds() const { return seconds_->most(std::span<const Load>(usage_)); }
 
   /// Takes the counts of another, which has folded them.
   void adopt(const RoundCounter& folded) {
@@ -159,34 +156,30 @@ class RoundCounter {
   /// Adds what judge() has counted to `by_value`.
   void finish(std::span<std::uint64_t> by_value) { counters_.finish(by_value); }
 
-  /// Prepares weigh(): copies what it needs of the rates.
+  /// Prepares weigh() and most_seconds().
   void set_rates(const ChannelRates& rates) {
     if (split_) split_->set_rates(rates);
-    seconds_ = rates.seconds_between(kPads);
-    injection_.resize(resolver_.places());
-    ejection_.resize(resolver_.places());
-    for (double& each : seconds_) each /= unit_;
-    for (Place place = 0; place < resolver_.places(); ++place) {
-      injection_[place] = 1 / rates.injection(place);
-      ejection_[place] = 1 / rates.ejection(place);
-    }
+    seconds_.emplace(rates, resolver_.places(), unit_);
   }
 
   /// What the messages of the piece get: the least, over a message's channels, of rate over load.
   /// Right after judge(), whose routes it uses.
   RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
                     std::span<const std::uint64_t> weight) {
+    const Load* const sent = ports_limit() ? usage_.data() + sent_ : nullptr;
+    const auto weigh_by = [&](const auto& beside) {
+      return seconds_->weigh(source, target, weight, sent, beside);
+    };
     if (split_) {
       split_seconds_.resize(source.size());
       split_->time(source, target, split_seconds_);
-      return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
-        return std::max(alone, split_seconds_[m]);
-      });
+      return weigh_by(
+          [&](std::size_t m, double alone) { return std::max(alone, split_seconds_[m]); });
     }
     const std::size_t stride = resolver_.stride();
-    return weigh_by(source, target, weight, [&](std::size_t m, double alone) {
+    return weigh_by([&](std::size_t m, double alone) {
       const Id* const route = routes_.data() + m * stride;
-      return seconds_beside(route, stride, seconds_.data(), alone,
+      return seconds_beside(route, stride, seconds_->between(), alone,
                             [&](std::size_t k) { return usage_[route[k]]; });
     });
   }
@@ -302,37 +295,6 @@ class RoundCounter {
   /// Whether ports that several messages share limit these by themselves.
   bool ports_limit() const { return places_ > 0 && !(split_ && split_->knows_ports()); }
 
-  /// `beside` says how long a byte of message m takes between switches, beside the others, where it
-  /// would take so long alone.
-  template <class Beside>
-  RoundShares weigh_by(std::span<const Place> source, std::span<const Place> target,
-                       std::span<const std::uint64_t> weight, const Beside& beside) const {
-    RoundShares sum;
-    const double part = 1.0 / unit_;
-    const Load* const sent = usage_.data() + sent_;
-    const Load* const received = sent + places_;
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      const double in = injection_[source[m]];
-      const double out = ejection_[target[m]];
-      // Seconds a byte: alone between the two ports, and beside the others.
-      const double alone = std::max(in, out);
-      double seconds = beside(m, alone);
-      if (ports_limit()) {
-        seconds =
-            std::max({seconds, sent[source[m]] * part * in, received[target[m]] * part * out});
-      }
-      const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
-      sum.weight += messages;
-      sum.share += messages * (alone / seconds);
-      sum.slowdown += messages * (seconds / alone);
-      sum.largest = std::max(sum.largest, seconds / alone);
-      sum.bytes_per_second += messages / seconds;
-      sum.seconds += messages * seconds;
-      sum.slowest = std::max(sum.slowest, seconds);
-    }
-    return sum;
-  }
-
   // Each switches over the stride by itself: one template that calls either makes the loops slower.
   void count_routes(std::size_t messages, const Id* route) {
     switch (resolver_.stride()) {
@@ -428,10 +390,8 @@ class RoundCounter {
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
   ValueCounters counters_;
-  std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
-  std::vector<double> split_seconds_;  ///< of the messages of a piece
-  std::vector<double> injection_;
-  std::vector<double> ejection_;
+  std::optional<ByteSeconds> seconds_;  ///< where rates matter
+  std::vector<double> split_seconds_;   ///< of the messages of a piece
 };
 
 }  // namespace contend
