@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -68,6 +69,19 @@ class Released {
  private:
   nb::gil_scoped_release release_;
   Interruption interruption_;
+};
+
+/// While it lives, a function is called on the main thread with the interpreter's lock whenever the
+/// core looks at signals there, some times a second. It may throw.
+class Told {
+ public:
+  explicit Told(std::function<void()> tell);
+  ~Told();
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+
+ private:
+  std::function<void()> tell_;
 };
 
 /// Ends what other threads do in the core. Signals are handled on the main thread alone, which may

@@ -23,6 +23,8 @@ namespace contend::bind {
 
 namespace {
 
+/// Is called with the part of a batch that is done.
+using Tell = nb::typed<nb::callable, void(double)>;
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
 using Slowest = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;
@@ -39,18 +41,7 @@ Slowest run_slowest_rounds(const Resolver& resolver, const Pattern& pattern,
   return nb::make_tuple(to_numpy(std::move(found.congestion)), to_numpy(std::move(found.time)));
 }
 
-BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
-                       const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
-                       bool random_seating, std::uint64_t seed, std::uint64_t first,
-                       std::uint32_t count, bool enumerate, int threads,
-                       const Vector<double>& rate) {
-  BatchResult result;
-  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
-  {
-    const Released released;
-    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
-                      as_span(rate));
-  }
+BatchColumns columns_of(BatchResult result) {
   BatchColumns columns;
   columns["bandwidth"] = to_numpy(std::move(result.bandwidth));
   columns["mean_congestion"] = to_numpy(std::move(result.mean_congestion));
@@ -70,6 +61,38 @@ BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
   columns["drawing_seconds"] = result.drawing_seconds;
   columns["counting_seconds"] = result.counting_seconds;
   return columns;
+}
+
+BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
+                       const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                       bool random_seating, std::uint64_t seed, std::uint64_t first,
+                       std::uint32_t count, bool enumerate, int threads,
+                       const Vector<double>& rate) {
+  BatchResult result;
+  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
+  {
+    const Released released;
+    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
+                      as_span(rate));
+  }
+  return columns_of(std::move(result));
+}
+
+BatchColumns run_told_batch(const Resolver& resolver, const Pattern& pattern,
+                            const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                            bool random_seating, std::uint64_t seed, std::uint64_t first,
+                            std::uint32_t count, bool enumerate, int threads,
+                            const Vector<double>& rate, const Tell& tell) {
+  BatchResult result;
+  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
+  BatchProgress progress;
+  const Told told([&] { tell(progress.share()); });
+  {
+    const Released released;
+    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
+                      as_span(rate), &progress);
+  }
+  return columns_of(std::move(result));
 }
 
 /// What a message counts for, sources and targets, each a row of places for each channel, one after
@@ -301,6 +324,10 @@ void bind_congestion(nb::module_& m) {
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
+  m.def("simulate_told", &run_told_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
+        nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"),
+        nb::arg("tell"));
   m.def("slowest_rounds", &run_slowest_rounds, nb::arg("resolver"), nb::arg("pattern"),
         nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("threads"), nb::arg("rate"));
   m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how much is done and how much there is to do, which may be an estimate."""
 
+FineProgress: TypeAlias = Callable[[float, int], None]
+"""The same, where something may be done in part."""
+
 
 class Shown:
     """A result with one document for terminal, files and notebook.
@@ -80,22 +83,27 @@ class Shown:
 
 
 @contextmanager
-def shown_progress(progress: bool | Progress | None, title: str, unit: str) -> Iterator[Progress]:
+def shown_progress(
+    progress: bool | Progress | None, title: str, unit: str
+) -> Iterator[FineProgress]:
     """What is told how much is done, as an argument ``progress`` says.
 
     Args:
-        progress: True shows a bar on a terminal or in a notebook; a function is called; otherwise
-            nobody is told.
+        progress: True shows a bar on a terminal or in a notebook; a function is called, with what
+            is done whole; otherwise nobody is told.
         title: of the bar.
         unit: what is counted.
     """
+    if not progress:
+        yield _tell_nobody
+        return
     if progress is not True:
-        yield progress or _tell_nobody
+        yield lambda done, total: progress(int(done), total)
         return
     with import_module("contend.report").progress_bar(title, unit) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _tell_nobody(done: int, total: int) -> None:
+def _tell_nobody(done: float, total: int) -> None:
     pass

@@ -229,6 +229,24 @@ TEST_CASE("threads that share the pieces of a round change nothing") {
   }
 }
 
+TEST_CASE("a batch tells of each piece, and ends with all of it") {
+  const RandomFabric on = make_random_fabric(26, 8, 24, 6);
+  const Places places{in_order(24), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Seating seating{in_order(24), 1, true};
+  for (const auto& [name, pattern] : every_kind(24)) {
+    CAPTURE(name);
+    for (const std::uint32_t samples : {1U, 30U}) {
+      for (const int threads : {1, 2}) {
+        contend::BatchProgress progress;
+        CHECK(progress.share() == 0);
+        simulate(*resolver, *pattern, seating, {3, 0, samples, false}, threads, {}, &progress);
+        CHECK(progress.share() == 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("batches together are the whole, empty ones included") {
   const RandomFabric on = make_random_fabric(26, 8, 24, 6);
   const Places places{contend::test::some_hosts(26, on.fabric, 24), false};

@@ -82,13 +82,16 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
 /// A round of pieces that all workers share. What it comes to does not depend on who has which.
 template <class Worker>
 RoundAverages run_together(std::deque<Worker>& workers, std::uint64_t sample, std::uint32_t round,
-                           std::uint32_t pieces, RoundShares* shares) {
+                           std::uint32_t pieces, RoundShares* shares, BatchProgress* progress) {
   const auto threads = static_cast<int>(workers.size());
   const auto each = [&](const auto& step) {
     in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
       Worker& worker = workers[mine.thread()];
       worker.start_watch();
-      for (const std::size_t piece : mine) step(worker, static_cast<std::uint32_t>(piece));
+      for (const std::size_t piece : mine) {
+        step(worker, static_cast<std::uint32_t>(piece));
+        if (progress != nullptr) progress->step(1);
+      }
       worker.stop_watch();
     });
   };
@@ -115,8 +118,15 @@ template <class Worker>
 void count_messages(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                     const Samples& samples, int threads, const ChannelRates* rates,
                     std::span<RoundAverages> cells, std::span<RoundShares> shares,
-                    BatchResult& result) {
+                    BatchResult& result, BatchProgress* progress) {
   const std::uint32_t rounds = pattern.rounds();
+  // Each piece is counted, and its messages judged.
+  const auto steps = [&](std::uint32_t round) { return 2 * std::uint64_t{pattern.pieces(round)}; };
+  if (progress != nullptr) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t round = 0; round < rounds; ++round) sum += steps(round);
+    progress->begin(samples.count * sum);
+  }
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
   std::deque<Worker> workers;
   for (int thread = 0; thread < threads; ++thread) {
@@ -129,20 +139,21 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       const auto round = static_cast<std::uint32_t>(cell % rounds);
       cells[cell] = run_together(workers, samples.first + cell / rounds, round,
-                                 pattern.pieces(round), shares_of(cell));
+                                 pattern.pieces(round), shares_of(cell), progress);
     }
   } else {
     // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
-    in_parallel(
-        threads, cells.size(), run_length(cells.size(), threads), [&](const Pieces& pieces) {
-          Worker& worker = workers[pieces.thread()];
-          worker.start_watch();
-          for (const std::size_t cell : pieces) {
-            cells[cell] = worker.run(samples.first + cell / rounds,
-                                     static_cast<std::uint32_t>(cell % rounds), shares_of(cell));
-          }
-          worker.stop_watch();
-        });
+    in_parallel(threads, cells.size(), run_length(cells.size(), threads),
+                [&](const Pieces& pieces) {
+                  Worker& worker = workers[pieces.thread()];
+                  worker.start_watch();
+                  for (const std::size_t cell : pieces) {
+                    const auto round = static_cast<std::uint32_t>(cell % rounds);
+                    cells[cell] = worker.run(samples.first + cell / rounds, round, shares_of(cell));
+                    if (progress != nullptr) progress->step(steps(round));
+                  }
+                  worker.stop_watch();
+                });
   }
   for (Worker& worker : workers) worker.add_to(result);
 }
@@ -157,7 +168,8 @@ bool loads_are_small(const Resolver& resolver, const Pattern& pattern) {
 }  // namespace
 
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                     const Samples& samples, int threads, std::span<const double> rate) {
+                     const Samples& samples, int threads, std::span<const double> rate,
+                     BatchProgress* progress) {
   check_samples(resolver, pattern, seating, samples);
   std::optional<ChannelRates> rates;
   if (!rate.empty()) rates.emplace(resolver, rate);
@@ -173,13 +185,17 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
   std::vector<RoundShares> shares(differing != nullptr ? cells.size() : 0);
-  const auto count = counts_exchanges(resolver, pattern) ? count_exchanges
-                     : resolver.narrow() ? count_messages<Worker<std::uint16_t, std::uint32_t>>
-                     : loads_are_small(resolver, pattern)
-                         ? count_messages<Worker<std::uint32_t, std::uint16_t>>
-                         : count_messages<Worker<std::uint32_t, std::uint32_t>>;
-  count(resolver, pattern, seating, samples, thread_count(threads), differing, cells, shares,
-        result);
+  const int used = thread_count(threads);
+  if (counts_exchanges(resolver, pattern)) {
+    count_exchanges(resolver, pattern, seating, samples, used, differing, cells, shares, result);
+    if (progress != nullptr) progress->step(1);
+  } else {
+    const auto count = resolver.narrow() ? count_messages<Worker<std::uint16_t, std::uint32_t>>
+                       : loads_are_small(resolver, pattern)
+                           ? count_messages<Worker<std::uint32_t, std::uint16_t>>
+                           : count_messages<Worker<std::uint32_t, std::uint32_t>>;
+    count(resolver, pattern, seating, samples, used, differing, cells, shares, result, progress);
+  }
   average_samples(cells, rounds, resolver.unit(), result);
   if (rates) average_shares(cells, shares, rounds, rates->fastest_port(), result);
   return result;

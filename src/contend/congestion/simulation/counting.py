@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -38,18 +38,13 @@ from contend.congestion.simulation.channel_users import (
 )
 from contend.congestion.simulation.sample_plan import SamplePlan, plan_samples
 from contend.congestion.simulation.simulation import Simulation
+from contend.congestion.simulation.totals import Totals
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
 from contend.routes import make_resolver
-from contend.shown import Progress, shown_progress
+from contend.shown import FineProgress, Progress, shown_progress
 from contend.units import parse_rate, parse_share, valued
-
-# What the core says of every sample where links differ in rate.
-_WEIGHED = (
-    *("share", "mean_slowdown", "max_slowdown"),
-    *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
-)
 
 # Routes, pattern, slots, ranks of each and whether they are drawn; seed, first sample, their number
 # and whether they are all outcomes in turn.
@@ -140,7 +135,7 @@ def simulate(
     workers = thread_count(threads, communicator)
     try:
         with shown_progress(progress, fabric.name, "samples") as tell:
-            count.run(workers, communicator, tell)
+            count.run(workers, communicator, tell, told_within=progress is True)
         if asked:
             count.see_users(asked, workers, communicator)
     except (KeyboardInterrupt, SystemExit) as reason:
@@ -189,14 +184,24 @@ class _Count:
         self._users: tuple[ChannelUsers, ...] = ()
 
     def run(
-        self, threads: int, communicator: Communicator | None, progress: Progress | None
+        self,
+        threads: int,
+        communicator: Communicator | None,
+        progress: FineProgress,
+        *,
+        told_within: bool,
     ) -> None:
-        """Counts batch after batch until the plan is fulfilled."""
+        """Counts batch after batch until the plan is fulfilled, telling `progress` of each.
+
+        Where `told_within`, also of what is done of a batch: a large sample can take an hour.
+        """
+        bandwidth = np.zeros(0)
         for first, size in self._plan.batches(self._batch_size()):
-            self.total.add(self._batch(first, size, threads, communicator))
+            expected = self._plan.expected(bandwidth)
+            tell = partial(_tell_part, progress, first, size, expected) if told_within else None
+            self.total.add(self._batch(first, size, threads, communicator, tell))
             bandwidth = self.total.bandwidth
-            if progress is not None:
-                progress(self.total.samples, self._plan.expected(bandwidth))
+            progress(self.total.samples, self._plan.expected(bandwidth))
             if self._plan.reached(bandwidth):
                 break
 
@@ -212,14 +217,23 @@ class _Count:
         return min(max((1 << 25) // max(work, 1), least), 1 << 16)
 
     def _batch(
-        self, first: int, size: int, threads: int, communicator: Communicator | None
+        self,
+        first: int,
+        size: int,
+        threads: int,
+        communicator: Communicator | None,
+        tell: Callable[[float], None] | None,
     ) -> list[dict[str, Any]]:
         """Results of one batch, in the order of samples: one for every process."""
         begin, end = part_of(first, size, communicator)
-        return gather(
-            communicator,
-            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place),
-        )
+
+        def count() -> dict[str, Any]:
+            drawn = self._drawn(begin, end)
+            if tell is None:
+                return _core.simulate(*drawn, threads, self._rates.by_place)
+            return _core.simulate_told(*drawn, threads, self._rates.by_place, tell)
+
+        return gather(communicator, count)
 
     def see_users(
         self, asked: AskedChannels, threads: int, communicator: Communicator | None
@@ -332,55 +346,5 @@ class _Count:
         return self.total.samples * of_sample
 
 
-class Totals:
-    """Sums of all batches so far."""
-
-    def __init__(self, rounds: int, channels: int) -> None:
-        self.samples = 0
-        self._columns: dict[str, list[NDArray[np.float64]]] = {
-            name: [] for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED)
-        }
-        self.round_mean = np.zeros(rounds, dtype=np.uint64)
-        self.round_max = np.zeros(rounds, dtype=np.uint64)
-        self.round_samples = np.zeros(rounds, dtype=np.uint64)
-        self.round_max_time = np.zeros(rounds, dtype=np.uint64)
-        self.channel_messages = np.zeros(channels, dtype=np.uint64)
-        self.histogram = np.zeros(0, dtype=np.uint64)
-        self.drawing_s = 0.0
-        self.counting_s = 0.0
-
-    def add(self, batches: list[dict[str, Any]]) -> None:
-        """Adds batches in the order of their samples."""
-        for batch in batches:
-            for name, parts in self._columns.items():
-                parts.append(batch[name])
-            self.samples += len(batch["bandwidth"])
-            self.round_mean += batch["round_mean_congestion"]
-            self.round_max += batch["round_max_congestion"]
-            self.round_samples += batch["round_samples"]
-            if len(batch["round_max_time"]):
-                self.round_max_time += batch["round_max_time"]
-            self.channel_messages += batch["channel_messages"]
-            longer = max(len(self.histogram), len(batch["histogram"]))
-            self.histogram = np.pad(self.histogram, (0, longer - len(self.histogram)))
-            self.histogram[: len(batch["histogram"])] += batch["histogram"]
-            self.drawing_s += batch["drawing_seconds"]
-            self.counting_s += batch["counting_seconds"]
-
-    @property
-    def bandwidth(self) -> NDArray[np.float64]:
-        """What messages get, by the rates of links where these differ, shape [samples]."""
-        share = self.column("share")
-        return share if len(share) else self.column("bandwidth")
-
-    def weighed(self) -> dict[str, NDArray[np.float64]]:
-        """The figures beside it that go by rates; none where all links carry the same."""
-        named = {name: self.column(name) for name in _WEIGHED if name != "share"}
-        return {name: values for name, values in named.items() if len(values)}
-
-    def column(self, name: str) -> NDArray[np.float64]:
-        """A figure of every sample so far, shape [samples]."""
-        parts = self._columns[name]
-        if len(parts) > 1:
-            parts[:] = [np.concatenate(parts)]
-        return parts[0]
+def _tell_part(progress: FineProgress, first: int, size: int, expected: int, share: float) -> None:
+    progress(first + share * size, expected)

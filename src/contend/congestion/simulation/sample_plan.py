@@ -58,8 +58,10 @@ class SamplePlan:
 
     def expected(self, bandwidth: NDArray[np.float64]) -> int:
         """How many samples it will take, as far as can be told."""
-        if self.precision is None or len(bandwidth) < 2:
+        if self.precision is None:
             return self.most
+        if len(bandwidth) < 2:
+            return min(self.most, _LEAST_SAMPLES)
         ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
         most = max(len(bandwidth), self.least, int(len(bandwidth) * ratio**2))
         return min(self.most, most)

@@ -1,0 +1,68 @@
+"""Sums of a simulation's batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What the core says of every sample where links differ in rate.
+_WEIGHED = (
+    *("share", "mean_slowdown", "max_slowdown"),
+    *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
+)
+
+
+class Totals:
+    """Sums of all batches so far."""
+
+    def __init__(self, rounds: int, channels: int) -> None:
+        self.samples = 0
+        self._columns: dict[str, list[NDArray[np.float64]]] = {
+            name: [] for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED)
+        }
+        self.round_mean = np.zeros(rounds, dtype=np.uint64)
+        self.round_max = np.zeros(rounds, dtype=np.uint64)
+        self.round_samples = np.zeros(rounds, dtype=np.uint64)
+        self.round_max_time = np.zeros(rounds, dtype=np.uint64)
+        self.channel_messages = np.zeros(channels, dtype=np.uint64)
+        self.histogram = np.zeros(0, dtype=np.uint64)
+        self.drawing_s = 0.0
+        self.counting_s = 0.0
+
+    def add(self, batches: list[dict[str, Any]]) -> None:
+        """Adds batches in the order of their samples."""
+        for batch in batches:
+            for name, parts in self._columns.items():
+                parts.append(batch[name])
+            self.samples += len(batch["bandwidth"])
+            self.round_mean += batch["round_mean_congestion"]
+            self.round_max += batch["round_max_congestion"]
+            self.round_samples += batch["round_samples"]
+            if len(batch["round_max_time"]):
+                self.round_max_time += batch["round_max_time"]
+            self.channel_messages += batch["channel_messages"]
+            longer = max(len(self.histogram), len(batch["histogram"]))
+            self.histogram = np.pad(self.histogram, (0, longer - len(self.histogram)))
+            self.histogram[: len(batch["histogram"])] += batch["histogram"]
+            self.drawing_s += batch["drawing_seconds"]
+            self.counting_s += batch["counting_seconds"]
+
+    @property
+    def bandwidth(self) -> NDArray[np.float64]:
+        """What messages get, by the rates of links where these differ, shape [samples]."""
+        share = self.column("share")
+        return share if len(share) else self.column("bandwidth")
+
+    def weighed(self) -> dict[str, NDArray[np.float64]]:
+        """The figures beside it that go by rates; none where all links carry the same."""
+        named = {name: self.column(name) for name in _WEIGHED if name != "share"}
+        return {name: values for name, values in named.items() if len(values)}
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """A figure of every sample so far, shape [samples]."""
+        parts = self._columns[name]
+        if len(parts) > 1:
+            parts[:] = [np.concatenate(parts)]
+        return parts[0]
