@@ -94,5 +94,5 @@ def test_tables_of_routes_that_are_computed_are_refused_with_what_needs_none(
     routed = compute(make("fattree3:8"), "minhop")
     assert make_resolver(routed, np.arange(9, dtype=np.uint32)).places == 9
     monkeypatch.setattr("os.sysconf", lambda name: 1)
-    with pytest.raises(MissingError, match=r"; contend simulate follows these routes without"):
+    with pytest.raises(MissingError, match=r"; contend simulate needs none, unless --plot asks"):
         _ = routed.tables

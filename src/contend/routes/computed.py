@@ -61,7 +61,7 @@ class ComputedRoutes(Routes):
         Raises:
             MissingError: memory is short for these.
         """
-        instead = "contend simulate follows these routes without tables"
+        instead = "contend simulate needs none, unless --plot asks for a page (.html)"
         expect_room(self.made_for, instead=lambda: instead)
         return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
 
