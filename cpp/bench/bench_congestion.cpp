@@ -21,7 +21,7 @@
 #include "contend/base/large_array.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/random_patterns.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend::bind {
 

@@ -4,8 +4,8 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
-#include "contend/routes/check.hpp"
-#include "contend/routes/dependency.hpp"
+#include "contend/routes/checks/check.hpp"
+#include "contend/routes/checks/dependency.hpp"
 
 namespace contend::bind {
 

@@ -2,10 +2,10 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
-#include "contend/routes/engines.hpp"
-#include "contend/routes/fewest_collisions.hpp"
-#include "contend/routes/mend.hpp"
-#include "contend/routes/table_steps.hpp"
+#include "contend/routes/engines/engines.hpp"
+#include "contend/routes/engines/mend.hpp"
+#include "contend/routes/search/fewest_collisions.hpp"
+#include "contend/routes/search/table_steps.hpp"
 
 namespace contend::bind {
 

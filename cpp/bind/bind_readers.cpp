@@ -7,7 +7,7 @@
 #include "bind.hpp"
 #include "contend/fabric/iblinkinfo.hpp"
 #include "contend/fabric/ibnetdiscover.hpp"
-#include "contend/routes/dumps.hpp"
+#include "contend/routes/dumps/dumps.hpp"
 
 namespace contend::bind {
 

@@ -8,15 +8,15 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
-#include "contend/routes/balanced_tree.hpp"
-#include "contend/routes/dragonfly_hops.hpp"
-#include "contend/routes/grid_hops.hpp"
-#include "contend/routes/hashed_resolver.hpp"
-#include "contend/routes/ideal_ways.hpp"
+#include "contend/routes/computed/balanced_tree.hpp"
+#include "contend/routes/computed/dragonfly_hops.hpp"
+#include "contend/routes/computed/grid_hops.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/tree_formula.hpp"
-#include "contend/routes/valiant.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
+#include "contend/routes/resolvers/ideal_ways.hpp"
+#include "contend/routes/resolvers/valiant.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 namespace contend::bind {
 

@@ -2,7 +2,7 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 namespace contend::bind {
 

@@ -2,7 +2,7 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
-#include "contend/routes/unreachable.hpp"
+#include "contend/routes/checks/unreachable.hpp"
 
 namespace nb = nanobind;
 

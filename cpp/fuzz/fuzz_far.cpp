@@ -1,4 +1,4 @@
-#include "contend/routes/dumps.hpp"
+#include "contend/routes/dumps/dumps.hpp"
 #include "fuzz_tables.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

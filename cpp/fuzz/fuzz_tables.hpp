@@ -1,6 +1,6 @@
 #pragma once
 
-#include "contend/routes/table_columns.hpp"
+#include "contend/routes/dumps/table_columns.hpp"
 #include "fuzz.hpp"
 
 namespace contend::fuzz {

@@ -9,7 +9,7 @@
 #include "../../routes/test/random_fabric.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/shuffle.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 namespace contend::test {
 

@@ -13,8 +13,8 @@
 #include "contend/congestion/simulate.hpp"
 #include "contend/fabric/dragonfly.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
-#include "contend/routes/dragonfly_hops.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/computed/dragonfly_hops.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 using namespace contend;
 

@@ -13,8 +13,8 @@
 #include "contend/base/error.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 #include "contend/pattern/random_patterns.hpp"
-#include "contend/routes/ideal_ways.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/resolvers/ideal_ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "naive.hpp"
 
 using contend::BatchResult;

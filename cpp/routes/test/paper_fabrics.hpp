@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 
 namespace contend::test {
 

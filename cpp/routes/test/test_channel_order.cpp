@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include "contend/routes/channel_order.hpp"
+#include "contend/routes/checks/channel_order.hpp"
 #include "paper_fabrics.hpp"
 #include "random_fabric.hpp"
 

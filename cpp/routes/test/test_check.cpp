@@ -5,8 +5,8 @@
 #include <random>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/check.hpp"
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/checks/check.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 #include "random_fabric.hpp"
 #include "small_ring.hpp"
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "contend/routes/dependency.hpp"
+#include "contend/routes/checks/dependency.hpp"
 #include "small_ring.hpp"
 
 using namespace contend;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "paper_fabrics.hpp"
 
 using namespace contend;

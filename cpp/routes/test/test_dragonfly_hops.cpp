@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "contend/fabric/dragonfly.hpp"
-#include "contend/routes/dragonfly_hops.hpp"
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/computed/dragonfly_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 using namespace contend;
 

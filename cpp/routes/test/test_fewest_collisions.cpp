@@ -4,9 +4,9 @@
 #include <set>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/check.hpp"
-#include "contend/routes/dependency.hpp"
-#include "contend/routes/fewest_collisions.hpp"
+#include "contend/routes/checks/check.hpp"
+#include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/search/fewest_collisions.hpp"
 #include "paper_fabrics.hpp"
 #include "random_fabric.hpp"
 

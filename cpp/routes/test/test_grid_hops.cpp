@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "contend/routes/grid_hops.hpp"
-#include "contend/routes/next_hops.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/computed/grid_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 using namespace contend;
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/check.hpp"
-#include "contend/routes/mend.hpp"
+#include "contend/routes/checks/check.hpp"
+#include "contend/routes/engines/mend.hpp"
 #include "paper_fabrics.hpp"
 #include "random_fabric.hpp"
 

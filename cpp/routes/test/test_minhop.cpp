@@ -2,7 +2,7 @@
 #include <omp.h>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "paper_fabrics.hpp"
 
 using namespace contend;

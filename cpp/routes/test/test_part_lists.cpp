@@ -1,11 +1,11 @@
-#include "contend/routes/part_lists.hpp"
+#include "contend/routes/resolvers/part_lists.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <vector>
 
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "random_fabric.hpp"
 
 using contend::Cable;

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "contend/routes/trace.hpp"
-#include "contend/routes/unreachable.hpp"
+#include "contend/routes/checks/trace.hpp"
+#include "contend/routes/checks/unreachable.hpp"
 #include "random_fabric.hpp"
 #include "small_ring.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/dumps.hpp"
-#include "contend/routes/table_columns.hpp"
+#include "contend/routes/dumps/dumps.hpp"
+#include "contend/routes/dumps/table_columns.hpp"
 
 using contend::FdbsParser;
 using contend::InputError;

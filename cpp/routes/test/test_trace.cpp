@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 using contend::Address;
 using contend::ChannelId;

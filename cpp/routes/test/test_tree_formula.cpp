@@ -4,9 +4,9 @@
 
 #include "contend/base/error.hpp"
 #include "contend/fabric/complete_tree.hpp"
-#include "contend/routes/balanced_tree.hpp"
-#include "contend/routes/route_trees.hpp"
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/computed/balanced_tree.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 #include "paper_fabrics.hpp"
 
 using namespace contend;

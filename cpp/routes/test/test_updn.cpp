@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "paper_fabrics.hpp"
 #include "random_fabric.hpp"
 

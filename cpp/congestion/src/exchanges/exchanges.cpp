@@ -9,7 +9,7 @@
 #include "../rounds/stopwatch.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 #include "seated_exchange.hpp"
 
 namespace contend {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contend/pattern/pattern.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

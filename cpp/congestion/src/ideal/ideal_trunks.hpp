@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "contend/routes/ideal_ways.hpp"
+#include "contend/routes/resolvers/ideal_ways.hpp"
 
 namespace contend {
 

@@ -9,7 +9,7 @@
 #include "../ideal/ideal_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 namespace contend {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "contend/base/threads.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

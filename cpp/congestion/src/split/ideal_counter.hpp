@@ -12,8 +12,8 @@
 #include "../rounds/channel_rates.hpp"
 #include "../rounds/pi_values.hpp"
 #include "../rounds/round_load.hpp"
-#include "contend/routes/ideal_ways.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/resolvers/ideal_ways.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

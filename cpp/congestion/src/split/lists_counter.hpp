@@ -8,7 +8,7 @@
 
 #include "../rounds/round_load.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

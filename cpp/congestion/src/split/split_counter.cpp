@@ -1,6 +1,6 @@
 #include "split_counter.hpp"
 
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "followed_counter.hpp"
 #include "ideal_counter.hpp"
 #include "lists_counter.hpp"

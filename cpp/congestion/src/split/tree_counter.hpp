@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../rounds/round_load.hpp"
-#include "contend/routes/even_tree.hpp"
+#include "contend/routes/computed/even_tree.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../rounds/round_load.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

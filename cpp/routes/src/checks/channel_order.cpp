@@ -1,4 +1,4 @@
-#include "contend/routes/channel_order.hpp"
+#include "contend/routes/checks/channel_order.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "contend/routes/check.hpp"
+#include "contend/routes/checks/check.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -6,7 +6,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

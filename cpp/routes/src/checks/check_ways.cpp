@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "contend/base/interruption.hpp"
-#include "contend/routes/check.hpp"
+#include "contend/routes/checks/check.hpp"
 
 namespace contend {
 

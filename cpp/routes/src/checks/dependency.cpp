@@ -1,4 +1,4 @@
-#include "contend/routes/dependency.hpp"
+#include "contend/routes/checks/dependency.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

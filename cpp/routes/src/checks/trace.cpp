@@ -1,4 +1,4 @@
-#include "contend/routes/trace.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 namespace contend {
 

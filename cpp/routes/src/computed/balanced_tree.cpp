@@ -1,4 +1,4 @@
-#include "contend/routes/balanced_tree.hpp"
+#include "contend/routes/computed/balanced_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/large_array.hpp"
-#include "contend/routes/balance.hpp"
-#include "contend/routes/route_trees.hpp"
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
+#include "contend/routes/engines/balance.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

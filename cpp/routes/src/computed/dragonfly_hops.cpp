@@ -1,4 +1,4 @@
-#include "contend/routes/dragonfly_hops.hpp"
+#include "contend/routes/computed/dragonfly_hops.hpp"
 
 #include <bit>
 

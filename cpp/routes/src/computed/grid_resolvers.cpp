@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/balance.hpp"
-#include "contend/routes/grid_hops.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/computed/grid_hops.hpp"
+#include "contend/routes/engines/balance.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 #include "hashed_hops.hpp"
 
 namespace contend {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 

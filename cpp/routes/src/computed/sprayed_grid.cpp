@@ -5,7 +5,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/grid_hops.hpp"
+#include "contend/routes/computed/grid_hops.hpp"
 #include "followed_ways.hpp"
 #include "grid_box.hpp"
 

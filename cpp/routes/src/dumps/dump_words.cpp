@@ -2,7 +2,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/planted_fault.hpp"
-#include "contend/routes/table_columns.hpp"
+#include "contend/routes/dumps/table_columns.hpp"
 
 namespace contend::dumps {
 

@@ -5,7 +5,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/mixed.hpp"
-#include "contend/routes/dumps.hpp"
+#include "contend/routes/dumps/dumps.hpp"
 #include "dump_words.hpp"
 
 namespace contend {

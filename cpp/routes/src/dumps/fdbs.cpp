@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "contend/routes/dumps.hpp"
+#include "contend/routes/dumps/dumps.hpp"
 #include "dump_words.hpp"
 
 namespace contend {

@@ -1,4 +1,4 @@
-#include "contend/routes/table_columns.hpp"
+#include "contend/routes/dumps/table_columns.hpp"
 
 #include <algorithm>
 

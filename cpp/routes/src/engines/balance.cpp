@@ -1,4 +1,4 @@
-#include "contend/routes/balance.hpp"
+#include "contend/routes/engines/balance.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,7 +7,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/fabric/levels.hpp"
-#include "contend/routes/balance.hpp"
+#include "contend/routes/engines/balance.hpp"
 
 namespace contend {
 

@@ -1,4 +1,4 @@
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 
 #include <string>
 

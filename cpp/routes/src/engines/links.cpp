@@ -1,4 +1,4 @@
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/links.hpp"
 
 namespace contend {
 

@@ -1,4 +1,4 @@
-#include "contend/routes/mend.hpp"
+#include "contend/routes/engines/mend.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #include "contend/base/threads.hpp"
-#include "contend/routes/balance.hpp"
+#include "contend/routes/engines/balance.hpp"
 
 namespace contend {
 

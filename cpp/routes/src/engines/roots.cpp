@@ -6,8 +6,8 @@
 
 #include "contend/base/interruption.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/engines.hpp"
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/engines.hpp"
+#include "contend/routes/engines/links.hpp"
 
 namespace contend {
 

@@ -2,7 +2,7 @@
 #include <deque>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/balance.hpp"
+#include "contend/routes/engines/balance.hpp"
 
 namespace contend {
 

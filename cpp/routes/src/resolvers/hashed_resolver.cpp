@@ -1,4 +1,4 @@
-#include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/ideal_ways.hpp"
+#include "contend/routes/resolvers/ideal_ways.hpp"
 
 namespace contend {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "contend/routes/part_lists.hpp"
+#include "contend/routes/resolvers/part_lists.hpp"
 #include "sprayed_ways.hpp"
 
 namespace contend {

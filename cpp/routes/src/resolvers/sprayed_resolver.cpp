@@ -6,8 +6,8 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/next_hops.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/next_hops.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "make_part_lists.hpp"
 #include "sprayed_ways.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

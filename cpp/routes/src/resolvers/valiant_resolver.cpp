@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/valiant.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/resolvers/valiant.hpp"
+#include "contend/routes/ways/ways.hpp"
 #include "ugal_split.hpp"
 #include "valiant_traffic.hpp"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/valiant.hpp"
+#include "contend/routes/resolvers/valiant.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

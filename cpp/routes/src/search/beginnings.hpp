@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "contend/routes/channel_order.hpp"
+#include "contend/routes/checks/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
 

@@ -1,4 +1,4 @@
-#include "contend/routes/fewest_collisions.hpp"
+#include "contend/routes/search/fewest_collisions.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/fabric/levels.hpp"
-#include "contend/routes/balance.hpp"
+#include "contend/routes/engines/balance.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
 #include "up_down_ways.hpp"

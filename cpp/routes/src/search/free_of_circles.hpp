@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "contend/routes/channel_order.hpp"
+#include "contend/routes/checks/channel_order.hpp"
 #include "routed_traffic.hpp"
 
 namespace contend {

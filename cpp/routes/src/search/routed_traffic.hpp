@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/fewest_collisions.hpp"
-#include "contend/routes/in_tree.hpp"
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/links.hpp"
+#include "contend/routes/search/fewest_collisions.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

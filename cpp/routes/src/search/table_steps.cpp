@@ -1,4 +1,4 @@
-#include "contend/routes/table_steps.hpp"
+#include "contend/routes/search/table_steps.hpp"
 
 #include <algorithm>
 #include <queue>
@@ -6,7 +6,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/channel_order.hpp"
+#include "contend/routes/checks/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
 #include "up_down_ways.hpp"

@@ -10,9 +10,9 @@
 #include "contend/base/large_array.hpp"
 #include "contend/base/mixed.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/in_tree.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/ways/in_tree.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

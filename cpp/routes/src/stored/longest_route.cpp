@@ -4,9 +4,9 @@
 
 #include "columns.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/checks/unreachable.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/unreachable.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

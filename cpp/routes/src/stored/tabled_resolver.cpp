@@ -5,9 +5,9 @@
 #include "columns.hpp"
 #include "contend/base/large_array.hpp"
 #include "contend/base/threads.hpp"
+#include "contend/routes/checks/trace.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/route_trees.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

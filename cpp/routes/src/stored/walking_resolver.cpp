@@ -3,7 +3,7 @@
 
 #include "columns.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/route_trees.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

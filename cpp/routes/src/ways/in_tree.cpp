@@ -1,4 +1,4 @@
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 #include <algorithm>
 #include <string>

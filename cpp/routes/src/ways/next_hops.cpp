@@ -1,4 +1,4 @@
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "contend/routes/unreachable.hpp"
+#include "contend/routes/checks/unreachable.hpp"
 #include "set_numbers.hpp"
 
 namespace contend {

@@ -10,7 +10,7 @@
 #include "contend/base/ids.hpp"
 #include "contend/base/mixed.hpp"
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

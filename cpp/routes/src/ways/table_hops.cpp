@@ -5,8 +5,8 @@
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/base/mixed.hpp"
-#include "contend/routes/next_hops.hpp"
-#include "contend/routes/unreachable.hpp"
+#include "contend/routes/checks/unreachable.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 #include "set_numbers.hpp"
 
 namespace contend {

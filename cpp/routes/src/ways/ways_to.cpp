@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

@@ -8,7 +8,7 @@
 #include "contend/congestion/simulate.hpp"
 #include "contend/fabric/remains.hpp"
 #include "contend/pattern/pattern.hpp"
-#include "contend/routes/mend.hpp"
+#include "contend/routes/engines/mend.hpp"
 
 namespace contend {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 namespace contend {
 

@@ -8,10 +8,10 @@
 #include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/remains.hpp"
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/checks/trace.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/tables.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

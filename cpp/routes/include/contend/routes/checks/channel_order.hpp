@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "contend/base/ids.hpp"
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/links.hpp"
 
 namespace contend {
 

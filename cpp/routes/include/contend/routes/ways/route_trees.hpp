@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "contend/routes/in_tree.hpp"
+#include "contend/routes/checks/trace.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

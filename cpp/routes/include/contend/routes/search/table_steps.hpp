@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "contend/routes/fewest_collisions.hpp"
+#include "contend/routes/search/fewest_collisions.hpp"
 
 namespace contend {
 

@@ -5,8 +5,8 @@
 
 #include "contend/base/mixed.hpp"
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

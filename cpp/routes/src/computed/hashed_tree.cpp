@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
 
 namespace contend {
 

@@ -8,9 +8,9 @@
 
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/remains.hpp"
-#include "contend/routes/engines.hpp"
-#include "contend/routes/in_tree.hpp"
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/engines.hpp"
+#include "contend/routes/engines/links.hpp"
+#include "contend/routes/ways/in_tree.hpp"
 
 namespace contend {
 

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "contend/fabric/grid.hpp"
-#include "contend/routes/engines.hpp"
-#include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "contend/fabric/dragonfly.hpp"
-#include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 

@@ -9,10 +9,10 @@
 
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/engines.hpp"
-#include "contend/routes/hashed_resolver.hpp"
+#include "contend/routes/checks/trace.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 

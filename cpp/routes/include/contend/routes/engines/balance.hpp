@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "contend/routes/engines.hpp"
-#include "contend/routes/links.hpp"
+#include "contend/routes/engines/engines.hpp"
+#include "contend/routes/engines/links.hpp"
 
 namespace contend {
 

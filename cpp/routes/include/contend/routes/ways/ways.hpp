@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
-#include "contend/routes/part_lists.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/resolvers/part_lists.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

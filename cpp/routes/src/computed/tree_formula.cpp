@@ -1,4 +1,4 @@
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
 
 #include <algorithm>
 #include <numeric>

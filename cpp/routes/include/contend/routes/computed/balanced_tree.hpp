@@ -5,7 +5,7 @@
 
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "contend/routes/route_trees.hpp"
-#include "contend/routes/tree_formula.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
+#include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "contend/routes/engines.hpp"
+#include "contend/routes/engines/engines.hpp"
 
 namespace contend {
 

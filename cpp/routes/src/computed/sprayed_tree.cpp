@@ -4,9 +4,9 @@
 #include <mutex>
 #include <vector>
 
-#include "contend/routes/even_tree.hpp"
-#include "contend/routes/tree_formula.hpp"
-#include "contend/routes/ways.hpp"
+#include "contend/routes/computed/even_tree.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
+#include "contend/routes/ways/ways.hpp"
 
 namespace contend {
 

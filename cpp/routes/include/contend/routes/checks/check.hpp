@@ -6,10 +6,10 @@
 
 #include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/dependency.hpp"
-#include "contend/routes/next_hops.hpp"
+#include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/checks/trace.hpp"
 #include "contend/routes/tables.hpp"
-#include "contend/routes/trace.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
-#include "contend/routes/next_hops.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
 

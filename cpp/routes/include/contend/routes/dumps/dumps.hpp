@@ -8,7 +8,7 @@
 
 #include "contend/base/lines.hpp"
 #include "contend/base/scan.hpp"
-#include "contend/routes/table_columns.hpp"
+#include "contend/routes/dumps/table_columns.hpp"
 
 namespace contend {
 

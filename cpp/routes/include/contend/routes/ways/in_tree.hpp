@@ -8,8 +8,8 @@
 #include "contend/base/ids.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/routes/checks/trace.hpp"
 #include "contend/routes/tables.hpp"
-#include "contend/routes/trace.hpp"
 
 namespace contend {
 
