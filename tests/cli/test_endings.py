@@ -88,6 +88,25 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         assert process.stdout.read() == "went on\n"
 
 
+def test_sigterm_ends_what_catches_it_itself() -> None:
+    """METIS does while it is at work, and gives up."""
+    body = (
+        "import subprocess\nimport numpy as np\nfrom types import SimpleNamespace\n"
+        "from contend.fabric.cuts.rated_bisection import _metis_side\n"
+        "node = np.arange(200_000)\n"
+        "ring = np.stack([node - 1, node + 1], axis=1).ravel() % len(node)\n"
+        "graph = SimpleNamespace(start=2 * np.arange(len(node) + 1), head=ring)\n"
+        "ones = np.ones(len(ring), dtype=np.int64)\n"
+        "cuts = SimpleNamespace(graph=graph, hosts_at=ones[: len(node)], steps=ones)\n"
+        "_metis_side(cuts, 0)\n"
+        'subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -TERM {os.getpid()}"])\n'
+        "while True:\n    _metis_side(cuts, 0)"
+    )
+    with _python(_command(body)) as process:
+        assert _errors(process) == _LINES[signal.SIGTERM]
+        assert process.returncode == 128 + signal.SIGTERM
+
+
 @pytest.mark.parametrize("number", _SIGNALS)
 def test_a_second_signal_does_not_disturb_the_tidying(number: signal.Signals) -> None:
     body = (

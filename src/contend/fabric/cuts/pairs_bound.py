@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.composition import Capacities
+from contend.fabric.cuts.metis import metis_parts
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import switch_levels
 
@@ -130,18 +131,12 @@ def _pieces(
     most: int,
 ) -> Iterator[NDArray[np.int64]]:
     """The switches in 4, 8, ... pieces of about as many hosts, with few cables between them."""
-    import pymetis
-
     joins = near != far
     ends = np.concatenate([near[joins], far[joins]]), np.concatenate([far[joins], near[joins]])
     pairs, cables = np.unique(ends[0] * fabric.switches + ends[1], return_counts=True)
     start = np.searchsorted(pairs // fabric.switches, np.arange(fabric.switches + 1))
-    neighbours = pymetis.CSRAdjacency(start, pairs % fabric.switches)
-    options = pymetis.Options(seed=0)
+    far_switch = pairs % fabric.switches
     count = 4
     while count <= most:
-        _, part = pymetis.part_graph(
-            count, neighbours, vweights=weight, eweights=cables, options=options
-        )
-        yield np.asarray(part, dtype=np.int64)
+        yield metis_parts(count, start, far_switch, weight=weight, edge_weight=cables)
         count *= 2

@@ -13,6 +13,7 @@ from contend import _core
 from contend.fabric.composition import Capacities, capacities
 from contend.fabric.cuts.cut_graph import CutGraph
 from contend.fabric.cuts.exact_bisection import narrowest_side
+from contend.fabric.cuts.metis import metis_parts
 from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of
@@ -334,18 +335,9 @@ def _breadth_first(neighbours: list[list[int]], start: int) -> list[int]:
 
 def _metis_side(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
     """Which nodes METIS puts into its second part."""
-    graph = cuts.graph
-    import pymetis
-
-    _, part = pymetis.part_graph(
-        2,
-        pymetis.CSRAdjacency(graph.start, graph.head),
-        vweights=cuts.hosts_at.astype(np.int64),
-        eweights=cuts.steps,
-        options=pymetis.Options(seed=seed),
-    )
-    side: NDArray[np.bool_] = np.asarray(part) == 1
-    return side
+    graph, weight = cuts.graph, cuts.hosts_at.astype(np.int64)
+    part = metis_parts(2, graph.start, graph.head, weight=weight, edge_weight=cuts.steps, seed=seed)
+    return np.equal(part, 1)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
