@@ -7,7 +7,8 @@ import pytest
 
 import contend
 from contend.congestion import simulate
-from contend.errors import UsageError
+from contend.congestion.simulation.channel_users import AskedChannels
+from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from small_fabrics import fat_tree, shortest_path_tables
 
@@ -139,3 +140,13 @@ def test_more_channels_than_anybody_reads_are_refused() -> None:
     fabric = contend.load("xgft:2;8,8;1,8", route="dmodk")
     with pytest.raises(UsageError, match="up to 64 channels, got 65"):
         simulate(fabric, "alltoall", channels=range(65))
+
+
+def test_more_pairs_of_leaves_than_fit_memory_are_refused_before_anything_is_counted() -> None:
+    fabric = contend.load("torus:4x4;2", route="spray")
+    asked = AskedChannels.of(fabric, ["hottest:3"])
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    asked.expect_room(fabric, hosts, memory=16 * 16 * 20)
+    with pytest.raises(MissingError, match="users of 3 channels of torus:4x4;2 need 5 KiB, and"):
+        asked.expect_room(fabric, hosts, memory=16 * 16 * 20 - 1)
+    asked.expect_room(fabric, hosts[:16], memory=16 * 16 * 20 - 1)

@@ -16,7 +16,8 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
 from contend.routes import make_resolver
-from contend.units import rounded
+from contend.routes.room import expect_memory
+from contend.units import counted, rounded
 
 if TYPE_CHECKING:
     import polars
@@ -147,6 +148,25 @@ class AskedChannels:
 
     def __bool__(self) -> bool:
         return bool(self.numbers or self.hottest)
+
+    def expect_room(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], memory: int | None = None
+    ) -> None:
+        """Refuses parts of split messages, by pair of leaves, that exceed this machine's memory.
+
+        Args:
+            fabric: whose channels.
+            hosts: that take part.
+            memory: bytes; None asks the machine.
+
+        Raises:
+            MissingError: with what they need, and what there is.
+        """
+        count = len(self.numbers) + self.hottest
+        pairs = len(np.unique(fabric.host_switch[hosts])) ** 2
+        each = 4 * count + 8
+        who = f"users of {counted(count, 'channel')} of {fabric.name} need"
+        expect_memory(pairs * each, who, memory, lambda: "take fewer hosts")
 
     def among(self, fabric: Fabric, heats: NDArray[np.float64]) -> list[int]:
         """Their numbers, once the heat of each channel is known."""

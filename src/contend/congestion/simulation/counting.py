@@ -180,6 +180,8 @@ class _Count:
             together=not asked,
             solved=True,
         )
+        if asked and self._resolver.splits:
+            asked.expect_room(fabric, seating.hosts)
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()
 
