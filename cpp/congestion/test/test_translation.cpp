@@ -1,6 +1,6 @@
 // Moves of ranks that leave routes what they were.
 
-#include "../src/rounds/translation.hpp"
+#include "../src/slowest/translation.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "../drawing/round_drawer.hpp"
-#include "channel_rates.hpp"
+#include "../rounds/channel_rates.hpp"
+#include "../rounds/round_counter.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "contend/congestion/simulate.hpp"
-#include "round_counter.hpp"
 #include "translation.hpp"
 
 namespace contend {
