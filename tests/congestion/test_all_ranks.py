@@ -108,3 +108,14 @@ def test_random_placements_and_hashed_routes_are_drawn() -> None:
 def test_one_host_is_refused() -> None:
     with pytest.raises(UsageError, match="on two hosts or more, got one host"):
         collectives(_narrow(), hosts=1, ranks_per_host=4)
+
+
+def test_progress_is_told_of_batches_too() -> None:
+    told: list[tuple[int, int]] = []
+    fabric = contend.load("fattree2:8", route="ecmp")
+    collectives(fabric, progress=lambda done, expected: told.append((done, expected)))
+    assert {expected for _, expected in told} == {5}
+    done = [each for each, _ in told]
+    assert done == sorted(done)
+    # At the beginning of each pattern, and after every batch of its samples.
+    assert len(told) >= 10

@@ -168,11 +168,16 @@ def collectives(
     )
     found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
+
+        def tell_samples(done: int, expected: int) -> None:
+            tell(len(found) + done / expected, len(_PATTERNS))
+
         for name in _PATTERNS:
             tell(len(found), len(_PATTERNS))
             # Of shifts, which are many, nothing else counts than how long each takes.
-            quick = quickly() if name == "shifts" else None
-            found[name] = quick or count(fabric, name, placement=placed, ranks=pattern.ranks)
+            found[name] = (quickly() if name == "shifts" else None) or count(
+                fabric, name, placement=placed, ranks=pattern.ranks, progress=tell_samples
+            )
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
     worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
