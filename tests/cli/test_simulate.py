@@ -279,7 +279,7 @@ def test_what_ends_it_early_prints_what_was_counted(
 ) -> None:
     """As Ctrl-C and SIGTERM do; the result is said to be partial."""
     core = sys.modules["contend.congestion.simulation.counting"]._core
-    count, batches = core.simulate_told, []
+    count, batches = core.simulate, []
 
     def interrupted(*arguments: Any) -> Any:
         if batches:
@@ -287,7 +287,7 @@ def test_what_ends_it_early_prints_what_was_counted(
         batches.append(count(*arguments))
         return batches[0]
 
-    monkeypatch.setattr(core, "simulate_told", interrupted)
+    monkeypatch.setattr(core, "simulate", interrupted)
     if isinstance(ends, SystemExit):
         with pytest.raises(SystemExit) as ended:
             simulate("fig1", "--precision", "0.00001")

@@ -14,10 +14,11 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
-from contend.routes.computed import computed_routes
+from contend.routes.computed.computed_routes import computed_routes
+from contend.routes.computed.shapes import complete_tree, grid, needing_none, tree_of_own_parents
 from contend.routes.multipath.hashed import are_many
 from contend.routes.options import read_roots
-from contend.routes.room import expect_room, needing_none, tree_of_own_parents
+from contend.routes.room import expect_room
 from contend.routes.routes import Routes
 from contend.routes.tables import ForwardingTables
 
@@ -77,14 +78,10 @@ def dor(job: EngineJob) -> Routes:
     """Dimension order."""
     fabric, by_tables = job.fabric, _dor_ports
     if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
-        computed = computed_routes(fabric, by_tables, _dor_resolver, _grid)
+        computed = computed_routes(fabric, by_tables, _dor_resolver, grid)
         if computed is not None:
             return computed
     return job.tables(by_tables)
-
-
-def _grid(core: _core.Fabric) -> _core.Grid | None:
-    return _core.find_grid(core)
 
 
 def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
@@ -108,7 +105,7 @@ def updn(job: EngineJob) -> Routes:
             "one distance; name roots with updn,roots=FILE"
         )
     by_tables = partial(_updn_ports, roots=roots)
-    tree = _core.find_complete_tree(core)
+    tree = complete_tree(core)
     if tree is not None and _are_highest(tree, roots, job.fabric.switches):
         return _balanced(job, by_tables)
     return job.tables(by_tables)

@@ -228,14 +228,10 @@ class _Count:
     ) -> list[dict[str, Any]]:
         """Results of one batch, in the order of samples: one for every process."""
         begin, end = part_of(first, size, communicator)
-
-        def count() -> dict[str, Any]:
-            drawn = self._drawn(begin, end)
-            if tell is None:
-                return _core.simulate(*drawn, threads, self._rates.by_place)
-            return _core.simulate_told(*drawn, threads, self._rates.by_place, tell)
-
-        return gather(communicator, count)
+        return gather(
+            communicator,
+            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place, tell),
+        )
 
     def see_users(
         self, asked: AskedChannels, threads: int, communicator: Communicator | None

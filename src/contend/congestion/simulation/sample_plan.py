@@ -61,7 +61,7 @@ class SamplePlan:
         if self.precision is None:
             return self.most
         if len(bandwidth) < 2:
-            return min(self.most, _LEAST_SAMPLES)
+            return min(self.most, self.least)
         ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
         most = max(len(bandwidth), self.least, int(len(bandwidth) * ratio**2))
         return min(self.most, most)

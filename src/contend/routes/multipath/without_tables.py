@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.room import expect_memory, needing_none
+from contend.routes.computed.shapes import needing_none
+from contend.routes.room import expect_memory
 from contend.routes.routes import Routes
 
 

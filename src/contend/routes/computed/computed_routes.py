@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import Fabric, made_of
+from contend.routes.computed.shapes import complete_tree
 from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.room import expect_room
 from contend.routes.routes import Routes
@@ -89,16 +90,11 @@ def _same_graph(one: Fabric, other: Fabric) -> bool:
     return all(mine is its or np.array_equal(mine, its) for mine, its in columns)
 
 
-def _complete_tree(core: _core.Fabric) -> _core.CompleteTree | None:
-    # Functions of the core cannot be pickled.
-    return _core.find_complete_tree(core)
-
-
 def computed_routes(
     fabric: Fabric,
     by_tables: Callable[[Fabric], NDArray[np.uint16]],
     by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver],
-    find: Callable[[_core.Fabric], Any] | None = None,
+    find: Callable[[_core.Fabric], Any] = complete_tree,
 ) -> ComputedRoutes | None:
     """The routes of an engine by its formula; None where that does not give them.
 
@@ -106,7 +102,7 @@ def computed_routes(
         fabric: with addresses.
         by_tables: see `ComputedRoutes`.
         by_formula: likewise.
-        find: likewise; None finds complete trees.
+        find: likewise.
     """
-    routes = ComputedRoutes(fabric, by_tables, by_formula, find or _complete_tree)
+    routes = ComputedRoutes(fabric, by_tables, by_formula, find)
     return None if routes.shape is None else routes

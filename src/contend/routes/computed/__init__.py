@@ -1,0 +1,1 @@
+"""Routes that a formula gives on networks of which nothing is missing."""
