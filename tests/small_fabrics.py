@@ -117,6 +117,11 @@ def three_level_tree(radix: int) -> Fabric:
     return plan.build("three-level tree")
 
 
+def routed(fabric: Fabric) -> Fabric:
+    """The fabric with `shortest_path_tables` of it."""
+    return fabric.replace(routes=shortest_path_tables(fabric))
+
+
 def shortest_path_tables(fabric: Fabric) -> ForwardingTables:
     """To each host a shortest path; among equal ports the host's number chooses."""
     neighbours: list[list[tuple[int, int, int]]] = [[] for _ in range(fabric.switches)]

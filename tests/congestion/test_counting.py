@@ -1,4 +1,4 @@
-"""Drawn samples: intervals, precision, seeds, threads, and the figures known for real fabrics."""
+"""Drawn samples: seeds, threads, batches, and the figures known for real fabrics."""
 
 from __future__ import annotations
 
@@ -11,82 +11,17 @@ import pytest
 
 from contend import _core
 from contend.congestion import SimulationInterrupted, simulate
-from contend.congestion.drawing import seat
-from contend.congestion.simulation.sample_plan import plan_samples
 from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, make
+from contend.fabric import make
 from contend.loading import load
 from contend.pattern import Pattern, parse
 from contend.placement import Placement
 from contend.placement import parse as place
 from contend.routes import compute, make_resolver
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
-
-
-def routed(fabric: Fabric) -> Fabric:
-    return fabric.replace(routes=shortest_path_tables(fabric))
-
+from small_fabrics import crossbar, fat_tree, ring, routed, torus
 
 TREE = routed(fat_tree(4, 4, 2))
 EIGHT = routed(fat_tree(4, 2, 1))
-
-
-def test_intervals_cover_the_exact_mean() -> None:
-    """Of 60 seeded intervals of 95 % all but a few hold the mean over all 1,680 bisects."""
-    exact = simulate(EIGHT, "bisect", exhaustive=True).effective_bandwidth
-    missed = 0
-    for seed in range(60):
-        found = simulate(EIGHT, "bisect", samples=300, seed=seed)
-        low, high = found.ci95
-        missed += not low <= exact <= high
-    # 3 are expected; more than 8 have a chance below 0.4 %.
-    assert missed <= 8
-    # Nor are the intervals so wide that they say nothing.
-    assert high - low < 0.1 * exact
-
-
-def test_half_width_of_few_samples_is_students() -> None:
-    """t(0.975, 9) s / sqrt(10) with t = 2.262157."""
-    found = simulate(TREE, "bisect", samples=10)
-    low, high = found.ci95
-    assert (high - low) / 2 == pytest.approx(
-        2.262157 * found.bandwidth.std(ddof=1) / np.sqrt(10), rel=1e-6
-    )
-
-
-def test_precision_stops() -> None:
-    found = simulate(TREE, "bisect", precision=0.002)
-    low, high = found.ci95
-    mean = found.effective_bandwidth
-    assert (high - low) / 2 <= 0.002 * mean
-    assert 64 <= found.samples < 1_000_000
-    # Not long before the precision asked for was reached: batches of 2^25 messages, 65,536 at most.
-    assert found.samples <= 65_536 or (high - low) / 2 > 0.0005 * mean
-
-
-@pytest.mark.parametrize(
-    ("ranks", "least"), [(1000, 64), (11_000, 64), (1 << 14, 32), (1 << 16, 4)]
-)
-def test_samples_of_many_messages_are_fewer(ranks: int, least: int) -> None:
-    fabric = load("torus:16x16x16;16", route="ecmp")
-    placement = place("linear", fabric)
-    pattern = parse("alltoall", ranks)
-    plan = plan_samples(pattern, placement, seat(pattern, placement), None, 0.01, False, drawn=True)
-    alike = 0.5 + 1e-6 * np.arange(least)
-    assert plan.reached(alike)
-    assert not plan.reached(alike[:-1])
-    assert plan.expected(alike[:2]) == least
-
-
-def test_precision_of_one_part_in_thousand_is_the_default() -> None:
-    by_default = simulate(TREE, "bisect")
-    low, high = by_default.ci95
-    assert (high - low) / 2 <= 0.001 * by_default.effective_bandwidth
-    assert by_default.samples == simulate(TREE, "bisect", precision=0.001).samples
-
-
-def test_samples_end_a_simulation_that_is_not_precise_enough() -> None:
-    assert simulate(TREE, "bisect", samples=100, precision=1e-9).samples == 100
 
 
 def test_a_sample_is_the_same_in_a_longer_run() -> None:
@@ -140,7 +75,7 @@ def test_a_batch_tells_how_much_of_it_is_done() -> None:
 
     drawn = (resolver, pattern, hosts, 60_000, False, 1, 0, 1, False)
     with pytest.raises(ToldEnoughError):
-        _core.simulate_told(*drawn, 2, np.zeros(0), tell)
+        _core.simulate(*drawn, 2, np.zeros(0), tell)
     assert shares == sorted(shares)
     assert 0 < shares[-1] < 0.1
 

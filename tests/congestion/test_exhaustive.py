@@ -14,12 +14,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.placement import Placement
 from counting import bandwidth, congestion, one_way_bisects
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
-
-
-def routed(fabric: Fabric) -> Fabric:
-    return fabric.replace(routes=shortest_path_tables(fabric))
-
+from small_fabrics import crossbar, fat_tree, ring, routed
 
 # Six hosts each.
 SHAPES: dict[str, Callable[[], Fabric]] = {

@@ -16,11 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from counting import Messages, route
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
-
-
-def routed(fabric: Fabric) -> Fabric:
-    return fabric.replace(routes=shortest_path_tables(fabric))
+from small_fabrics import crossbar, fat_tree, ring, routed, torus
 
 
 def shares(fabric: Fabric, messages: Messages) -> list[float]:

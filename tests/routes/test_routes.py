@@ -12,11 +12,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, make
 from contend.routes import NO_PORT, compute, find_route, make_resolver, tables_of
 from contend.routes import tables as room
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
-
-
-def routed(fabric: Fabric) -> Fabric:
-    return fabric.replace(routes=shortest_path_tables(fabric))
+from small_fabrics import crossbar, fat_tree, ring, routed, torus
 
 
 def hosts(fabric: Fabric) -> np.ndarray:
