@@ -1,4 +1,4 @@
-"""contend in a notebook: pictures in one's own axes, tables in HTML, a progress bar."""
+"""contend in a notebook: pictures in one's own axes, tables in HTML."""
 
 from __future__ import annotations
 
@@ -97,16 +97,6 @@ def test_a_notebook_shows_verdict_and_tables(figure: Fabric) -> None:
     assert html == result.document().html()
     assert html.startswith("<p><b>&lt;mine&gt; &amp; yours gets 100.0 % of a link&#x27;s rate")
     assert "<mine>" not in html
-
-
-def test_progress_shows_a_bar(
-    figure: Fabric, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    contend.simulate(figure, samples=200_000, progress=True)
-    assert "samples" in capsys.readouterr().err
-    contend.simulate(figure, samples=200_000)
-    assert capsys.readouterr().err == ""
 
 
 def test_progress_is_told_to_a_function(figure: Fabric) -> None:

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -71,17 +70,21 @@ class Released {
   Interruption interruption_;
 };
 
-/// While it lives, a function is called on the main thread with the interpreter's lock whenever the
-/// core looks at signals there, some times a second. It may throw.
+/// A function that is told between begin() and end() what share is done of what the core does on
+/// the main thread, from 0 to 1, some times a second, with the interpreter's lock. It may throw. Of
+/// several the innermost is told.
 class Told {
  public:
-  explicit Told(std::function<void()> tell);
-  ~Told();
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  using Tell = nb::typed<nb::callable, void(double)>;
+
+  explicit Told(Tell tell);
+  void begin();
+  void end() const;
+  void tell() const;
 
  private:
-  std::function<void()> tell_;
+  Tell tell_;
+  const Told* outer_ = nullptr;
 };
 
 /// Ends what other threads do in the core. Signals are handled on the main thread alone, which may

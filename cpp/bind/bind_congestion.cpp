@@ -24,7 +24,6 @@ namespace contend::bind {
 namespace {
 
 /// Is called with the part of a batch that is done.
-using Tell = nb::typed<nb::callable, void(double)>;
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
 using Slowest = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;
@@ -66,17 +65,14 @@ BatchColumns columns_of(BatchResult result) {
 BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
                        const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
                        bool random_seating, std::uint64_t seed, std::uint64_t first,
-                       std::uint32_t count, bool enumerate, int threads, const Vector<double>& rate,
-                       const std::optional<Tell>& tell) {
+                       std::uint32_t count, bool enumerate, int threads,
+                       const Vector<double>& rate) {
   BatchResult result;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
-  BatchProgress progress;
-  std::optional<Told> told;
-  if (tell) told.emplace([&] { (*tell)(progress.share()); });
   {
     const Released released;
     result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
-                      as_span(rate), &progress);
+                      as_span(rate));
   }
   return columns_of(std::move(result));
 }
@@ -309,8 +305,7 @@ void bind_congestion(nb::module_& m) {
   m.attr("MEAN_UNIT") = kMeanUnit;
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"),
-        nb::arg("tell") = nb::none());
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
   m.def("slowest_rounds", &run_slowest_rounds, nb::arg("resolver"), nb::arg("pattern"),
         nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("threads"), nb::arg("rate"));
   m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),

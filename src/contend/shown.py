@@ -1,11 +1,9 @@
-"""Results that notebooks show as the command line prints them, and bars while they are made."""
+"""Results that notebooks show as the command line prints them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from contend.errors import UsageError
 
@@ -14,12 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contend.report import Document
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much is done and how much there is to do, which may be an estimate."""
-
-FineProgress: TypeAlias = Callable[[float, int], None]
-"""The same, where something may be done in part."""
 
 
 class Shown:
@@ -80,30 +72,3 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self.document().html()
-
-
-@contextmanager
-def shown_progress(
-    progress: bool | Progress | None, title: str, unit: str
-) -> Iterator[FineProgress]:
-    """What is told how much is done, as an argument ``progress`` says.
-
-    Args:
-        progress: True shows a bar on a terminal or in a notebook; a function is called, with what
-            is done whole; otherwise nobody is told.
-        title: of the bar.
-        unit: what is counted.
-    """
-    if not progress:
-        yield _tell_nobody
-        return
-    if progress is not True:
-        yield lambda done, total: progress(int(done), total)
-        return
-    with import_module("contend.report").progress_bar(title, unit) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _tell_nobody(done: float, total: int) -> None:
-    pass

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend import _core
 from contend.congestion import SimulationInterrupted, simulate
 from contend.errors import ContendError, UsageError
-from contend.fabric import make
 from contend.loading import load
 from contend.pattern import Pattern, parse
 from contend.placement import Placement
 from contend.placement import parse as place
-from contend.routes import compute, make_resolver
 from small_fabrics import crossbar, fat_tree, ring, routed, torus
 
 TREE = routed(fat_tree(4, 4, 2))
@@ -54,30 +51,6 @@ def test_progress_is_told() -> None:
     done = [done for done, _ in calls]
     assert done == sorted(done)
     assert calls[-1] == (found.samples, 100_000)
-
-
-class ToldEnoughError(Exception):
-    """Ends what tells of itself."""
-
-
-def test_a_batch_tells_how_much_of_it_is_done() -> None:
-    """A round of 7e9 messages ends when it has told of some pieces."""
-    fabric = compute(make("xgft:1;2;1"), "ecmp")
-    hosts = np.arange(2, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True)
-    pattern = parse("alltoall", 120_000).core
-    shares: list[float] = []
-
-    def tell(share: float) -> None:
-        shares.append(share)
-        if len(set(shares)) == 3:
-            raise ToldEnoughError
-
-    drawn = (resolver, pattern, hosts, 60_000, False, 1, 0, 1, False)
-    with pytest.raises(ToldEnoughError):
-        _core.simulate(*drawn, 2, np.zeros(0), tell)
-    assert shares == sorted(shares)
-    assert 0 < shares[-1] < 0.1
 
 
 def test_all_to_all_on_a_crossbar_gets_one_over_the_others() -> None:

@@ -229,22 +229,27 @@ TEST_CASE("threads that share the pieces of a round change nothing") {
   }
 }
 
-TEST_CASE("a batch tells of each piece, and ends with all of it") {
+TEST_CASE("the share that is done of a batch grows from nothing to nearly all") {
+  thread_local std::vector<double> shares;
   const RandomFabric on = make_random_fabric(26, 8, 24, 6);
   const Places places{in_order(24), false};
   const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
   const Seating seating{in_order(24), 1, true};
+  const contend::Interruption look([] { shares.push_back(contend::share_done()); },
+                                   std::chrono::nanoseconds(0));
   for (const auto& [name, pattern] : every_kind(24)) {
     CAPTURE(name);
     for (const std::uint32_t samples : {1U, 30U}) {
-      for (const int threads : {1, 2}) {
-        contend::BatchProgress progress;
-        CHECK(progress.share() == 0);
-        simulate(*resolver, *pattern, seating, {3, 0, samples, false}, threads, {}, &progress);
-        CHECK(progress.share() == 1);
-      }
+      shares.clear();
+      simulate(*resolver, *pattern, seating, {3, 0, samples, false}, 1);
+      REQUIRE(!shares.empty());
+      CHECK(shares.front() == 0);
+      CHECK(std::ranges::is_sorted(shares));
+      CHECK(shares.back() <= 1);
+      if (samples > 1) CHECK(shares.back() > 0.9);
     }
   }
+  CHECK(contend::share_done() < 0);
 }
 
 TEST_CASE("batches together are the whole, empty ones included") {

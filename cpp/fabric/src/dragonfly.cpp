@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -46,8 +46,7 @@ bool joins(const Fabric& fabric, const Dragonfly& found) {
     last = port;
     return right;
   };
-  for (std::uint32_t group = 0; group < found.groups; ++group) {
-    check_interruption();
+  for (const std::uint32_t group : InParts(found.groups)) {
     const std::size_t first = std::size_t{group} * count;
     for (std::uint32_t number = 0; number < count; ++number) {
       last = 0;

@@ -1,5 +1,5 @@
 #include "contend/schedule/host_routes.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 #include <vector>
 
@@ -15,8 +15,7 @@ HostRoutes host_routes(const Resolver& resolver) {
   routes.begin.push_back(0);
   std::vector<Place> sources, targets;
   std::vector<std::uint32_t> channels(std::size_t{places} * stride);
-  for (Place source = 0; source < places; ++source) {
-    check_interruption();
+  for (const Place source : InParts(places)) {
     sources.clear();
     targets.clear();
     for (Place target = 0; target < places; ++target) {

@@ -103,7 +103,7 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
   const Targets& targets = on.targets;
   const std::vector<SwitchId> roots{4, 5};
   // Of a complete tree they need no search.
-  loops.push_back(loop("levels", 4, [] { return find_levels(ring(6).fabric); }));
+  loops.push_back(loop("levels", 4, [] { return find_levels(contend::test::ring(6).fabric); }));
   loops.push_back(loop("minimum cut", 2, [] {
     const std::vector<std::uint32_t> tail{0, 1};
     const std::vector<std::uint32_t> head{1, 2};

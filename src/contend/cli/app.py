@@ -23,6 +23,7 @@ from contend.errors import (
     UsageError,
     printable_line,
 )
+from contend.progress import shown_steps
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -340,7 +341,7 @@ def _invoke(arguments: list[str]) -> int:
     # Where a shell asks for completions this ends with them.
     whole._main_shell_completion({}, "contend")
     try:
-        with whole.make_context("contend", arguments) as context:
+        with whole.make_context("contend", arguments) as context, shown_steps():
             result = whole.invoke(context)
     except typer.Exit as finished:
         result = finished.exit_code

@@ -10,6 +10,7 @@ from contend import report
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import MPI
 from contend.errors import MissingError
+from contend.progress import shown_progress
 
 if TYPE_CHECKING:
     from contend.mpi import Library
@@ -37,9 +38,8 @@ def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
 def _examined(prefixes: list[Path]) -> list[Library]:
     candidates = mpis.find(prefixes)
     libraries = []
-    with report.progress_bar("trying MPI libraries", "libraries") as bar:
-        task = bar.add_task("", total=float(len(candidates)))
-        for candidate in candidates:
+    with shown_progress(True, "trying MPI libraries", "libraries") as tell:
+        for done, candidate in enumerate(candidates):
+            tell(done, len(candidates))
             libraries.append(mpis.examine(candidate))
-            bar.advance(task)
     return mpis.merge(libraries)

@@ -17,6 +17,7 @@ from contend.cli.options.outputs import ProgramOutputs
 from contend.cli.options.shared import OUTPUT, LabelOption
 from contend.cli.options.where import CommandArgument, Started, Where
 from contend.errors import ShortfallError
+from contend.progress import shown_steps, step
 from contend.units import parse_size
 
 ProfileFolderOption = Annotated[
@@ -71,10 +72,9 @@ def profile(
 
 @contextmanager
 def merging() -> Iterator[Callable[[int, int], None]]:
-    """A bar of records that are merged, which nobody sees before it begins."""
-    with report.progress_bar("merging", "records") as bar:
-        task = bar.add_task("", total=None, visible=False)
-        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+    """A bar of records that are merged, if that lasts."""
+    with shown_steps(), step("merging records") as tell:
+        yield lambda done, total: tell(done / max(total, 1))
 
 
 def _leave(outcome: profiling.RecordingOutcome) -> None:

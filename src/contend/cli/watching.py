@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
-from contend import report
+from contend.progress import FineProgress, shown_progress
 from contend.session import Observer
 from contend.units import counted, format_seconds, verb
 
@@ -23,24 +22,23 @@ if TYPE_CHECKING:
 @contextmanager
 def watched_run(console: Console) -> Iterator[Observer]:
     """Prints the budget first and a line for every launch; a bar counts cells on a terminal."""
-    with report.progress_bar("measuring", "cells") as bar:
+    with shown_progress(True, "measuring", "cells") as bar:
         yield _WatchedRun(console, bar)
 
 
 @contextmanager
 def watched_study(console: Console, plan: str) -> Iterator[Observer]:
     """Prints every launch of a plan; a bar counts them on a terminal."""
-    with report.progress_bar(plan, "cells") as bar:
+    with shown_progress(True, plan, "cells") as bar:
         yield _WatchedStudy(console, bar)
 
 
 class _Watched(Observer):
     """Counts launches; a launch that is begun again counts once."""
 
-    def __init__(self, console: Console, bar: Progress) -> None:
+    def __init__(self, console: Console, bar: FineProgress) -> None:
         self._console = console
         self._bar = bar
-        self._task = bar.add_task("", total=None)
         self._launches = 0
         self._ended: set[tuple[int, int]] = set()
 
@@ -65,24 +63,21 @@ class _Watched(Observer):
 class _WatchedRun(_Watched):
     """Tells the budget first and every launch; the bar is of the points of a launch."""
 
-    def preparing(self, text: str) -> None:
-        self._bar.update(self._task, description=text)
-
     def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
         super().planned(title, steps, budget, folder)
         launches = counted(len(steps), "launch")
         self._say(f"{title}: {launches} within {format_seconds(budget)}, kept in {folder}")
 
     def launching(self, step: Step, seconds: float) -> None:
-        self._bar.update(self._task, completed=0, total=None)
+        self._bar(0, None)
 
     def progressed(self, step: Step, done: int, whole: int) -> None:
-        self._bar.update(self._task, completed=done, total=whole or None)
+        self._bar(done, whole or None)
 
     def warned(self, warning: Warned) -> None:
         # Standard error, above the bar where there is one.
         line = Text(f"contend: warning: {warning.text}")
-        self._bar.console.print(line, soft_wrap=True)
+        Console(stderr=True).print(line, soft_wrap=True)
 
 
 class _WatchedStudy(_Watched):
@@ -91,7 +86,7 @@ class _WatchedStudy(_Watched):
     Warnings stand below the tables, with the cells that they concern.
     """
 
-    def __init__(self, console: Console, bar: Progress) -> None:
+    def __init__(self, console: Console, bar: FineProgress) -> None:
         super().__init__(console, bar)
         self._names: Mapping[str, str] = {}
         self._kept = 0
@@ -113,17 +108,17 @@ class _WatchedStudy(_Watched):
             are = verb(self._kept, "is")
             cells = counted(len(self._names), "cell")
             self._say(f"{self._kept} of {cells} {are} kept from before in {folder}")
-        self._bar.update(self._task, completed=0, total=float(len(steps)))
+        self._bar(0, len(steps))
 
     def ended(self, step: Step, attempt: Attempt) -> None:
         self._count(step, "", str(attempt.failure or attempt.summary))
 
     def progressed(self, step: Step, done: int, whole: int) -> None:
-        self._bar.update(self._task, completed=len(self._ended) + min(1.0, done / max(whole, 1)))
+        self._bar(len(self._ended) + min(1.0, done / max(whole, 1)), self._launches)
 
     def _count(self, step: Step, name: str, result: str) -> None:
         self._ended.add((step.index, step.number))
-        self._bar.update(self._task, completed=len(self._ended))
+        self._bar(len(self._ended), self._launches)
         name = self._names.get(step.cell.key, step.cell.words)
         launch = f", launch {step.round + 1}" if step.round else ""
         line = f"{len(self._ended):>3}/{self._launches} {name}{launch}: {result}"

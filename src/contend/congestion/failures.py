@@ -18,6 +18,7 @@ from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern
+from contend.progress import step
 from contend.routes import Routes, make_resolver, mendable
 
 _Cost = tuple[int, int, NDArray[np.float64], NDArray[np.float64], float]
@@ -76,16 +77,17 @@ class FailureJudge:
         if fabric.routes is not None and fabric.routes.tables is None:
             self._judge = _OnWaysFoundAnew(fabric, fabric.routes, pattern, hosts, whole, rates)
         else:
-            self._judge = _core.make_failure_judge(
-                fabric.core,
-                *mendable(fabric),
-                pattern.core,
-                hosts,
-                whole.seed,
-                whole.samples,
-                whole.exhaustive,
-                rates,
-            )
+            with step(f"who uses what on {fabric.name}"):
+                self._judge = _core.make_failure_judge(
+                    fabric.core,
+                    *mendable(fabric),
+                    pattern.core,
+                    hosts,
+                    whole.seed,
+                    whole.samples,
+                    whole.exhaustive,
+                    rates,
+                )
 
     def judge(self, switches: Sequence[int], cables: Sequence[int]) -> FailureCost:
         """What it costs if switches and cables die together, given by their numbers.

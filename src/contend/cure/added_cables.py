@@ -37,6 +37,7 @@ from contend.fabric import (
     with_cables,
 )
 from contend.placement import parse as parse_placement
+from contend.progress import Progress, shown_progress
 from contend.routes import (
     Demand,
     compute,
@@ -44,7 +45,6 @@ from contend.routes import (
     table_steps,
     tables_of,
 )
-from contend.shown import Progress, shown_progress
 
 _OWN_ENGINE = "contend"
 # Kinds of pairs that are tried for each cable, and those that a second cable is tried beside.

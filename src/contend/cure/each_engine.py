@@ -11,8 +11,9 @@ from contend.congestion import Simulation, simulate
 from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric, cables_per_pair, is_tree, switch_levels
 from contend.placement import HostChoice
+from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute, dependency_cycle, engine_names
-from contend.shown import Progress, Shown, shown_progress
+from contend.shown import Shown
 from contend.units import parse_seconds, valued
 
 PRESENT = "present"

@@ -22,8 +22,9 @@ from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
 from contend.placement import HostChoice, HostNames, choose_hosts
+from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute
-from contend.shown import Progress, Shown, shown_progress
+from contend.shown import Shown
 
 _Part = tuple[str, int]
 # Table entries and steps of messages that are looked at: some ten minutes of one core.
@@ -158,9 +159,7 @@ def failures(
         check_engine(engine)
         return _Judge(*_with_part(fabric, hosts), samples, seed, engine)
 
-    judge = agree(communicator, prepare)
-    whole, parts = judge.fabric, judge.parts
-    total, done = len(parts) + worst * (worst - 1) // 2 + 2 * worst, 0
+    total, done = 0, 0
 
     def told(each: Iterator[FabricFailure]) -> list[FabricFailure]:
         nonlocal done
@@ -175,6 +174,9 @@ def failures(
         shown_progress(progress, fabric.name, "failures") as tell,
         core_threads(threads, communicator) as workers,
     ):
+        judge = agree(communicator, prepare)
+        whole, parts = judge.fabric, judge.parts
+        total = len(parts) + worst * (worst - 1) // 2 + 2 * worst
         alone = told(workers.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]
@@ -183,7 +185,7 @@ def failures(
         still = told(workers.map(judge.servers_left, cutting[:worst]))
         total = len(parts) + len(joined) + len(still) + len(costly[:worst])
         pairs = told(workers.map(judge, joined))
-        rerouted = list(workers.map(judge.rerouted, costly[:worst]))
+        rerouted = told(workers.map(judge.rerouted, costly[:worst]))
     alone = [*still, *cutting[worst:], *rerouted, *costly[worst:]]
     return Failures(
         whole, judge.whole, judge.anew, tuple(alone), judge.possible, tuple(pairs), engine

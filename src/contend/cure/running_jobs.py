@@ -24,7 +24,8 @@ from contend.placement import (
     jobs_of_slurm,
     read_jobs,
 )
-from contend.shown import Progress, Shown, shown_progress
+from contend.progress import Progress, shown_progress
+from contend.shown import Shown
 from contend.units import counted
 
 if TYPE_CHECKING:

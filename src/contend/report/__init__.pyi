@@ -38,7 +38,7 @@ from .profile.document import profile_document as profile_document
 from .profile.document import profiles_document as profiles_document
 from .profile.document import recorded_document as recorded_document
 from .profile.figures import draw_profile as draw_profile
-from .progress import progress_bar as progress_bar
+from .progress import new_bars as new_bars
 from .run.document import hotspot_document as hotspot_document
 from .run.document import pairs_document as pairs_document
 from .run.document import run_document as run_document

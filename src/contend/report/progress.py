@@ -1,14 +1,10 @@
-"""A bar that shows how far something is, on a terminal or in a notebook."""
+"""Bars that show how far things are, on a terminal or in a notebook."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TaskProgressColumn,
     TextColumn,
@@ -16,19 +12,19 @@ from rich.progress import (
 )
 
 
-@contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A bar with rate and time left on a terminal's standard error or in a notebook, else none."""
+def new_bars() -> Progress:
+    """Draws bars with the time left on a terminal's standard error or in a notebook, else none.
+
+    A task's field ``count`` says how much of it is done, in words.
+    """
     console = Console(stderr=True)
-    with Progress(
-        TextColumn(title),
+    return Progress(
+        TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
+        TextColumn("{task.fields[count]}"),
         TaskProgressColumn(show_speed=True),
         TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not (console.is_terminal or console.is_jupyter),
-    ) as progress:
-        yield progress
+    )

@@ -17,6 +17,7 @@ from contend.fabric import (
     Status,
     check_soundness,
 )
+from contend.progress import step
 from contend.routes.balance import Balance, balance
 from contend.routes.multipath.adaptive_checks import AdaptiveShare, adaptive_share, check_groups
 from contend.routes.routes import tables_of
@@ -145,15 +146,16 @@ def dependency_cycle(
     count = 0
     cycle: list[int] = []
     for number in range(tables.lanes):
-        more, found = _core.dependency_cycle(
-            fabric.core,
-            tables.ports,
-            fabric.host_lid,
-            fabric.host_lmc,
-            from_all_switches,
-            lane,
-            number,
-        )
+        with step(f"channels of {fabric.name} that wait for each other"):
+            more, found = _core.dependency_cycle(
+                fabric.core,
+                tables.ports,
+                fabric.host_lid,
+                fabric.host_lmc,
+                from_all_switches,
+                lane,
+                number,
+            )
         count += more
         cycle = cycle or found
     return count, tuple(cycle)
@@ -170,11 +172,14 @@ class _Followed:
 
 def _follow(fabric: Fabric, examples: int) -> _Followed:
     grouped = None if fabric.routes is None else fabric.routes.grouped
+    following = f"following routes of {fabric.name}"
     if grouped is not None:
-        seen, count, cycle, astray = grouped.follow(fabric, examples)
+        with step(following):
+            seen, count, cycle, astray = grouped.follow(fabric, examples)
         return _Followed(seen, lambda: (count, cycle), astray)
     ports = tables_of(fabric).ports
-    seen = _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
+    with step(following):
+        seen = _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
     return _Followed(seen, lambda: dependency_cycle(fabric), np.zeros(0, np.uint32))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
+from contend.progress import step
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.multipath.hashed import HashedRoutes
@@ -204,7 +205,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         addressed = with_lmc(addressed, options["lmc"])
     size = addressed.switches * table_size(addressed) * 2
     try:
-        routes = _ENGINES[name].routes(EngineJob(addressed, options))
+        with step(f"routing {fabric.name} by {engine}"):
+            routes = _ENGINES[name].routes(EngineJob(addressed, options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     routed = addressed.replace(routes=replace(routes, engine=engine))
@@ -223,7 +225,8 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
         UsageError: no such number of lanes.
     """
     addressed = with_addresses(fabric)
-    tables = _fewest_collisions(addressed, targets_of(addressed), lanes, demand)
+    with step(f"routing {fabric.name}"):
+        tables = _fewest_collisions(addressed, targets_of(addressed), lanes, demand)
     engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
     routed = addressed.replace(routes=replace(tables, engine=engine))
     return with_entries_kept(fabric, routed)
@@ -283,9 +286,10 @@ def table_steps(
     may_change = np.zeros(0 if switches is None else fabric.switches, dtype=np.uint8)
     if switches is not None:
         may_change[list(switches)] = 1
-    steps = _core.table_steps(
-        fabric.core, targets, fitting, _cable_costs(fabric), sent, most, may_change
-    )
+    with step(f"changing entries of {fabric.name}"):
+        steps = _core.table_steps(
+            fabric.core, targets, fitting, _cable_costs(fabric), sent, most, may_change
+        )
     at, address, before, after = steps.astype(np.int64).T
     changed = ports.copy()
     changed[at, address] = after

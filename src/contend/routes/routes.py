@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
 from contend.fabric import Fabric, servers_of
+from contend.progress import step
 
 if TYPE_CHECKING:
     from contend.routes.multipath.adaptive import AdaptiveTables
@@ -214,7 +215,8 @@ def make_resolver(
             *_OTHERS,
         )
     try:
-        return routes.resolver(fabric, hosts, spread=spread, messages=messages)
+        with step(f"routes on {fabric.name}"):
+            return routes.resolver(fabric, hosts, spread=spread, messages=messages)
     except UnreachableError as error:
         raise unreachable(fabric, error) from None
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -54,8 +54,7 @@ std::vector<std::uint64_t> message_counts(const Pattern& pattern, const Seating&
                                           const Samples& samples) {
   RoundDrawer drawer(pattern, seating, samples, pattern.shares_ends() || shares_places(seating));
   std::vector<std::uint64_t> counts(samples.count, 0);
-  for (std::uint32_t sample = 0; sample < samples.count; ++sample) {
-    check_interruption();
+  for (const std::uint32_t sample : InParts(samples.count)) {
     for (std::uint32_t round = 0; round < pattern.rounds(); ++round) {
       drawer.begin(samples.first + sample, round);
       for (std::uint32_t piece = 0; piece < pattern.pieces(round); ++piece) {

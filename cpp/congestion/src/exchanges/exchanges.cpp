@@ -270,12 +270,14 @@ class ExchangeRounds {
   RoundAverages run(std::uint64_t sample, std::uint32_t number, RoundShares* shares) {
     Stopwatch& watch = counters_.front().watch();
     watch.start();
+    Progress passes(2);
     drawer_.begin(sample, number);
     const Round round(*resolver_.trees(), pattern_, drawer_, number, resolver_.places(),
                       seconds_.injection);
     watch.drew();
     watch.stop();
     const std::span<const std::uint64_t> load = count(round);
+    passes.done();
     watch.start();
     values_.number(load, round.sent);
     add_totals(load, round.sent);
@@ -389,7 +391,7 @@ void count_exchanges(const Resolver& resolver, const Pattern& pattern, const Sea
                      std::span<RoundAverages> cells, std::span<RoundShares> shares,
                      BatchResult& result) {
   ExchangeRounds rounds(resolver, pattern, seating, samples, threads, rates);
-  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+  for (const std::size_t cell : InParts(cells.size())) {
     const auto round = static_cast<std::uint32_t>(cell % pattern.rounds());
     cells[cell] = rounds.run(samples.first + cell / pattern.rounds(), round,
                              shares.empty() ? nullptr : &shares[cell]);

@@ -100,8 +100,7 @@ class Watcher {
 
   void run(std::uint64_t sample, std::uint32_t round) {
     begin(sample, round);
-    for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
-      check_interruption();
+    for (const std::uint32_t piece : InParts(pattern_.pieces(round))) {
       run_piece(piece);
     }
   }
@@ -191,8 +190,7 @@ class IdealWatcher {
   void run(std::uint64_t sample, std::uint32_t round) {
     drawer_.begin(sample, round);
     std::vector<std::uint64_t> sent;
-    for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
-      check_interruption();
+    for (const std::uint32_t piece : InParts(pattern_.pieces(round))) {
       const Messages& messages = drawer_.draw(piece);
       for (std::size_t m = 0; m < messages.size(); ++m) {
         sent.push_back(key_of_pair(messages.source[m], messages.target[m]));

@@ -6,7 +6,7 @@
 
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
 
@@ -129,8 +129,7 @@ void FailureJudge::draw(const Pattern& pattern, std::span<const HostId> hosts,
                         const Samples& samples) {
   Messages messages;
   begin_.push_back(0);
-  for (std::uint32_t k = 0; k < samples.count; ++k) {
-    check_interruption();
+  for (const std::uint32_t k : InParts(samples.count)) {
     const std::uint64_t number = samples.first + k;
     RandomChoices random({samples.seed, number, kFirstRoundDraws});
     EnumeratedChoices enumerated(samples.enumerate ? number : 0);
@@ -191,8 +190,7 @@ void FailureJudge::find_routes() {
   std::vector<std::size_t> begin(source_.size(), 0);
   std::vector<std::uint8_t> is_known(fabric.hosts(), 0);
   const auto addresses = tables_.addresses();
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    check_interruption();
+  for (const std::size_t i : InParts(addresses.size())) {
     const auto& to = addresses[i];
     if (to.host == MendableTables::kNoHost || to.address != first_[to.host]) continue;
     is_known[to.host] = 1;
@@ -224,8 +222,7 @@ void FailureJudge::count_whole() {
   const Remains all(tables_.fabric());
   Count count(*this, all);
   const Detours none{std::vector<std::vector<Detour>>(samples), {}};
-  for (std::size_t sample = 0; sample < samples; ++sample) {
-    check_interruption();
+  for (const std::size_t sample : InParts(samples)) {
     std::uint32_t* load = load_.data() + sample * channels;
     for (std::size_t m = begin_[sample]; m < begin_[sample + 1]; ++m) {
       for (const ChannelId channel : route(m)) ++load[channel];
@@ -284,8 +281,7 @@ FailureCost FailureJudge::judge(const Losses& losses) const {
   }
   const Detours none{std::vector<std::vector<Detour>>(samples), {}};
   Count count(*this, rest);
-  for (std::size_t sample = 0; sample < samples; ++sample) {
-    check_interruption();
+  for (const std::size_t sample : InParts(samples)) {
     const bool any_turned = !detours.of_sample[sample].empty();
     if (!any_turned && rest.hosts_left == rest.host_gone.size()) continue;
     if (count.begin(sample)) cost.before[sample] = cost.after[sample] = count.bandwidth(none);

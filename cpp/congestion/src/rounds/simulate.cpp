@@ -82,18 +82,17 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
 /// A round of pieces that all workers share. What it comes to does not depend on who has which.
 template <class Worker>
 RoundAverages run_together(std::deque<Worker>& workers, std::uint64_t sample, std::uint32_t round,
-                           std::uint32_t pieces, RoundShares* shares, BatchProgress* progress) {
+                           std::uint32_t pieces, RoundShares* shares) {
   const auto threads = static_cast<int>(workers.size());
+  Progress passes(2);
   const auto each = [&](const auto& step) {
     in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
       Worker& worker = workers[mine.thread()];
       worker.start_watch();
-      for (const std::size_t piece : mine) {
-        step(worker, static_cast<std::uint32_t>(piece));
-        if (progress != nullptr) progress->step(1);
-      }
+      for (const std::size_t piece : mine) step(worker, static_cast<std::uint32_t>(piece));
       worker.stop_watch();
     });
+    passes.done();
   };
   Worker& first = workers.front();
   for (Worker& worker : workers) worker.begin(sample, round);
@@ -118,15 +117,8 @@ template <class Worker>
 void count_messages(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                     const Samples& samples, int threads, const ChannelRates* rates,
                     std::span<RoundAverages> cells, std::span<RoundShares> shares,
-                    BatchResult& result, BatchProgress* progress) {
+                    BatchResult& result) {
   const std::uint32_t rounds = pattern.rounds();
-  // Each piece is counted, and its messages judged.
-  const auto steps = [&](std::uint32_t round) { return 2 * std::uint64_t{pattern.pieces(round)}; };
-  if (progress != nullptr) {
-    std::uint64_t sum = 0;
-    for (std::uint32_t round = 0; round < rounds; ++round) sum += steps(round);
-    progress->begin(samples.count * sum);
-  }
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
   std::deque<Worker> workers;
   for (int thread = 0; thread < threads; ++thread) {
@@ -136,10 +128,10 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
     return rates != nullptr ? &shares[cell] : nullptr;
   };
   if (shares_pieces(pattern, cells.size(), threads)) {
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    for (const std::size_t cell : InParts(cells.size())) {
       const auto round = static_cast<std::uint32_t>(cell % rounds);
       cells[cell] = run_together(workers, samples.first + cell / rounds, round,
-                                 pattern.pieces(round), shares_of(cell), progress);
+                                 pattern.pieces(round), shares_of(cell));
     }
   } else {
     // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
@@ -150,7 +142,6 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
                   for (const std::size_t cell : pieces) {
                     const auto round = static_cast<std::uint32_t>(cell % rounds);
                     cells[cell] = worker.run(samples.first + cell / rounds, round, shares_of(cell));
-                    if (progress != nullptr) progress->step(steps(round));
                   }
                   worker.stop_watch();
                 });
@@ -168,8 +159,7 @@ bool loads_are_small(const Resolver& resolver, const Pattern& pattern) {
 }  // namespace
 
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                     const Samples& samples, int threads, std::span<const double> rate,
-                     BatchProgress* progress) {
+                     const Samples& samples, int threads, std::span<const double> rate) {
   check_samples(resolver, pattern, seating, samples);
   std::optional<ChannelRates> rates;
   if (!rate.empty()) rates.emplace(resolver, rate);
@@ -188,13 +178,12 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   const int used = thread_count(threads);
   if (counts_exchanges(resolver, pattern)) {
     count_exchanges(resolver, pattern, seating, samples, used, differing, cells, shares, result);
-    if (progress != nullptr) progress->step(1);
   } else {
     const auto count = resolver.narrow() ? count_messages<Worker<std::uint16_t, std::uint32_t>>
                        : loads_are_small(resolver, pattern)
                            ? count_messages<Worker<std::uint32_t, std::uint16_t>>
                            : count_messages<Worker<std::uint32_t, std::uint32_t>>;
-    count(resolver, pattern, seating, samples, used, differing, cells, shares, result, progress);
+    count(resolver, pattern, seating, samples, used, differing, cells, shares, result);
   }
   average_samples(cells, rounds, resolver.unit(), result);
   if (rates) average_shares(cells, shares, rounds, rates->fastest_port(), result);

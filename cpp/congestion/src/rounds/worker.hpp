@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../drawing/round_drawer.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "round_averages.hpp"
 #include "round_counter.hpp"
@@ -34,14 +34,12 @@ class Worker {
   RoundAverages run(std::uint64_t sample, std::uint32_t round, RoundShares* shares) {
     begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);
-    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
-      check_interruption();
-      count(piece);
-    }
+    Progress passes(2);
+    for (const std::uint32_t piece : InParts(pieces)) count(piece);
+    passes.done();
     fold();
     if (pieces > 1) drawer_.begin(sample, round);
-    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
-      check_interruption();
+    for (const std::uint32_t piece : InParts(pieces)) {
       const RoundShares found = judge(piece, pieces > 1);
       if (shares != nullptr) shares->add(found);
     }

@@ -32,8 +32,7 @@ class SlowestMessages {
     drawer_.begin(0, round);
     bool any = false;
     double alone = 0;
-    for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
-      check_interruption();
+    for (const std::uint32_t piece : InParts(pattern_.pieces(round))) {
       const Messages& messages = drawer_.draw(piece);
       count(messages.source, messages.target);
       any = any || messages.size() > 0;

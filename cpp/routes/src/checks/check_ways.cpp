@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/routes/checks/check.hpp"
 
 namespace contend {
@@ -123,8 +123,7 @@ WaysCheck check_ways(const Fabric& fabric, const TableView& tables, const GroupV
   std::vector<std::vector<Destination>> of_row(next.ends.size());
   for (std::size_t d = 0; d < all.size(); ++d) of_row[next.row_of[d]].push_back(all[d]);
   WaysTally tally(fabric, hops, next, sources, seen, examples);
-  for (std::size_t row = 0; row < of_row.size(); ++row) {
-    check_interruption();
+  for (const std::size_t row : InParts(of_row.size())) {
     tally.add(row, of_row[row]);
   }
   tally.finish();

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -33,8 +33,7 @@ DragonflyHops::DragonflyHops(const Dragonfly& dragonfly, bool by_groups)
 void DragonflyHops::find_joint() {
   joint_.assign(dragonfly_.groups * words_, 0);
   const Range all{0, dragonfly_.copies};
-  for (std::uint32_t group = 0; group < dragonfly_.groups; ++group) {
-    check_interruption();
+  for (const std::uint32_t group : InParts(dragonfly_.groups)) {
     for (std::uint32_t other = 0; other < group; ++other) {
       for_each_between(group, all, other, all, [&](Range, std::uint32_t, std::uint32_t) {
         joint_[group * words_ + other / 64] |= std::uint64_t{1} << other % 64;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/routes/ways/ways.hpp"
 
 namespace contend {
@@ -83,8 +83,7 @@ class FollowedWays : public SplittingResolver, protected Ways {
   template <class Visit>
   void for_each_pair(const Visit& visit) const {
     std::size_t number = 0;
-    for (std::uint32_t target = 0; target < classes(); ++target) {
-      check_interruption();
+    for (const std::uint32_t target : InParts(static_cast<std::uint32_t>(classes()))) {
       for (std::uint32_t source = 0; source < leaves(); ++source) visit(source, target, number++);
     }
   }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/routes/computed/grid_hops.hpp"
 #include "followed_ways.hpp"
 #include "grid_box.hpp"
@@ -127,8 +127,7 @@ class SprayedGrid final : public FollowedWays {
   template <class Visit>
   void for_each_target(const Visit& visit) const {
     GridBox box(grid_);
-    for (std::size_t target = 0; target < classes(); ++target) {
-      check_interruption();
+    for (const std::size_t target : InParts(classes())) {
       box.lead(switches()[target]);
       visit(box, target * leaves());
     }

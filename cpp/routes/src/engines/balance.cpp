@@ -33,21 +33,26 @@ class LeastLoaded {
 
   Tables run(const MakeNextLinks& make_next) {
     const std::vector<SwitchId> order = by_hosts_and_guid(hosts_, targets_);
+    const std::uint8_t most =
+        targets_.hosts.lmc.empty() ? std::uint8_t{0} : std::ranges::max(targets_.hosts.lmc);
+    const Address addresses = Address{1} << most;
+    Progress passes(addresses + 1);
     std::vector<SwitchId> all(fabric_.switches());
     std::iota(all.begin(), all.end(), SwitchId{0});
     pass(make_next, order, [this](SwitchId at, SwitchId destination, std::vector<LinkId>& allowed) {
       first_addresses(at, destination, allowed);
     });
+    passes.done();
     pass(make_next, all, [this](SwitchId at, SwitchId destination, std::vector<LinkId>& allowed) {
       switch_address(at, destination, allowed);
     });
-    const std::uint8_t most =
-        targets_.hosts.lmc.empty() ? std::uint8_t{0} : std::ranges::max(targets_.hosts.lmc);
-    for (Address nth = 1; nth < Address{1} << most; ++nth) {
+    passes.done();
+    for (Address nth = 1; nth < addresses; ++nth) {
       pass(make_next, order,
            [this, nth](SwitchId at, SwitchId destination, std::vector<LinkId>& allowed) {
              further_addresses(at, destination, nth, allowed);
            });
+      passes.done();
     }
     return std::move(tables_);
   }
@@ -63,6 +68,7 @@ class LeastLoaded {
     const int threads = thread_count();
     std::vector<NextLinks> next;
     for (int thread = 0; thread < threads; ++thread) next.push_back(make_next());
+    Progress steps(2 * (destinations.size() / kBatch + 1));
     for (std::size_t first = 0; first < destinations.size(); first += kBatch) {
       const std::size_t count = std::min(kBatch, destinations.size() - first);
       const auto set_of = [&](std::size_t k) {
@@ -75,6 +81,7 @@ class LeastLoaded {
           next[pieces.thread()](destinations[first + k], set);
         }
       });
+      steps.done();
       in_parallel(threads, fabric_.switches(), 16, [&](const Pieces& pieces) {
         std::vector<LinkId> allowed;
         for (const std::size_t s : pieces) {
@@ -87,6 +94,7 @@ class LeastLoaded {
           }
         }
       });
+      steps.done();
     }
   }
 

@@ -216,8 +216,7 @@ class DestinationModK {
   }
 
   void find_ways_round() {
-    for (std::size_t place = 0; place < tree_.seats(); ++place) {
-      check_interruption();
+    for (const std::size_t place : InParts(tree_.seats())) {
       way_round_[place] = place;
       const auto reaches = [&](std::size_t from) { return tree_.reaches(tree_.seat(from), place); };
       std::size_t leaf = tree_.seats();
@@ -239,8 +238,7 @@ class DestinationModK {
   void fill(SwitchId s) {
     std::vector<LinkId> choices;
     PortNumber* const row = tables_.data() + s * targets_.addresses;
-    for (std::size_t place = 0; place < tree_.seats(); ++place) {
-      check_interruption();
+    for (const std::size_t place : InParts(tree_.seats())) {
       const SwitchId seat = tree_.seat(place);
       // From one spine with hosts to the next one has to come down in between.
       const std::size_t towards = tree_.reaches(s, place) ? place : way_round_[place];

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/tiles.hpp"
 
 namespace contend {
 
@@ -43,18 +43,14 @@ void MendableTables::list_addresses(const Targets& targets, const Tables& tables
   }
   const std::size_t switches = links_.switches();
   ports_.resize(addresses_.size() * switches);
-  for (SwitchId s = 0; s < switches; ++s) {
-    check_interruption();
-    for (std::size_t i = 0; i < addresses_.size(); ++i) {
-      ports_[i * switches + s] = tables[s * targets.addresses + addresses_[i].address];
-    }
-  }
+  for_each_in_tiles(addresses_.size(), switches, [&](std::size_t i, std::size_t s) {
+    ports_[i * switches + s] = tables[s * targets.addresses + addresses_[i].address];
+  });
 }
 
 void MendableTables::list_users() {
   const auto visit = [&](auto&& each) {
-    for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
-      check_interruption();
+    for (const std::uint32_t i : InParts(static_cast<std::uint32_t>(addresses_.size()))) {
       const auto ports = column(i);
       for (SwitchId s = 0; s < ports.size(); ++s) {
         if (const LinkId used = links_.by_port(s, ports[s]); used != kNoLink) each(used, i);
@@ -113,8 +109,7 @@ void Mending::list_broken() {
 void Mending::list_unrouted(std::vector<std::uint8_t>& out) const {
   const auto& died = rest_.switch_died;
   if (std::find(died.begin(), died.end(), 1) == died.end()) return;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    check_interruption();
+  for (const std::size_t i : InParts(out.size())) {
     const auto ports = tables_.column(i);
     const SwitchId at = tables_.addresses()[i].at;
     SwitchId s = 0;

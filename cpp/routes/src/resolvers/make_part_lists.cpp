@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "contend/base/interruption.hpp"
 #include "contend/base/mixed.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -117,8 +117,7 @@ std::vector<std::vector<std::uint32_t>> groups_of_classes(const SprayedWays& way
   std::vector<std::vector<std::uint32_t>> groups;
   std::unordered_multimap<std::uint64_t, std::size_t> known;
   Reached reached, there;
-  for (std::uint32_t row = 0; row < ways.classes(); ++row) {
-    check_interruption();
+  for (const std::uint32_t row : InParts(static_cast<std::uint32_t>(ways.classes()))) {
     reach(row, reached);
     std::uint64_t key = reached.size();
     for (const auto& [s, set] : reached) key = mixed(key ^ (std::uint64_t{s} << 32 | set)) + 1;

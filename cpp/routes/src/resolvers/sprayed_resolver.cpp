@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/routes/ways/next_hops.hpp"
 #include "contend/routes/ways/ways.hpp"
 #include "make_part_lists.hpp"
@@ -108,8 +108,7 @@ class SprayedResolver final : public SplittingResolver, private Ways {
   std::vector<double> parts_across(ChannelId channel) const override {
     std::vector<double> parts(classes() * leaves(), 0);
     std::vector<double> from(ways_.switches(), 0);
-    for (std::size_t row = 0; row < classes(); ++row) {
-      check_interruption();
+    for (const std::size_t row : InParts(classes())) {
       const std::span<const std::uint32_t> order = ways_.order_of(row);
       from[ways_.next().ends[row]] = 0;
       for (auto item = order.rbegin(); item != order.rend(); ++item) {
@@ -147,8 +146,7 @@ class SprayedResolver final : public SplittingResolver, private Ways {
   template <class Visit>
   void for_each_target(std::span<const std::uint32_t> messages, const Visit& visit) const {
     const std::size_t count = leaves();
-    for (std::size_t row = 0; row < classes(); ++row) {
-      check_interruption();
+    for (const std::size_t row : InParts(classes())) {
       const std::span<const std::uint32_t> sent = messages.subspan(row * count, count);
       if (std::any_of(sent.begin(), sent.end(), [](std::uint32_t n) { return n > 0; })) {
         visit(sent, row);

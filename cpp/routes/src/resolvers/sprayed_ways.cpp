@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -38,8 +38,7 @@ void SprayedWays::put_in_order(const Fabric& fabric) {
   std::vector<std::size_t> place(switches_, 0);
   std::vector<std::uint32_t> met;
   const auto sooner = [&](SwitchId a, SwitchId b) { return place[a] < place[b]; };
-  for (std::size_t row = 0; row < classes(); ++row) {
-    check_interruption();
+  for (const std::size_t row : InParts(classes())) {
     ways.follow(next_, row, next_.sources);
     const std::span<const SwitchId> order = ways.order();
     for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = k;

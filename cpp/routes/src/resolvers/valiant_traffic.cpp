@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -122,8 +122,8 @@ void ValiantTraffic::find_entries() {
   std::vector<double> flow(switches_, 0);
   std::vector<double> on_set(ways_.first.size(), 0);
   std::vector<double> met(switches_, 0);
-  for (const SwitchId leaf : leaves_) {
-    check_interruption();
+  for (const std::size_t k : InParts(leaves_.size())) {
+    const SwitchId leaf = leaves_[k];
     for (std::size_t stop = 0; stop < stops_; ++stop) {
       flow[leaf] = each;
       forward(stop, flow, on_set);
@@ -171,8 +171,7 @@ void ValiantTraffic::send(std::span<const double> straight, std::span<const doub
   }
   std::vector<double> flow(switches_, 0);
   std::vector<double> on_set(ways_.first.size(), 0);
-  for (std::size_t row = 0; row < leaf_of_row_.size(); ++row) {
-    check_interruption();
+  for (const std::size_t row : InParts(leaf_of_row_.size())) {
     if (row < stops_) {
       for (std::size_t leaf = 0; leaf < count; ++leaf) flow[leaves_[leaf]] += to_each_stop[leaf];
     }
@@ -202,8 +201,7 @@ void ValiantTraffic::find(std::span<const std::uint32_t> asked, std::span<const 
   std::vector<double> to_stops(count, 0);
   std::vector<double> from(switches_, 0);
   const auto beyond = [&](ChannelId channel) { return from[to_[channel]]; };
-  for (std::size_t row = 0; row < leaf_of_row_.size(); ++row) {
-    check_interruption();
+  for (const std::size_t row : InParts(leaf_of_row_.size())) {
     const bool to_stop = row < stops_ && !around.empty();
     const std::uint32_t leaf = leaf_of_row_[row];
     const bool to_leaf = leaf != kNoLeaf && any(asked.subspan(leaf * count, count));

@@ -8,7 +8,7 @@
 
 #include "beginnings.hpp"
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/tiles.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/routes/engines/balance.hpp"
 #include "free_of_circles.hpp"
@@ -68,12 +68,14 @@ class Descent {
     RoutedTraffic& traffic = routing.traffic;
     UpDownWays ways(links_, heights_above(links_, lowest));
     std::vector<std::size_t> left;
+    Progress rounds(kRounds);
     for (int round = 0; round < kRounds; ++round) {
       SwitchId to = kNoSwitch;
       bool reached = false;
       bool changed = false;
       left.clear();
-      for (const std::size_t d : traffic.by_switch()) {
+      for (const std::size_t k : InParts(traffic.destinations())) {
+        const std::size_t d = traffic.by_switch()[k];
         if (traffic.at(d) != to) {
           ways.lead_to(to = traffic.at(d));
           reached = std::ranges::all_of(traffic.sources(), [&](SwitchId s) {
@@ -92,6 +94,7 @@ class Descent {
         traffic.add(d);
       }
       if (!changed) break;
+      rounds.done();
     }
     return left.empty() || place_left_over(routing, ways, left);
   }
@@ -179,8 +182,9 @@ class Descent {
   }
 
   void descend_unbound(RoutedTraffic& traffic) {
-    for (int round = 0; round < kRounds; ++round) {
-      for (const std::size_t d : traffic.by_switch()) {
+    for (const int round [[maybe_unused]] : InParts(kRounds)) {
+      for (const std::size_t k : InParts(traffic.destinations())) {
+        const std::size_t d = traffic.by_switch()[k];
         traffic.remove(d);
         traffic.shun_siblings(d);
         search_.find(traffic, d, nullptr);
@@ -197,7 +201,8 @@ class Descent {
     for (ChannelOrder& order : routing.orders) order.forget_refusals();
     double saved = 0;
     double rest = 0;
-    for (const std::size_t d : routing.traffic.by_switch()) {
+    for (const std::size_t k : InParts(routing.traffic.destinations())) {
+      const std::size_t d = routing.traffic.by_switch()[k];
       const auto [before, after] = improve(routing, d, round);
       saved += static_cast<double>(before - after);
       rest += static_cast<double>(after);
@@ -244,21 +249,19 @@ class Descent {
     LanedTables made{Tables(links_.switches() * targets_.addresses, kNoPort),
                      std::vector<std::uint8_t>(targets_.addresses, 0)};
     RoutedTraffic& traffic = routing.traffic;
-    for (std::size_t d = 0; d < traffic.destinations(); ++d) {
-      check_interruption();
+    for (const std::size_t d : InParts(traffic.destinations())) {
       reach_from_the_rest(traffic, d);
       made.lane[traffic.to(d).address] = routing.lane[d];
     }
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      check_interruption();
-      PortNumber* row = made.tables.data() + s * targets_.addresses;
-      for (std::size_t d = 0; d < traffic.destinations(); ++d) {
-        const Destination& to = traffic.to(d);
-        const LinkId link = traffic.out(d, s);
-        if (link != kNoLink) row[to.address] = links_.port(link);
-        if (s == traffic.at(d)) row[to.address] = fabric_.host_port(to.host);
-      }
-    }
+    for_each_in_tiles(links_.switches(), traffic.destinations(),
+                      [&](std::size_t at, std::size_t d) {
+                        const auto s = static_cast<SwitchId>(at);
+                        const Destination& to = traffic.to(d);
+                        PortNumber& entry = made.tables[s * targets_.addresses + to.address];
+                        const LinkId link = traffic.out(d, s);
+                        if (link != kNoLink) entry = links_.port(link);
+                        if (s == traffic.at(d)) entry = fabric_.host_port(to.host);
+                      });
     reach_switches(fabric_, links_, targets_, made.tables);
     return made;
   }

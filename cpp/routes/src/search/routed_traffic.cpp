@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/tiles.hpp"
 
 namespace contend {
 
@@ -64,14 +64,14 @@ void RoutedTraffic::find_parts() {
 
 void RoutedTraffic::adopt(const Fabric& fabric, const Tables& tables) {
   const std::size_t addresses = tables.size() / fabric.switches();
-  for (SwitchId s = 0; s < fabric.switches(); ++s) {
-    const PortNumber* row = tables.data() + s * addresses;
-    for (std::size_t d = 0; d < to_.size(); ++d) {
-      set(d, s, s == at_[d] ? kNoLink : links_->by_port(s, row[to_[d].address]));
-    }
-  }
-  for (std::size_t d = 0; d < to_.size(); ++d) {
-    check_interruption();
+  Progress passes(2);
+  for_each_in_tiles(to_.size(), fabric.switches(), [&](std::size_t d, std::size_t at) {
+    const auto s = static_cast<SwitchId>(at);
+    const PortNumber port = tables[s * addresses + to_[d].address];
+    set(d, s, s == at_[d] ? kNoLink : links_->by_port(s, port));
+  });
+  passes.done();
+  for (const std::size_t d : InParts(to_.size())) {
     add(d);
   }
 }
@@ -103,8 +103,7 @@ std::uint64_t RoutedTraffic::mean_price() const {
 
 double RoutedTraffic::collisions() {
   double sum = 0;
-  for (std::size_t d = 0; d < to_.size(); ++d) {
-    check_interruption();
+  for (const std::size_t d : InParts(to_.size())) {
     remove(d);
     sum += static_cast<double>(cost(d));
     add(d);

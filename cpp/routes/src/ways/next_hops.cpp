@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/checks/unreachable.hpp"
 #include "set_numbers.hpp"
 
@@ -93,7 +93,8 @@ class Search {
   void by_cables(std::span<const SwitchId> to) {
     for (const SwitchId end : to) distance_[end] = 0;
     order_.assign(to.begin(), to.end());
-    for (std::size_t next = 0; next < order_.size(); ++next) {
+    // The farthest switches, which are most of them in trees, lead to none that is not known yet.
+    for (std::size_t next = 0; next < order_.size() && order_.size() < distance_.size(); ++next) {
       const SwitchId s = order_[next];
       for_each_channel(s, [&](ChannelId, SwitchId peer) {
         if (distance_[peer] != kFar) return;
@@ -152,8 +153,7 @@ WaysToSome ways_to_some(const Fabric& fabric, std::span<const std::vector<Switch
   Search search(fabric, measure);
   const std::size_t switches = fabric.switches();
   ways.set_of.assign(ends.size() * switches, 0);
-  for (std::size_t row = 0; row < ends.size(); ++row) {
-    check_interruption();
+  for (const std::size_t row : InParts(ends.size())) {
     search.start(ends[row]);
     ways.order.insert(ways.order.end(), search.order().begin(), search.order().end());
     ways.first_of_row.push_back(ways.order.size());
@@ -170,6 +170,23 @@ std::vector<std::uint32_t> NextHops::source_number(std::size_t switches) const {
   return number;
 }
 
+/// Throws UnreachableError where no way joins two of the hosts. Ways lead back as they lead there,
+/// so it is enough to look from one leaf.
+static void expect_joined(const Fabric& fabric, std::span<const HostId> hosts,
+                          std::span<const SwitchId> leaves, const Measure& measure) {
+  if (leaves.empty()) return;
+  Search search(fabric, measure);
+  search.start(leaves.first(1));
+  const auto is_far = [&](HostId host) { return search.hops(fabric.host_switch(host)) == kFar; };
+  const auto from = std::find_if(hosts.begin(), hosts.end(), is_far);
+  if (from == hosts.end()) return;
+  const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId host) {
+    return fabric.host_switch(host) == leaves.front();
+  });
+  const SwitchId s = fabric.host_switch(*from);
+  throw UnreachableError(*there, 0, s, s, "has no way there");
+}
+
 NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* rest,
                    std::span<const std::uint32_t> group) {
   NextHops next;
@@ -183,27 +200,36 @@ NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* re
   const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
   for (const HostId host : places.hosts) next.row_of.push_back(number[fabric.host_switch(host)]);
 
+  const Measure measure = measure_of(rest, group);
+  expect_joined(fabric, hosts, leaves, measure);
+  const std::size_t switches = fabric.switches();
+  next.set_of.assign(leaves.size() * switches, 0);
+  // Each thread numbers the sets that it meets in a run of leaves.
+  const std::size_t runs = std::min(static_cast<std::size_t>(thread_count()), leaves.size());
+  const auto begin = [&](std::size_t run) { return leaves.size() * run / runs; };
+  std::vector<NextHops> found(runs);
+  in_parallel(static_cast<int>(runs), runs, 1, [&](const Pieces& pieces) {
+    for (const std::size_t run : pieces) {
+      SetNumbers sets(found[run]);
+      Search search(fabric, measure);
+      for (const std::size_t k : InParts(begin(run + 1) - begin(run))) {
+        const std::size_t leaf = begin(run) + k;
+        search.start({&leaves[leaf], 1});
+        for (const SwitchId source : leaves) {
+          found[run].hops = std::max<std::size_t>(found[run].hops, search.hops(source));
+        }
+        search.find_sets(sets, std::span(next.set_of).subspan(leaf * switches, switches));
+      }
+    }
+  });
+  // In the order of leaves, so that numbers do not depend on who met what.
   SetNumbers sets(next);
-  Search search(fabric, measure_of(rest, group));
-  next.set_of.assign(leaves.size() * fabric.switches(), 0);
-  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-    check_interruption();
-    search.start({&leaves[leaf], 1});
-    const auto is_far = [&](SwitchId s) { return search.hops(s) == kFar; };
-    if (std::any_of(leaves.begin(), leaves.end(), is_far)) {
-      const auto from = std::find_if(hosts.begin(), hosts.end(),
-                                     [&](HostId host) { return is_far(fabric.host_switch(host)); });
-      const auto there = std::find_if(hosts.begin(), hosts.end(), [&](HostId host) {
-        return fabric.host_switch(host) == leaves[leaf];
-      });
-      const SwitchId s = fabric.host_switch(*from);
-      throw UnreachableError(*there, 0, s, s, "has no way there");
+  for (std::size_t run = 0; run < runs; ++run) {
+    next.hops = std::max(next.hops, found[run].hops);
+    const std::vector<std::uint32_t> known = sets.numbers(found[run]);
+    for (std::size_t k = begin(run) * switches; k < begin(run + 1) * switches; ++k) {
+      next.set_of[k] = known[next.set_of[k]];
     }
-    for (const SwitchId source : leaves) {
-      next.hops = std::max<std::size_t>(next.hops, search.hops(source));
-    }
-    search.find_sets(sets,
-                     std::span(next.set_of).subspan(leaf * fabric.switches(), fabric.switches()));
   }
   return next;
 }

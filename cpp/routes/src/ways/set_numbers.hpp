@@ -51,6 +51,18 @@ class SetNumbers {
     return set;
   }
 
+  /// By set of others: its number among these, those that are new in their order.
+  std::vector<std::uint32_t> numbers(const NextHops& others) {
+    std::vector<std::uint32_t> found{0};
+    std::vector<ChannelId> channels;
+    for (std::uint32_t set = 1; set + 1 < others.first.size(); ++set) {
+      const std::span<const ChannelId> members = others.of_set(set);
+      channels.assign(members.begin(), members.end());
+      found.push_back(number(channels));
+    }
+    return found;
+  }
+
  private:
   NextHops& next_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -42,8 +43,8 @@ from contend.congestion.simulation.totals import Totals
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
+from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import make_resolver
-from contend.shown import FineProgress, Progress, shown_progress
 from contend.units import parse_rate, parse_share, valued
 
 # Routes, pattern, slots, ranks of each and whether they are drawn; seed, first sample, their number
@@ -135,7 +136,7 @@ def simulate(
     workers = thread_count(threads, communicator)
     try:
         with shown_progress(progress, fabric.name, "samples") as tell:
-            count.run(workers, communicator, tell, told_within=progress is True)
+            count.run(workers, communicator, tell, told_within=not callable(progress))
         if asked:
             count.see_users(asked, workers, communicator)
     except (KeyboardInterrupt, SystemExit) as reason:
@@ -200,8 +201,9 @@ class _Count:
         bandwidth = np.zeros(0)
         for first, size in self._plan.batches(self._batch_size()):
             expected = self._plan.expected(bandwidth)
-            tell = partial(_tell_part, progress, first, size, expected) if told_within else None
-            self.total.add(self._batch(first, size, threads, communicator, tell))
+            tell = partial(_tell_part, progress, first, size, expected)
+            with told(tell) if told_within else nullcontext():
+                self.total.add(self._batch(first, size, threads, communicator))
             bandwidth = self.total.bandwidth
             progress(self.total.samples, self._plan.expected(bandwidth))
             if self._plan.reached(bandwidth):
@@ -219,18 +221,13 @@ class _Count:
         return min(max((1 << 25) // max(work, 1), least), 1 << 16)
 
     def _batch(
-        self,
-        first: int,
-        size: int,
-        threads: int,
-        communicator: Communicator | None,
-        tell: Callable[[float], None] | None,
+        self, first: int, size: int, threads: int, communicator: Communicator | None
     ) -> list[dict[str, Any]]:
         """Results of one batch, in the order of samples: one for every process."""
         begin, end = part_of(first, size, communicator)
         return gather(
             communicator,
-            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place, tell),
+            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place),
         )
 
     def see_users(

@@ -13,6 +13,7 @@ from contend.congestion.processes import thread_count
 from contend.congestion.rates import link_rates
 from contend.fabric import Fabric
 from contend.placement import Placement
+from contend.progress import step
 from contend.routes import make_resolver
 
 
@@ -80,10 +81,11 @@ def slowest_rounds(
     if resolver.unit > 1 or resolver.splits:
         return None
     rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
-    congestion, time = _core.slowest_rounds(
-        *(resolver, parsed.core, seating.slots, seating.ranks_per_slot),
-        *(thread_count(threads, None), rates.by_place),
-    )
+    with step(f"{parsed.name} on {fabric.name}"):
+        congestion, time = _core.slowest_rounds(
+            *(resolver, parsed.core, seating.slots, seating.ranks_per_slot),
+            *(thread_count(threads, None), rates.by_place),
+        )
     return SlowestRounds(
         pattern=parsed.name,
         round_max_congestion=congestion.astype(np.float64),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import Fabric, made_of
+from contend.progress import step
 from contend.routes.computed.shapes import complete_tree
 from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.room import expect_room
@@ -64,7 +65,8 @@ class ComputedRoutes(Routes):
         """
         instead = "contend simulate needs none, unless --plot asks for a page (.html)"
         expect_room(self.made_for, instead=lambda: instead)
-        return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
+        with step(f"tables of {self.made_for.name} by {self.engine}"):
+            return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """What the tables say, in which no entry has a group."""

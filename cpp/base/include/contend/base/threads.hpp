@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -29,7 +32,10 @@ inline int thread_count(int wanted = 0) {
 /// of the threads has failed.
 class SharedWork {
  public:
-  SharedWork(std::size_t count, std::size_t chunk) : count_(count), chunk_(chunk) {}
+  SharedWork(std::size_t count, std::size_t chunk, int threads)
+      : count_(count),
+        chunk_(chunk),
+        runs_((count + chunk - 1) / chunk, static_cast<std::uint64_t>(threads)) {}
 
   std::size_t count() const { return count_; }
   const std::atomic<bool>& ended() const { return ended_; }
@@ -40,6 +46,9 @@ class SharedWork {
     end = std::min(first + chunk_, count_);
     return first;
   }
+
+  /// A run is done.
+  void done() { runs_.done(); }
 
   /// In a handler of exceptions: keeps what was thrown first, and ends the work of all.
   void fail() {
@@ -54,6 +63,7 @@ class SharedWork {
  private:
   std::size_t count_;
   std::size_t chunk_;
+  Progress runs_;  ///< of the thread that shares the work out
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
@@ -72,23 +82,36 @@ class Pieces {
   struct End {};
   class Iterator {
    public:
-    explicit Iterator(SharedWork& work) : work_(work), piece_(work.take(end_)) { look(); }
+    explicit Iterator(SharedWork& work) : work_(work) {
+      take();
+      look();
+    }
     std::size_t operator*() const { return piece_; }
     Iterator& operator++() {
-      if (++piece_ == end_) piece_ = work_.take(end_);
+      run_->done();
+      if (++piece_ == end_) {
+        work_.done();
+        take();
+      }
       look();
       return *this;
     }
     bool operator!=(End) const { return piece_ != work_.count(); }
 
    private:
+    void take() {
+      run_.reset();
+      piece_ = work_.take(end_);
+      run_.emplace(end_ - piece_);
+    }
     void look() const {
       if (piece_ != work_.count()) check_interruption();
     }
 
     SharedWork& work_;
     std::size_t end_ = 0;
-    std::size_t piece_;
+    std::size_t piece_ = 0;
+    std::optional<Progress> run_;
   };
   Iterator begin() const { return Iterator(work_); }
   End end() const { return {}; }
@@ -104,10 +127,10 @@ class Pieces {
 /// is thrown again here: an exception that left a parallel region would end the program.
 template <class Work>
 void in_parallel(int threads, std::size_t count, std::size_t chunk, const Work& work) {
-  SharedWork shared(count, chunk);
   const std::size_t runs = count / chunk + (count % chunk > 0 ? 1 : 0);
   const int used = static_cast<int>(
       std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(std::max(threads, 1))));
+  SharedWork shared(count, chunk, used);
 #pragma omp parallel num_threads(used)
   {
     try {

@@ -77,34 +77,15 @@ struct BatchResult {
   double counting_seconds = 0;
 };
 
-/// How much of a batch is done, for who looks while it runs.
-class BatchProgress {
- public:
-  /// From 0 to 1.
-  double share() const {
-    return static_cast<double>(done_.load(std::memory_order_relaxed)) /
-           static_cast<double>(steps_.load(std::memory_order_relaxed));
-  }
-  /// Before the first step of so many.
-  void begin(std::uint64_t steps) { steps_ = steps > 0 ? steps : 1; }
-  void step(std::uint64_t steps) { done_.fetch_add(steps, std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> steps_{1};
-  std::atomic<std::uint64_t> done_{0};
-};
-
 /// Runs a batch on `threads` threads (0: as many as there are; four a core at most). `rate`: bytes
 /// per second of every channel, between switches, then injection and ejection by place; empty where
 /// all carry the same. Throws Error when pattern, places and rates do not fit together, or when an
-/// enumeration asks for an outcome that does not exist. `progress`, if any, is told of every piece
-/// of messages, and of exchanges at the end.
+/// enumeration asks for an outcome that does not exist.
 ///
 /// Cost per message: one draw, one route lookup, one increment and one load per channel; with rates
 /// two more loads and a multiplication per channel.
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                     const Samples& samples, int threads, std::span<const double> rate = {},
-                     BatchProgress* progress = nullptr);
+                     const Samples& samples, int threads, std::span<const double> rate = {});
 
 /// What the slowest message of every round meets, where nothing is drawn.
 struct SlowestRounds {

@@ -184,7 +184,9 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
     next.begin_at(sources);
     for (const std::size_t worker : pieces) {
       const std::size_t stop = all.size() * (worker + 1) / workers;
-      for (std::size_t at = all.size() * worker / workers; at < stop;) {
+      std::size_t at = all.size() * worker / workers;
+      Progress progress(stop - at);
+      while (at < stop) {
         const auto block = all.subspan(at, std::min(ForwardingBlock::kBlock, stop - at));
         next.look_up(block);
         for (std::size_t i = 0; i < block.size(); ++i) {
@@ -196,6 +198,7 @@ void for_each_in_tree(const Fabric& fabric, const TableView& tables,
           visit(worker, block[i], tree, next.steps(i));
         }
         at += block.size();
+        progress.done(block.size());
       }
     }
   });
