@@ -148,6 +148,7 @@ class Carrier {
   std::vector<double> port_free_;     ///< by place
   Crowds crowds_;
   Processors processors_;
+  std::uint64_t ended_ = 0;  ///< sends and receives
   Outcome outcome_;
 };
 

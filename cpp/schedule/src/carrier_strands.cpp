@@ -103,6 +103,7 @@ bool Carrier::is_over(const Strand& strand, std::uint64_t first, std::uint64_t o
 /// A send or receive has ended.
 void Carrier::complete(std::uint64_t operation, std::uint32_t index) {
   done_[operation] = 1;
+  ++ended_;
   outcome_.operation_end[operation] = now_;
   Strand& strand = strands_[index];
   ++strand.ended;

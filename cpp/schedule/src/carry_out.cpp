@@ -6,7 +6,7 @@
 
 #include "carrier.hpp"
 #include "contend/base/error.hpp"
-#include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -90,8 +90,13 @@ Outcome Carrier::carry_out() {
     events_.push(costs_.start.empty() ? 0 : costs_.start[rank_of(strand)], Event::Kind::begin,
                  strand);
   }
+  Progress transfers(2 * matches_.size());
+  std::uint64_t told = 0;
   for (std::uint64_t step = 0;; ++step) {
-    if (step % kSteps == 0) check_interruption();
+    if (step % kSteps == 0) {
+      transfers.done(ended_ - std::exchange(told, ended_));
+      check_interruption();
+    }
     for (Job job; processors_.next(job);) work(job);
     if (flows_.changed() && (events_.empty() || events_.next_time() > touched_at_ + kTogether)) {
       share_out();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from contend.placement import parse
 from contend.prediction.calibration import Calibration, costs_of
 from contend.prediction.conditions import PredictionConditions, fastest_port
 from contend.prediction.predicting import LIBRARY, Prediction, predict_alltoall
+from contend.progress import Progress, shown_progress
 from contend.runs import CellSummary, Run
 from contend.schedule import Exchange, suited
 from contend.shown import Shown
@@ -129,6 +131,7 @@ def predict(
     rate: float | str | None = None,
     buffer: int | str | None = None,
     measured: str | Path | Run | None = None,
+    progress: bool | Progress = False,
 ) -> Predictions:
     """Predicts how long all-to-alls take on a fabric, as ``contend measure`` measures them.
 
@@ -146,8 +149,10 @@ def predict(
         buffer: bytes that wait for a channel at most, or words such as ``1MiB``; None for the
             calibration's.
         measured: a run of ``contend measure alltoall``, or its folder, to stand beside.
+        progress: True shows a bar; a function is told how many cells are done, of how many.
 
     Raises:
+        MissingError: memory is short for the messages.
         UsageError: for what does not fit together.
         ShortfallError: the run has none of these algorithms and sizes.
     """
@@ -170,16 +175,17 @@ def predict(
         rate=fastest_port(fabric, costs, valued(rate, parse_rate)),
         buffer=costs.buffer if most is None else most,
     )
-    cells = tuple(
-        predict_alltoall(name, Exchange(count, size), where)
-        for name in _names(algorithms, count)
-        for size in _sizes(bytes)
-    )
+    asked = list(product(_names(algorithms, count), _sizes(bytes)))
+    cells: list[Prediction] = []
+    with shown_progress(progress, fabric.name, "cells") as tell:
+        for name, size in asked:
+            tell(len(cells), len(asked))
+            cells.append(predict_alltoall(name, Exchange(count, size), where))
     comparison = None
     if measured is not None:
         run = measured if isinstance(measured, Run) else Run.load(Path(measured))
-        comparison = beside_measured(cells, run)
-    return Predictions(cells, where, placed.name, comparison)
+        comparison = beside_measured(tuple(cells), run)
+    return Predictions(tuple(cells), where, placed.name, comparison)
 
 
 def _path(given: str | Path | None) -> Path | None:

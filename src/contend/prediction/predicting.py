@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,11 +12,14 @@ from contend.congestion import MessageCongestion, heat, message_congestion
 from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import courses
+from contend.progress import step
+from contend.routes.room import expect_memory
 from contend.runs import port_limit
 from contend.schedule import (
     DIRECT,
     MEMBERS,
     ROUTED,
+    WAITS,
     Action,
     Course,
     Exchange,
@@ -25,8 +27,11 @@ from contend.schedule import (
     alltoall,
     choose,
 )
+from contend.units import format_bytes
 
 _MANY = 3
+# Bytes that a message takes, from its schedule to its end.
+_OF_A_MESSAGE = 460
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,6 @@ def worst_piling(
 LIBRARY = "library"
 DRAWS = 5
 """How often a cell is carried out, each time with other starts of its ranks."""
-_WAITS = (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL)
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
 
     Raises:
         UsageError: no such algorithm, not for so many ranks, or hosts without routes.
+        MissingError: memory is short for the messages.
     """
     calibration = where.calibration
     name = algorithm
@@ -167,17 +172,27 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
         copy_per_byte=calibration.copy_per_byte_s,
         phases=where.phases if name in ROUTED else None,
     )
+    if name in DIRECT:
+        messages = exchange.ranks * (exchange.ranks - 1)
+        expect_memory(
+            _OF_A_MESSAGE * messages,
+            f"{name} between {exchange.ranks:,} ranks has {messages:,} messages, which need",
+            instead=lambda: "take fewer ranks, or contend predict collectives",
+        )
     schedule = alltoall(name, exchange)
 
     def went(costs: Calibration, draws: int) -> list[Course]:
         cables = replace(where, calibration=costs).cables
-        return courses(costs, where.fabric, schedule, where.hosts, cables=cables, draws=draws)
+        with step(f"{name}, {format_bytes(exchange.size)}"):
+            return courses(costs, where.fabric, schedule, where.hosts, cables=cables, draws=draws)
 
     drawn = went(calibration, DRAWS)
     seconds = [course.seconds for course in drawn]
     # The first draw with all costs at either end of their intervals tells what these leave open.
     off = [1.0, *(went(costs, 1)[0].seconds / seconds[0] for costs in calibration.ends)]
-    counts = _count(_rounds(schedule, phased=name in DIRECT and name in MEMBERS), where)
+    rounds = _rounds(schedule, phased=name in DIRECT and name in MEMBERS)
+    with step(f"rounds of {name}") as tell:
+        counts = _count(rounds, where, tell)
     hottest = int(np.argmax(heat(drawn[0].channel_bytes, where.rates)))
     return Prediction(
         algorithm=algorithm,
@@ -205,7 +220,9 @@ class _Counts:
     piling: Piling | None
 
 
-def _count(rounds: Sequence[_Round], where: PredictionConditions) -> _Counts:
+def _count(
+    rounds: Sequence[_Round], where: PredictionConditions, tell: Callable[[float], None]
+) -> _Counts:
     """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1).
 
     Where channels differ in rate, with the least of rate over load.
@@ -215,7 +232,8 @@ def _count(rounds: Sequence[_Round], where: PredictionConditions) -> _Counts:
     stretch = largest.gap_per_byte_s.value * where.calibration.wire_Bps
     latency = largest.latency_s.value + 2 * largest.overhead_s.value
     seconds, worst = 0.0, None
-    for source, target, size in rounds:
+    for number, (source, target, size) in enumerate(rounds):
+        tell(number / len(rounds))
         congestion = message_congestion(where.fabric, hosts[source], hosts[target])
         slowdown = _slowdown(congestion, where, hosts[source], hosts[target])
         seconds += latency + stretch * float((slowdown * size).max()) / where.rate
@@ -246,24 +264,30 @@ def _rounds(schedule: Schedule, *, phased: bool) -> Sequence[_Round]:
     The sends of a rank between two waits belong to one round; messages without bytes to none. Where
     ranks may sit a phase out, messages have their phase's tag, and those of a tag are a round.
     """
-    rounds: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
-    for strand, first in enumerate(schedule.begin[:-1].tolist()):
-        number, sent = 0, False
-        for operation in range(first, int(schedule.begin[strand + 1])):
-            action, size = schedule.action[operation], float(schedule.amount[operation])
-            if action == Action.SEND and size > 0:
-                source = int(schedule.rank_of_strand[strand])
-                target = int(schedule.rank_of_strand[schedule.peer[operation]])
-                place = int(schedule.tag[operation]) if phased else number
-                rounds[place].append((source, target, size))
-                sent = True
-            elif action in _WAITS and sent:
-                number, sent = number + 1, False
-    return [
-        (
-            np.array([source for source, _, _ in messages]),
-            np.array([target for _, target, _ in messages]),
-            np.array([size for _, _, size in messages]),
-        )
-        for _, messages in sorted(rounds.items())
-    ]
+    sends = (schedule.action == Action.SEND) & (schedule.amount > 0)
+    begin = schedule.begin.astype(np.int64)
+    strand = np.repeat(np.arange(len(schedule.begin) - 1), np.diff(begin))
+    at = np.flatnonzero(sends)
+    number = schedule.tag[at].astype(np.int64) if phased else _turns(schedule, strand, sends)[at]
+    order = np.argsort(number, kind="stable")
+    ends = np.flatnonzero(np.diff(number[order])) + 1
+    source = schedule.rank_of_strand[strand[at]].astype(np.int64)
+    target = schedule.rank_of_strand[schedule.peer[at]].astype(np.int64)
+    columns = (source, target, schedule.amount[at])
+    rounds = zip(*(np.split(column[order], ends) for column in columns), strict=True)
+    return list(rounds) if len(at) else []
+
+
+def _turns(
+    schedule: Schedule, strand: NDArray[np.int64], sends: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """How often a strand had sent and then waited before each of its operations."""
+    waits = np.flatnonzero(np.isin(schedule.action, WAITS))
+    sent = np.append(0, np.cumsum(sends))
+    first = schedule.begin[:-1].astype(np.int64)
+    # What had been sent at the wait before, or when the strand began.
+    before = np.maximum(np.append(0, waits[:-1]), first[strand[waits]])
+    turned = np.zeros(len(strand) + 1, dtype=np.int64)
+    turned[waits + 1] = sent[waits] > sent[before]
+    turns = np.cumsum(turned)[:-1]
+    return turns - turns[first[strand]]

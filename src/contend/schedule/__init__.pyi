@@ -21,6 +21,7 @@ from .phases import ROUTES as ROUTES
 from .phases import Phases as Phases
 from .phases import phases_by_routes as phases_by_routes
 from .phases import write_routes as write_routes
+from .schedule import WAITS as WAITS
 from .schedule import Action as Action
 from .schedule import Member as Member
 from .schedule import Operation as Operation

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
+from contend.progress import step
 from contend.schedule.algorithms import dissemination
 from contend.schedule.direct import DIRECT, RADIX, ROUTED, WIDTH
 from contend.schedule.phases import Phases
@@ -281,6 +282,8 @@ def alltoall(algorithm: str, exchange: Exchange) -> Schedule:
     if algorithm == _IN_FLIGHT:
         return Schedule.of(_in_flight(exchange))
     members = all_members(exchange.ranks)
-    for member in members:
-        MEMBERS[algorithm](member, exchange)
+    with step(f"schedule of {algorithm}") as tell:
+        for member in members:
+            MEMBERS[algorithm](member, exchange)
+            tell((member.rank + 1) / len(members))
     return Schedule.of([member.strand for member in members])

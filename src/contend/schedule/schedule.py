@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -24,7 +25,8 @@ class Action(IntEnum):
     ELAPSE = 6
 
 
-_WAITS = (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL)
+WAITS = (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL)
+"""What a rank does before it goes on."""
 
 
 @dataclass
@@ -38,10 +40,14 @@ class Strand:
     """
 
     rank: int
-    _operations: list[tuple[int, int, int, float]] = field(default_factory=list)
+    # Columns of numbers: an all-to-all has millions of operations.
+    _action: array[int] = field(default_factory=lambda: array("B"))
+    _peer: array[int] = field(default_factory=lambda: array("I"))
+    _tag: array[int] = field(default_factory=lambda: array("i"))
+    _amount: array[float] = field(default_factory=lambda: array("d"))
 
     def __len__(self) -> int:
-        return len(self._operations)
+        return len(self._action)
 
     def compute(self, seconds: float) -> None:
         """Keeps the rank's processor busy."""
@@ -78,13 +84,16 @@ class Strand:
             self.wait(request)
 
     def _add(self, action: Action, peer: int = 0, tag: int = 0, amount: float = 0.0) -> int:
-        self._operations.append((action, peer, tag, amount))
-        return len(self._operations) - 1
+        self._action.append(action)
+        self._peer.append(peer)
+        self._tag.append(tag)
+        self._amount.append(amount)
+        return len(self._action) - 1
 
     @property
-    def operations(self) -> Sequence[tuple[int, int, int, float]]:
-        """Action, peer, tag and amount of every operation."""
-        return self._operations
+    def columns(self) -> tuple[array[int], array[int], array[int], array[float]]:
+        """Action, peer, tag and amount of every operation, a column each."""
+        return self._action, self._peer, self._tag, self._amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +120,15 @@ class Schedule:
     @classmethod
     def of(cls, strands: Sequence[Strand]) -> Schedule:
         """The schedule of strands, which are numbered in this order."""
-        operations = [operation for strand in strands for operation in strand.operations]
-        action, peer, tag, amount = zip(*operations, strict=True) if operations else ((),) * 4
+        columns = zip(*(strand.columns for strand in strands), strict=True)
+        action, peer, tag, amount = map(np.concatenate, columns)
         return cls(
             rank_of_strand=np.array([strand.rank for strand in strands], dtype=np.uint32),
             begin=np.array([0, *accumulate(map(len, strands))], dtype=np.uint64),
-            action=np.array(action, dtype=np.uint8),
-            peer=np.array(peer, dtype=np.uint32),
-            tag=np.array(tag, dtype=np.int32),
-            amount=np.array(amount, dtype=np.float64),
+            action=action,
+            peer=peer,
+            tag=tag,
+            amount=amount,
         )
 
     @property
@@ -130,7 +139,7 @@ class Schedule:
     @cached_property
     def sent_at_once(self) -> int:
         """Messages that a strand sends before it first waits, the most of any."""
-        waits = np.flatnonzero(np.isin(self.action, _WAITS))
+        waits = np.flatnonzero(np.isin(self.action, WAITS))
         first, end = self.begin[:-1].astype(np.int64), self.begin[1:].astype(np.int64)
         until = np.append(waits, len(self.action))[np.searchsorted(waits, first)]
         sends = np.append(0, np.cumsum(self.action == Action.SEND))

@@ -191,5 +191,6 @@ def alltoall(
         rate=rate,
         buffer=buffer,
         measured=measured,
+        progress=True,
     )
     return report.prediction_document(found)
