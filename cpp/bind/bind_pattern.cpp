@@ -67,6 +67,12 @@ void bind_pattern(nb::module_& m) {
   add(
       "make_shift", [](Rank p, Rank distance) -> Shared { return make_shift(p, distance); }, ranks,
       nb::arg("distance"));
+  add(
+      "make_shifts",
+      [](Rank p, const Vector<std::uint32_t>& distances) -> Shared {
+        return make_shifts(p, as_vector(distances));
+      },
+      ranks, nb::arg("distances"));
   add("make_all_shifts", [](Rank p) -> Shared { return make_all_shifts(p); }, ranks);
   add("make_dissemination", [](Rank p) -> Shared { return make_dissemination(p); }, ranks);
   add("make_pipeline", [](Rank p) -> Shared { return make_pipeline(p); }, ranks);

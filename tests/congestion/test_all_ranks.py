@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import contend
-from contend.congestion import Collectives, collectives, simulate
+from contend.congestion import Collectives, all_ranks, collectives, simulate
 from contend.cure import engines
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.pattern import shift_distances
 
 HDR = 25e9
 
@@ -110,12 +111,29 @@ def test_one_host_is_refused() -> None:
         collectives(_narrow(), hosts=1, ranks_per_host=4)
 
 
-def test_progress_is_told_of_batches_too() -> None:
-    told: list[tuple[int, int]] = []
-    fabric = contend.load("fattree2:8", route="ecmp")
-    collectives(fabric, progress=lambda done, expected: told.append((done, expected)))
-    assert {expected for _, expected in told} == {5}
-    done = [each for each, _ in told]
-    assert done == sorted(done)
-    # At the beginning of each pattern, and after every batch of its samples.
-    assert len(told) >= 10
+@pytest.mark.parametrize("engine", ["dmodk", "ecmp", "adaptive"])
+def test_some_shifts_stand_for_all(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all take hours, those that are counted tell what each takes and the worst of them."""
+    fabric = contend.load("xgft:2;4,8;1,2", route=engine)
+    for bound in ("_FOLLOWED", "_DRAWN", "_SOLVED"):
+        monkeypatch.setattr(all_ranks, bound, 5 * 32)
+    some = collectives(fabric)
+    assert some.shifts == 5
+    counted = contend.simulate(fabric, "shifts:5", placement="linear", precision=0.01)
+    times = counted.round_max_congestion
+    by_shifts = next(one for one in some.operations if one.name.endswith("shift by shift"))
+    assert by_shifts.rounds == 31
+    assert by_shifts.congestion == pytest.approx(31 * times.mean())
+    worst = next(one for one in some.operations if one.name.startswith("the worst shift"))
+    assert worst.congestion == pytest.approx(times.max())
+    assert some.worst_shift == shift_distances(32, 5)[times.argmax()]
+    assert f"by {some.worst_shift}" in worst.name
+    [table] = some.document().tables
+    assert "5 of 31 shifts counted" in table.note
+
+
+def test_all_shifts_are_counted_where_they_are_few() -> None:
+    found = collectives(contend.load("fig1", route="dmodk"))
+    assert found.shifts == 15
+    [table] = found.document().tables
+    assert "counted" not in table.note

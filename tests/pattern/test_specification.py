@@ -71,6 +71,8 @@ def test_messages_by_hand(spec: str, ranks: int, expected: list[tuple[int, int]]
     ("spec", "rounds"),
     [
         ("shifts", 11),
+        ("shifts:3", 3),
+        ("shifts:11", 11),
         ("dissemination", 4),
         ("recursive-doubling", 5),
         ("tree", 4),

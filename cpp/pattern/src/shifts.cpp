@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "contend/pattern/fixed_patterns.hpp"
 #include "mapped_pattern.hpp"
 
@@ -22,18 +26,30 @@ struct Ahead {
 
 template <class Distance>
 std::unique_ptr<Pattern> shifted(Rank ranks, std::uint32_t rounds, Distance distance) {
-  return mapped(ranks, rounds, Ahead<Distance>{ranks, distance});
+  return mapped(ranks, rounds, Ahead<Distance>{ranks, std::move(distance)});
+}
+
+void need_distance(Rank ranks, Rank distance) {
+  if (distance == 0 || distance >= ranks) {
+    throw Error("a shift between 1 and " + std::to_string(ranks - 1) + ", got " +
+                std::to_string(distance));
+  }
 }
 
 }  // namespace
 
 std::unique_ptr<Pattern> make_shift(Rank ranks, Rank distance) {
   need_ranks(ranks, 2);
-  if (distance == 0 || distance >= ranks) {
-    throw Error("a shift between 1 and " + std::to_string(ranks - 1) + ", got " +
-                std::to_string(distance));
-  }
+  need_distance(ranks, distance);
   return shifted(ranks, 1, [=](std::uint32_t) { return distance; });
+}
+
+std::unique_ptr<Pattern> make_shifts(Rank ranks, std::vector<Rank> distances) {
+  need_ranks(ranks, 2);
+  for (const Rank distance : distances) need_distance(ranks, distance);
+  const auto rounds = static_cast<std::uint32_t>(distances.size());
+  return shifted(ranks, rounds,
+                 [each = std::move(distances)](std::uint32_t round) { return each[round]; });
 }
 
 std::unique_ptr<Pattern> make_all_shifts(Rank ranks) {

@@ -57,6 +57,8 @@ const std::vector<Family>& families() {
       {"shift", 2, [](Rank p) { return make_shift(p, p - 1); }, one, [](Rank p) { return p; }},
       {"shifts", 2, make_all_shifts, [](Rank p) { return p - 1; },
        [](Rank p) { return p * (p - 1); }},
+      {"two shifts", 2, [](Rank p) { return make_shifts(p, {p - 1, 1}); }, [](Rank) { return 2; },
+       [](Rank p) { return 2 * p; }},
       {"dissemination", 2, make_dissemination, ceil_log2, [](Rank p) { return p * ceil_log2(p); }},
       {"recursive doubling", 2, make_recursive_doubling,
        [](Rank p) { return ceil_log2(core_of(p)) + (is_power_of_two(p) ? 0 : 2); },
@@ -135,8 +137,8 @@ TEST_CASE("the first ranks alone send what they send among all, where all send a
       }
     }
   }
-  // Shift, shifts, dissemination and tornado.
-  CHECK(found == 4);
+  // Shift, shifts of all and of two distances, dissemination and tornado.
+  CHECK(found == 5);
 }
 
 TEST_CASE("too few ranks are refused") {

@@ -41,6 +41,14 @@ TEST_CASE("shifts") {
   CHECK_THROWS_AS(contend::make_shift(5, 5), contend::Error);
 }
 
+TEST_CASE("some shifts are those of their distances") {
+  const auto some = contend::make_shifts(5, {4, 2});
+  REQUIRE(some->rounds() == 2);
+  CHECK(round_of(*some, 0) == round_of(*contend::make_shift(5, 4), 0));
+  CHECK(round_of(*some, 1) == round_of(*contend::make_shift(5, 2), 0));
+  CHECK_THROWS_AS(contend::make_shifts(5, {1, 5}), contend::Error);
+}
+
 TEST_CASE("all shifts together are every pair once") {
   const auto shifts = contend::make_all_shifts(6);
   std::set<std::pair<Rank, Rank>> seen;

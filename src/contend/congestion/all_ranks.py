@@ -14,14 +14,19 @@ from contend.congestion.simulation.simulation import Simulation
 from contend.congestion.simulation.slowest_rounds import SlowestRounds, slowest_rounds
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.pattern import shift_distances
 from contend.placement import HostChoice, seats_by_server
-from contend.shown import Progress, Shown, shown_progress
+from contend.progress import Progress, shown_progress
+from contend.shown import Shown
 from contend.units import parse_rate, rate_of, valued
 
 # Of what is drawn: random placements, hashed routes.
 _PRECISION = 0.01
 _ALL = slice(None)
 _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
+# Messages of shifts: some minutes of one core. Fewer where they are counted several times, for
+# routes that are drawn, or where a round is solved as a whole.
+_FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 25, 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,7 @@ class Collectives(Shown, told="collectives_document"):
         ranks: how many.
         hosts: on how many hosts.
         worst_shift: the distance at which a shift takes longest; 0 without operations.
+        shifts: distances that were counted: all, or what takes minutes of them, evenly spread.
         operations: the all-to-all at once first; none where no cable joins the rails of servers.
         gpu: the same where ranks are GPUs, each beside an adapter; None where hosts do not share
             servers.
@@ -88,6 +94,7 @@ class Collectives(Shown, told="collectives_document"):
     ranks: int
     hosts: int
     worst_shift: int
+    shifts: int
     operations: tuple[Collective, ...]
     gpu: GpuCollectives | None = None
 
@@ -155,10 +162,10 @@ def collectives(
     seats, left_out = seats_by_server(fabric, taking_turns[first])
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
         within = gpu_collectives(fabric, seats, nvlink=inside, count=count, left_out=left_out)
-        return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, (), within)
+        return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, 0, (), within)
     quickly = partial(
         slowest_rounds,
-        *(fabric, "shifts"),
+        *(fabric, _shifts(pattern.ranks, _FOLLOWED)),
         placement=placed,
         ranks=pattern.ranks,
         spread=spread,
@@ -166,21 +173,22 @@ def collectives(
         equal_rates=equal_rates,
         threads=threads,
     )
+    together = fabric.routes is not None and fabric.routes.together
     found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
-
-        def tell_samples(done: int, expected: int) -> None:
-            tell(len(found) + done / expected, len(_PATTERNS))
-
         for name in _PATTERNS:
             tell(len(found), len(_PATTERNS))
-            # Of shifts, which are many, nothing else counts than how long each takes.
-            found[name] = (quickly() if name == "shifts" else None) or count(
-                fabric, name, placement=placed, ranks=pattern.ranks, progress=tell_samples
-            )
+            counted, quick = name, None
+            if name == "shifts":
+                # They are many, and nothing else counts than how long each takes.
+                quick = quickly()
+                counted = _shifts(pattern.ranks, _SOLVED if together else _DRAWN)
+            found[name] = quick or count(fabric, counted, placement=placed, ranks=pattern.ranks)
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
-    worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
+    longest = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
+    rounds = len(shifts.round_max_congestion)
+    worst = int(shift_distances(pattern.ranks, rounds)[longest])
     port = shifts.port_rate
     if port is None and by_round is not None:
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
@@ -191,21 +199,22 @@ def collectives(
     sharing = int(on_hosts.max())
     all_others = float(sharing * (pattern.ranks - sharing))
 
-    def of(name: str, pattern: str, messages: float, rounds: slice = _ALL) -> Collective:
-        return _collective(name, found[pattern], messages, rounds, port)
+    def of(name: str, pattern: str, messages: float, of_rounds: slice = _ALL) -> Collective:
+        return _collective(name, found[pattern], messages, of_rounds, port)
 
-    by_shifts = of("all-to-all, shift by shift", "shifts", all_others)
+    by_shifts = _repeated(of("all-to-all, shift by shift", "shifts", all_others), pattern.ranks - 1)
     return Collectives(
         fabric=fabric,
         placement=placed.name,
         ranks=pattern.ranks,
         hosts=len(taking_part),
-        worst_shift=worst + 1,
+        worst_shift=worst,
+        shifts=rounds,
         operations=(
             of("all-to-all, at once", "alltoall", all_others),
             by_shifts,
             _a_round_of("a shift, on average", by_shifts),
-            of(f"the worst shift, by {worst + 1:,}", "shifts", 1.0, slice(worst, worst + 1)),
+            of(f"the worst shift, by {worst:,}", "shifts", 1.0, slice(longest, longest + 1)),
             of("a step of a ring", "ring", 1.0),
             of("broadcast by a binomial tree", "tree", 1.0),
             of("reduction by a binomial tree", "tree:reduce", 1.0),
@@ -231,6 +240,23 @@ def _collective(
         congestion=float(largest.sum()),
         seconds_per_byte=None if by_round is None else float(by_round[rounds].sum()),
         port=port,
+    )
+
+
+def _shifts(ranks: int, most: int) -> str:
+    """All shifts between so many ranks, or fewer that have about so many messages."""
+    count = max(most // ranks, 2)
+    return "shifts" if count >= ranks - 1 else f"shifts:{count}"
+
+
+def _repeated(some: Collective, rounds: int) -> Collective:
+    """What so many rounds take that are like some of them."""
+    times, each = rounds / some.rounds, some.seconds_per_byte
+    return replace(
+        some,
+        rounds=rounds,
+        congestion=some.congestion * times,
+        seconds_per_byte=None if each is None else each * times,
     )
 
 

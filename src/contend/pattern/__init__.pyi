@@ -5,3 +5,4 @@ from .pattern_file import read_messages as read_messages
 from .specification import FORMS as FORMS
 from .specification import parse as parse
 from .specification import rails_told as rails_told
+from .specification import shift_distances as shift_distances

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
@@ -82,6 +83,25 @@ def _shift(rest: str, ranks: int) -> Drawn:
     # A shift beyond the last rank, or backwards, comes round again.
     distance = _whole(rest, "shift:K with a whole number K", negative=True) % ranks
     return _core.make_shift(ranks, distance), 1.0
+
+
+def _shifts(rest: str, ranks: int) -> Drawn:
+    if not rest:
+        return _core.make_all_shifts(ranks), 1.0
+    count = _whole(rest, "shifts:K with a whole number K")
+    if not 1 <= count < ranks:
+        raise UsageError(f"shifts:K with a K from 1 to {ranks - 1}, got {count}")
+    return _core.make_shifts(ranks, shift_distances(ranks, count)), 1.0
+
+
+def shift_distances(ranks: int, count: int) -> NDArray[np.uint32]:
+    """The distances of ``shifts:K``, ascending: one drawn out of each of K equal runs of all.
+
+    The same whatever the seed.
+    """
+    first = 1 + (ranks - 1) * np.arange(count + 1) // count
+    drawn = np.random.default_rng(0).random(count)
+    return (first[:-1] + (drawn * np.diff(first)).astype(np.int64)).astype(np.uint32)
 
 
 def _neighbour(rest: str, ranks: int) -> Drawn:
@@ -218,7 +238,14 @@ FAMILIES = (
         },
     ),
     PatternFamily("shift", _shift, {":K": "rank i sends to i + K"}),
-    _named("shifts", "all shifts, one per round: the pairwise exchange", _core.make_all_shifts),
+    PatternFamily(
+        "shifts",
+        _shifts,
+        {
+            "": "all shifts, one per round: the pairwise exchange",
+            ":K": "K of them, evenly spread",
+        },
+    ),
     _named("dissemination", "rank i sends to i + 1, 2, 4, ...", _core.make_dissemination),
     _named("recursive-doubling", "partners i xor 1, 2, 4, ...", _core.make_recursive_doubling),
     _chosen(

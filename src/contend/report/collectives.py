@@ -111,6 +111,8 @@ def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultT
     ]
     known = found.operations[0].rate_Bps is not None
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
+    if found.shifts < found.ranks - 1:
+        placed += f"; {found.shifts:,} of {found.ranks - 1:,} shifts counted"
     rounds = "every round waits for its slowest message; sizes are per message"
     unknown = "" if known else "; the rates of links are unknown"
     return [
@@ -311,6 +313,10 @@ class CollectivesJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str, "one-sentence verdict."]
     worst_shift: Annotated[
         int, "the distance at which a shift takes longest; 0 without operations."
+    ]
+    shifts: Annotated[
+        int,
+        "distances that were counted; fewer than all, evenly spread, where these would take hours.",
     ]
     operations: Annotated[
         list[CollectiveJson],

@@ -23,7 +23,7 @@ _FEW_OUTCOMES = 100_000
 _MOST_OUTCOMES = 10_000_000
 # The interval of fewer samples is not trusted to end a simulation, unless each has so many messages
 # that they take minutes: such samples hardly differ.
-_LEAST_SAMPLES, _LEAST_OF_LARGE = 64, 4
+_LEAST_SAMPLES, _LEAST_OF_LARGE = 64, 2
 _MANY_MESSAGES = 1 << 33
 
 

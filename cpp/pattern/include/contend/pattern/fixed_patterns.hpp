@@ -14,6 +14,8 @@ namespace contend {
 std::unique_ptr<Pattern> make_shift(Rank ranks, Rank distance);
 /// p - 1 rounds, in round k rank i sends to (i + k) mod p: the pairwise exchange of an all-to-all.
 std::unique_ptr<Pattern> make_all_shifts(Rank ranks);
+/// A round for each distance, which is as that of make_shift().
+std::unique_ptr<Pattern> make_shifts(Rank ranks, std::vector<Rank> distances);
 /// ceil(log2 p) rounds, in round r rank i sends to (i + 2^r) mod p.
 std::unique_ptr<Pattern> make_dissemination(Rank ranks);
 /// Rank i sends to i + 1, the last one is silent.
