@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from contend.cli.app import run
-from contend.errors import ShortfallError
+from contend.errors import MissingError, ShortfallError
 from contend.loading import load
 from contend.prediction import (
     Calibration,
@@ -18,7 +20,17 @@ from contend.prediction import (
     predict_alltoall,
     save_calibration,
 )
-from contend.schedule import Exchange, phases_by_routes
+from contend.prediction.predicting import rounds_of
+from contend.schedule import (
+    DIRECT,
+    WAITS,
+    Action,
+    Exchange,
+    Schedule,
+    alltoall,
+    phases_by_routes,
+    suited,
+)
 from measured_runs import alltoall_run
 
 WIRE = 1e6
@@ -193,3 +205,42 @@ def test_what_does_not_fit_is_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def _one_by_one(schedule: Schedule, *, phased: bool) -> list[list[tuple[int, int, float]]]:
+    """The rounds of a schedule, found operation after operation."""
+    rounds: dict[int, list[tuple[int, int, float]]] = {}
+    for strand, (begin, end) in enumerate(pairwise(schedule.begin.tolist())):
+        number, sent = 0, False
+        for operation in range(begin, end):
+            action, size = schedule.action[operation], float(schedule.amount[operation])
+            if action == Action.SEND and size > 0:
+                source = int(schedule.rank_of_strand[strand])
+                target = int(schedule.rank_of_strand[schedule.peer[operation]])
+                place = int(schedule.tag[operation]) if phased else number
+                rounds.setdefault(place, []).append((source, target, size))
+                sent = True
+            elif action in WAITS and sent:
+                number, sent = number + 1, False
+    return [messages for _, messages in sorted(rounds.items())]
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+@pytest.mark.parametrize("algorithm", suited(16))
+def test_rounds_are_those_found_one_by_one(algorithm: str, size: int) -> None:
+    phases = phases_by_routes(load("xgft:2;4,4;1,2", need_routes=True), range(16))
+    host_of = np.repeat(np.arange(4), 4) if algorithm == "hierarchical" else np.arange(16)
+    exchange = Exchange(16, size, hosts=host_of.tolist(), phases=phases)
+    schedule = alltoall(algorithm, exchange)
+    for phased in {False, algorithm in DIRECT and algorithm != "inflight"}:
+        found = rounds_of(schedule, phased=phased)
+        columns = [list(zip(*(column.tolist() for column in one), strict=True)) for one in found]
+        assert columns == _one_by_one(schedule, phased=phased)
+        assert (len(found) == 0) == (size == 0)
+
+
+def test_more_messages_than_memory_are_refused(calibration: Calibration) -> None:
+    where = conditions(calibration, "xgft:2;256,256;1,1")
+    for algorithm in ("linear", "inflight"):
+        with pytest.raises(MissingError, match="65,536 ranks has 4,294,901,760 messages, which ne"):
+            predict_alltoall(algorithm, Exchange(1 << 16, 1000), where)

@@ -190,7 +190,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
     seconds = [course.seconds for course in drawn]
     # The first draw with all costs at either end of their intervals tells what these leave open.
     off = [1.0, *(went(costs, 1)[0].seconds / seconds[0] for costs in calibration.ends)]
-    rounds = _rounds(schedule, phased=name in DIRECT and name in MEMBERS)
+    rounds = rounds_of(schedule, phased=name in DIRECT and name in MEMBERS)
     with step(f"rounds of {name}") as tell:
         counts = _count(rounds, where, tell)
     hottest = int(np.argmax(heat(drawn[0].channel_bytes, where.rates)))
@@ -258,7 +258,7 @@ def _slowdown(
     return np.where(congestion.congestion > 0, 1 / (congestion.bandwidth * alone), 0.0)
 
 
-def _rounds(schedule: Schedule, *, phased: bool) -> Sequence[_Round]:
+def rounds_of(schedule: Schedule, *, phased: bool) -> Sequence[_Round]:
     """Source rank, target rank and bytes of the messages that are sent in every round.
 
     The sends of a rank between two waits belong to one round; messages without bytes to none. Where
