@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import astuple
 
 import pytest
 
 import contend
+from contend.fabric import check_soundness, find_rails, server_names, servers_of
 from contend.fabric.numbered_names import NumberedNames
 
 _MADE = NumberedNames("host", 12)
@@ -47,3 +49,20 @@ def test_generated_networks_make_no_names_of_hosts_before_they_are_asked_for(spe
     fabric = contend.load(spec, route="minhop")
     assert isinstance(fabric.host_name, NumberedNames)
     assert fabric.replace(host_name=tuple(fabric.host_name)).host_label == fabric.host_label
+
+
+@pytest.mark.parametrize("spec", ["fattree3:8", "torus:4x4;2", "crossbar:1", "crossbar:2"])
+@pytest.mark.parametrize("shared", [(), ("host_guid",), ("host_system_guid",), ("host_port_guid",)])
+def test_they_name_the_servers_that_the_same_names_do(spec: str, shared: tuple[str, ...]) -> None:
+    """Whether adapters are of one host each or a GUID says that two hosts share one."""
+    made = contend.load(spec, route="minhop")
+    for column in shared:
+        guids = made.host_guid.copy()
+        guids[-1] = guids[0]
+        made = made.replace(**{column: guids})
+    told = made.replace(host_name=tuple(made.host_name))
+    assert servers_of(made).tolist() == servers_of(told).tolist()
+    assert server_names(made) == server_names(told)
+    for one, other in zip(astuple(find_rails(made)), astuple(find_rails(told)), strict=True):
+        assert one.tolist() == other.tolist()
+    assert check_soundness(made) == check_soundness(told)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric.numbered_names import NumberedNames
+from contend.progress import step
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -172,7 +173,8 @@ class Fabric:
     @cached_property
     def levels(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Level of every switch, and whether a shortest path between hosts needs it; [switches]."""
-        return _core.find_levels(self.core)
+        with step(f"levels of {self.name}"):
+            return _core.find_levels(self.core)
 
     @cached_property
     def switch_part(self) -> NDArray[np.int64]:

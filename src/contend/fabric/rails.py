@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.servers import adapter_words, server_names, servers_of, split_adapter
+from contend.fabric.servers import (
+    adapter_words,
+    are_numbered,
+    server_names,
+    servers_of,
+    split_adapter,
+)
 from contend.fabric.told.told_rails import NONE
 
 # So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
@@ -76,6 +82,9 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
         server: number of the server of every host, where `servers_of` has told it.
     """
     server = servers_of(fabric) if server is None else server
+    if are_numbered(fabric, server):
+        none = np.zeros(fabric.hosts, dtype=np.int64)
+        return Rails(none, none, np.ones(1, dtype=np.int64), server)
     rails_told = _rails_told(fabric, server)
     order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server))
     adapters: dict[int, list[tuple[_Place, int]]] = {}
@@ -172,6 +181,8 @@ def incomplete_servers(fabric: Fabric) -> list[str]:
     it should have them.
     """
     found = find_rails(fabric)
+    if fabric.told is None and (found.size < 2).all():
+        return []
     first: dict[tuple[int, int], int] = {}
     of_server: dict[int, list[int]] = defaultdict(list)
     for host in range(fabric.hosts):
@@ -219,6 +230,8 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
     have one the network knows no rails, and nothing is out of place.
     """
     found = find_rails(fabric)
+    if not found.rail.any():
+        return []
     rail, leaf, own = found.rail, fabric.host_switch, _rail_of_leaf(fabric, found)
     stray = strays_of(fabric, found)
     if not stray:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric, connected_parts
+from contend.fabric.numbered_names import NumberedNames
 
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails
@@ -55,12 +56,11 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     same: dict[tuple[str, object], list[int]] = {}
     by_name = _by_name(fabric)
     named = {host: name for name, members in by_name.items() for host in members}
-    for host, (guid, system) in enumerate(
-        zip(fabric.host_guid.tolist(), fabric.host_system_guid.tolist(), strict=True)
-    ):
-        for key in (("adapter", guid), ("system", system)):
-            if key[1]:
-                same.setdefault(key, []).append(host)
+    columns = (("adapter", fabric.host_guid), ("system", fabric.host_system_guid))
+    for kind, guids in columns:
+        hosts = np.flatnonzero(repeated(guids))
+        for host, guid in zip(hosts.tolist(), guids[hosts].tolist(), strict=True):
+            same.setdefault((kind, guid), []).append(host)
     for name, members in by_name.items():
         same[("name", name)] = members
     groups = [
@@ -72,6 +72,19 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     other = np.array([host for members in groups for host in members], dtype=np.int64)
     found = connected_parts(fabric.hosts, first.astype(np.int64), other)
     return found if fabric.told is None else _as_told(found, fabric.told)
+
+
+def repeated(numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which of some numbers, other than 0, occur more than once."""
+    _, which, times = np.unique(numbers, return_inverse=True, return_counts=True)
+    several: NDArray[np.bool_] = (times > 1)[which.reshape(-1)] & (numbers != 0)
+    return several
+
+
+def are_numbered(fabric: Fabric, server: NDArray[np.int64]) -> bool:
+    """Whether the hosts have generated names that name neither servers nor adapters of several."""
+    alone = fabric.told is None and fabric.hosts > 1 and len(server) == int(server.max()) + 1
+    return alone and isinstance(fabric.host_name, NumberedNames)
 
 
 def _as_told(found: NDArray[np.int64], told: ToldRails) -> NDArray[np.int64]:
@@ -133,7 +146,10 @@ def server_names(fabric: Fabric) -> list[str]:
     server's first adapter; a GUID that is not known leaves the description. A server that a file
     tells has its name there.
     """
-    server = servers_of(fabric).tolist()
+    numbers = servers_of(fabric)
+    if are_numbered(fabric, numbers):
+        return list(fabric.host_name)
+    server = numbers.tolist()
     owners: dict[str, set[int]] = {}
     offers: dict[int, Counter[str]] = {}
     first: dict[int, int] = {}
@@ -171,6 +187,8 @@ def _told_names(fabric: Fabric, server: Sequence[int]) -> dict[int, str]:
 
 def unnamed_hosts(fabric: Fabric) -> list[int]:
     """Hosts with descriptions that name no server, and that nothing else tells the server of."""
+    if isinstance(fabric.host_name, NumberedNames):
+        return []
     # A description of its own that is more than an adapter's name names the server; the rest costs
     # more to look at.
     if len(set(fabric.host_name)) == fabric.hosts and all(map(_beginnings, fabric.host_name)):
@@ -201,6 +219,9 @@ def _by_name(fabric: Fabric) -> dict[str, list[int]]:
     """Hosts by the server's name that their descriptions begin with, where one does."""
     adapters: dict[tuple[str, str], set[int]] = {}
     members: dict[str, list[int]] = {}
+    if isinstance(fabric.host_name, NumberedNames):
+        # Names of adapters begin with letters.
+        return members
     for host, name in enumerate(fabric.host_name):
         server, adapter = split_adapter(name)
         if server and adapter:

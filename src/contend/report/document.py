@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import UNSET, Struct, convert, to_builtins
 from msgspec.json import encode
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from contend.errors import Argument, UsageError
@@ -83,7 +84,8 @@ class Document:
     def print_to(self, console: Console) -> None:
         """Prints verdict, tables, remarks and closing lines."""
         if self.plain is not None:
-            console.out(self.plain, end="", highlight=False)
+            # As it is: to lay out a million lines takes half a minute.
+            console.print(Segments([Segment(self.plain)]), end="", crop=False)
             return
         for line in self._lines():
             console.print(Text(line, style="bold"), soft_wrap=True)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
+from contend.fabric.servers import repeated
 from contend.units import counted
 
 PORT_TWICE, DUPLICATE_GUID = "port twice", "duplicate GUID"
@@ -16,16 +17,19 @@ PORT_TWICE, DUPLICATE_GUID = "port twice", "duplicate GUID"
 def check_guids(fabric: Fabric) -> Check:
     """Whether every GUID of a device, and of a port, is one device's or port's alone."""
     owners: dict[int, set[str]] = {}
-    for name, guid in zip(fabric.host_name, fabric.host_guid.tolist(), strict=True):
+    several = repeated(np.concatenate([fabric.host_guid, fabric.switch_guid]))
+    for host in np.flatnonzero(several[: fabric.hosts]).tolist():
         # The ports of one adapter share its GUID, so an adapter's name counts once.
-        owners.setdefault(guid, set()).add(f'host "{name}"')
+        label = f'host "{fabric.host_name[host]}"'
+        owners.setdefault(int(fabric.host_guid[host]), set()).add(label)
     clashes = [f.message for f in fabric.findings if f.wrong and f.kind == DUPLICATE_GUID]
-    for switch, guid in enumerate(fabric.switch_guid.tolist()):
+    for switch in np.flatnonzero(several[fabric.hosts :]).tolist():
+        guid = int(fabric.switch_guid[switch])
         label = f'switch "{fabric.switch_name[switch]}"'
         if label in owners.setdefault(guid, set()):
             label += f" (switch {switch})"
         owners[guid].add(label)
-    clashes += [_shared("GUID", g, names) for g, names in owners.items() if g and len(names) > 1]
+    clashes += [_shared("GUID", g, names) for g, names in owners.items() if len(names) > 1]
     clashes += _same_ports(fabric)
     if not clashes:
         return _check_ports_used_twice(fabric)
@@ -56,15 +60,12 @@ def _same_ports(fabric: Fabric) -> list[str]:
     """Hosts that claim the same adapter and port, or the same port GUID."""
     by_port: dict[tuple[int, int], list[str]] = {}
     by_guid: dict[int, list[str]] = {}
-    columns = (fabric.host_guid, fabric.host_adapter_port, fabric.host_port_guid)
-    for host, (guid, port, port_guid) in enumerate(
-        zip(*(c.tolist() for c in columns), strict=True)
-    ):
-        label = placed_host(fabric, host)
-        if guid:
-            by_port.setdefault((guid, port), []).append(label)
-        if port_guid:
-            by_guid.setdefault(port_guid, []).append(label)
+    for host in np.flatnonzero(repeated(fabric.host_guid)).tolist():
+        place = int(fabric.host_guid[host]), int(fabric.host_adapter_port[host])
+        by_port.setdefault(place, []).append(placed_host(fabric, host))
+    for host in np.flatnonzero(repeated(fabric.host_port_guid)).tolist():
+        guid = int(fabric.host_port_guid[host])
+        by_guid.setdefault(guid, []).append(placed_host(fabric, host))
     clashes = [
         _shared(f"port {port} of GUID", guid, names)
         for (guid, port), names in by_port.items()

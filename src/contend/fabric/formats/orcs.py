@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats.dot import DotGraph, parse
 from contend.fabric.subnet import NodeKind, SubnetBuilder
+from contend.progress import step
 from contend.units import counted
 
 NO_PORT = 0xFFFF
@@ -174,8 +176,11 @@ def write(fabric: Fabric) -> Iterator[str]:
     ports = fabric.switch_ports.tolist()
     for node, name, count in zip(switches, fabric.switch_name, ports, strict=True):
         yield f"{node} [label={_quoted(name)}, ports={count}];\n"
-    yield from _host_edges(fabric, hosts, switches)
-    yield from _switch_edges(fabric, hosts, switches)
+    edges = chain(_host_edges(fabric, hosts, switches), _switch_edges(fabric, hosts, switches))
+    with step(f"edges of {fabric.name}") as tell:
+        for done, edge in enumerate(edges, start=1):
+            yield edge
+            tell(done / (2 * (fabric.hosts + fabric.cables)))
     yield "}\n"
 
 
