@@ -288,9 +288,8 @@ class ExchangeRounds {
     watch.counted();
     watch.stop();
     const std::span<const std::uint64_t> by_value = judge(round, load, shares);
-    const RoundAverages averages = average(by_value, std::span<const std::uint64_t>(values_.value));
     add_to_histogram(by_value, round.stayed);
-    return averages;
+    return average(by_value, std::span<const std::uint64_t>(values_.value));
   }
 
   void add_to(BatchResult& result) {
@@ -355,8 +354,7 @@ class ExchangeRounds {
   }
 
   void add_to_histogram(std::span<const std::uint64_t> by_value, std::uint64_t stayed) {
-    const std::size_t size = values_.value.back() + 1;
-    if (histogram_.size() < size) histogram_.resize(size, 0);
+    histogram_.resize(std::max<std::size_t>(histogram_.size(), values_.value.back() + 1), 0);
     for (std::size_t n = 1; n < by_value.size(); ++n) histogram_[values_.value[n]] += by_value[n];
     histogram_[0] += stayed;
   }
@@ -392,8 +390,8 @@ void count_exchanges(const Resolver& resolver, const Pattern& pattern, const Sea
                      BatchResult& result) {
   ExchangeRounds rounds(resolver, pattern, seating, samples, threads, rates);
   for (const std::size_t cell : InParts(cells.size())) {
-    const auto round = static_cast<std::uint32_t>(cell % pattern.rounds());
-    cells[cell] = rounds.run(samples.first + cell / pattern.rounds(), round,
+    cells[cell] = rounds.run(samples.first + cell / pattern.rounds(),
+                             static_cast<std::uint32_t>(cell % pattern.rounds()),
                              shares.empty() ? nullptr : &shares[cell]);
   }
   rounds.add_to(result);
