@@ -23,7 +23,6 @@ namespace contend::bind {
 
 namespace {
 
-/// Is called with the part of a batch that is done.
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
 using Slowest = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;

@@ -27,21 +27,12 @@ class _Bars:
     """The bars that are drawn now, one under the other, on standard error or in a notebook.
 
     Attributes:
-        wanted: by how many, in turn inside each other.
+        asked: how many ask for bars of steps, each within the one before.
     """
 
     def __init__(self) -> None:
-        self.wanted = 0
+        self.asked = 0
         self._drawn: Drawn | None = None
-
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Lets steps show bars while it lasts."""
-        self.wanted += 1
-        try:
-            yield
-        finally:
-            self.wanted -= 1
 
     def add(self, title: str) -> TaskID:
         """Draws one more, and returns its number."""
@@ -95,14 +86,19 @@ def shown_progress(
             yield tell
 
 
-def shown_steps() -> AbstractContextManager[None]:
+@contextmanager
+def shown_steps() -> Iterator[None]:
     """While it lasts, steps show bars, as they do within `shown_progress`."""
-    return _BARS.shown()
+    _BARS.asked += 1
+    try:
+        yield
+    finally:
+        _BARS.asked -= 1
 
 
 @contextmanager
 def step(title: str) -> Iterator[Callable[[float], None]]:
-    """Something that may last: then it has a bar, where bars are wanted.
+    """Something that may last: then it has a bar, where bars are asked for.
 
     The core tells it how far it is; what is yielded is to be told of other work, from 0 to 1.
 
@@ -120,11 +116,11 @@ def step(title: str) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def _bar(title: str, unit: str, patience: float) -> Iterator[FineProgress]:
-    """A bar, where any are wanted, of what is told of after so many seconds.
+    """A bar, where any are asked for, of what is told of after so many seconds.
 
     Threads that work for the main one have none.
     """
-    if not _BARS.wanted or threading.current_thread() is not threading.main_thread():
+    if not _BARS.asked or threading.current_thread() is not threading.main_thread():
         yield _tell_nobody
         return
     due = time.monotonic() + patience

@@ -28,6 +28,7 @@ from contend.schedule import (
     Exchange,
     Schedule,
     alltoall,
+    messages_of,
     phases_by_routes,
     suited,
 )
@@ -232,6 +233,8 @@ def test_rounds_are_those_found_one_by_one(algorithm: str, size: int) -> None:
     host_of = np.repeat(np.arange(4), 4) if algorithm == "hierarchical" else np.arange(16)
     exchange = Exchange(16, size, hosts=host_of.tolist(), phases=phases)
     schedule = alltoall(algorithm, exchange)
+    sent = int(np.count_nonzero(schedule.action == Action.SEND))
+    assert sent <= messages_of(algorithm, exchange) <= 2 * sent
     for phased in {False, algorithm in DIRECT and algorithm != "inflight"}:
         found = rounds_of(schedule, phased=phased)
         columns = [list(zip(*(column.tolist() for column in one), strict=True)) for one in found]
@@ -241,6 +244,6 @@ def test_rounds_are_those_found_one_by_one(algorithm: str, size: int) -> None:
 
 def test_more_messages_than_memory_are_refused(calibration: Calibration) -> None:
     where = conditions(calibration, "xgft:2;256,256;1,1")
-    for algorithm in ("linear", "inflight"):
+    for algorithm in ("linear", "inflight", "hierarchical"):
         with pytest.raises(MissingError, match="65,536 ranks has 4,294,901,760 messages, which ne"):
             predict_alltoall(algorithm, Exchange(1 << 16, 1000), where)

@@ -173,17 +173,17 @@ def collectives(
         equal_rates=equal_rates,
         threads=threads,
     )
-    together = fabric.routes is not None and fabric.routes.together
+    on_all = partial(count, fabric, placement=placed, ranks=pattern.ranks)
+    most = _SOLVED if fabric.routes is not None and fabric.routes.together else _DRAWN
     found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
             tell(len(found), len(_PATTERNS))
-            counted, quick = name, None
             if name == "shifts":
                 # They are many, and nothing else counts than how long each takes.
-                quick = quickly()
-                counted = _shifts(pattern.ranks, _SOLVED if together else _DRAWN)
-            found[name] = quick or count(fabric, counted, placement=placed, ranks=pattern.ranks)
+                found[name] = quickly() or on_all(_shifts(pattern.ranks, most))
+            else:
+                found[name] = on_all(name)
     shifts = found["shifts"]
     by_round = shifts.round_max_seconds_per_byte
     longest = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))

@@ -26,6 +26,7 @@ from contend.schedule import (
     Schedule,
     alltoall,
     choose,
+    messages_of,
 )
 from contend.units import format_bytes
 
@@ -172,13 +173,12 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
         copy_per_byte=calibration.copy_per_byte_s,
         phases=where.phases if name in ROUTED else None,
     )
-    if name in DIRECT:
-        messages = exchange.ranks * (exchange.ranks - 1)
-        expect_memory(
-            _OF_A_MESSAGE * messages,
-            f"{name} between {exchange.ranks:,} ranks has {messages:,} messages, which need",
-            instead=lambda: "take fewer ranks, or contend predict collectives",
-        )
+    messages = messages_of(name, exchange)
+    expect_memory(
+        _OF_A_MESSAGE * messages,
+        f"{name} between {exchange.ranks:,} ranks has {messages:,} messages, which need",
+        instead=lambda: "take fewer ranks, or contend predict collectives",
+    )
     schedule = alltoall(name, exchange)
 
     def went(costs: Calibration, draws: int) -> list[Course]:

@@ -3,6 +3,7 @@ from .alltoalls import MEMBERS as MEMBERS
 from .alltoalls import Exchange as Exchange
 from .alltoalls import RankPlan as RankPlan
 from .alltoalls import alltoall as alltoall
+from .alltoalls import messages_of as messages_of
 from .alltoalls import plan as plan
 from .alltoalls import suited as suited
 from .choices import LIBRARIES as LIBRARIES

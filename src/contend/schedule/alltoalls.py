@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,14 @@ class Exchange:
         hosts = list(self.hosts) or range(self.ranks)
         number = {host: place for place, host in enumerate(dict.fromkeys(hosts))}
         return np.array([number[host] for host in hosts], dtype=np.int32)
+
+    @cached_property
+    def nodes(self) -> list[list[int]]:
+        """The ranks of every host."""
+        nodes: list[list[int]] = [[] for _ in range(int(self.host_of.max()) + 1)]
+        for rank, host in enumerate(self.host_of.tolist()):
+            nodes[host].append(rank)
+        return nodes
 
 
 @dataclass(frozen=True)
@@ -164,6 +172,13 @@ def exchange_directly(
             strand.wait(request)
 
 
+@cache
+def _moved(ranks: int, radix: int, weight: int) -> tuple[int, ...]:
+    """Blocks whose distance has each digit from 1 on at a place of so much weight."""
+    digits = np.arange(ranks) // weight % radix
+    return tuple(np.bincount(digits)[1:].tolist())
+
+
 def _bruck(member: Member, exchange: Exchange) -> None:
     """Blocks travel together in log p rounds, by the digits of their distance."""
     ranks = member.size
@@ -171,12 +186,9 @@ def _bruck(member: Member, exchange: Exchange) -> None:
     exchange.copy(member, ranks * exchange.size)
     weight = 1
     while weight < ranks:
-        values = range(1, min(radix, -(-ranks // weight)))
-        moved = [
-            sum(places // weight % radix == value for places in range(ranks)) for value in values
-        ]
+        moved = _moved(ranks, radix, weight)
         exchange.copy(member, sum(moved) * exchange.size)
-        for value, blocks in zip(values, moved, strict=True):
+        for value, blocks in enumerate(moved, start=1):
             member.receive((member.rank - value * weight) % ranks)
             member.send((member.rank + value * weight) % ranks, blocks * exchange.size)
         member.wait_all()
@@ -185,17 +197,9 @@ def _bruck(member: Member, exchange: Exchange) -> None:
     exchange.copy(member, ranks * exchange.size)
 
 
-def _nodes(exchange: Exchange) -> list[list[int]]:
-    """The ranks of every host."""
-    nodes: list[list[int]] = [[] for _ in range(int(exchange.host_of.max()) + 1)]
-    for rank, host in enumerate(exchange.host_of.tolist()):
-        nodes[host].append(rank)
-    return nodes
-
-
 def _hierarchical(member: Member, exchange: Exchange) -> None:
     """Each node's first rank gathers, exchanges with the others, and hands out."""
-    nodes = _nodes(exchange)
+    nodes = exchange.nodes
     whole = exchange.ranks * exchange.size
     own = int(exchange.host_of[member.rank])
     leader, *members = nodes[own]
@@ -268,17 +272,40 @@ def suited(ranks: int) -> list[str]:
     ]
 
 
+def _expect_known(algorithm: str) -> None:
+    if algorithm not in ALGORITHMS:
+        raise UsageError(
+            f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {algorithm!r}"
+            f"{nearest(algorithm, list(ALGORITHMS))}"
+        )
+
+
+def messages_of(algorithm: str, exchange: Exchange) -> int:
+    """About how many messages the schedule of an all-to-all has, those of barriers among them.
+
+    Raises:
+        UsageError: there is no such algorithm.
+    """
+    _expect_known(algorithm)
+    ranks, nodes = exchange.ranks, len(exchange.nodes)
+    if algorithm == "bruck":
+        return ranks * (exchange.radix - 1) * ranks.bit_length()
+    if algorithm == "hierarchical":
+        return nodes * (nodes - 1) + 2 * (ranks - nodes)
+    routed = exchange.phases if algorithm in ROUTED else None
+    phases = ranks if routed is None else len(routed)
+    in_barrier = ranks * (ranks - 1).bit_length()
+    barriers = phases - 1 if DIRECT[algorithm].barriers else 0
+    return ranks * (ranks - 1) + barriers * in_barrier
+
+
 def alltoall(algorithm: str, exchange: Exchange) -> Schedule:
     """The schedule of an all-to-all.
 
     Raises:
         UsageError: there is no such algorithm, or not for so many ranks.
     """
-    if algorithm not in ALGORITHMS:
-        raise UsageError(
-            f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {algorithm!r}"
-            f"{nearest(algorithm, list(ALGORITHMS))}"
-        )
+    _expect_known(algorithm)
     if algorithm == _IN_FLIGHT:
         return Schedule.of(_in_flight(exchange))
     members = all_members(exchange.ranks)

@@ -32,10 +32,9 @@ inline int thread_count(int wanted = 0) {
 /// of the threads has failed.
 class SharedWork {
  public:
-  SharedWork(std::size_t count, std::size_t chunk, int threads)
-      : count_(count),
-        chunk_(chunk),
-        runs_((count + chunk - 1) / chunk, static_cast<std::uint64_t>(threads)) {}
+  /// `threads`, of which this is one, take it in so many runs.
+  SharedWork(std::size_t count, std::size_t chunk, std::size_t runs, int threads)
+      : count_(count), chunk_(chunk), runs_(runs, static_cast<std::uint64_t>(threads)) {}
 
   std::size_t count() const { return count_; }
   const std::atomic<bool>& ended() const { return ended_; }
@@ -63,7 +62,7 @@ class SharedWork {
  private:
   std::size_t count_;
   std::size_t chunk_;
-  Progress runs_;  ///< of the thread that shares the work out
+  Progress runs_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
@@ -130,7 +129,7 @@ void in_parallel(int threads, std::size_t count, std::size_t chunk, const Work& 
   const std::size_t runs = count / chunk + (count % chunk > 0 ? 1 : 0);
   const int used = static_cast<int>(
       std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(std::max(threads, 1))));
-  SharedWork shared(count, chunk, used);
+  SharedWork shared(count, chunk, runs, used);
 #pragma omp parallel num_threads(used)
   {
     try {
