@@ -23,28 +23,25 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
                    static_cast<std::ptrdiff_t>(tree.steps_between(fabric, places.hosts))) {
     for (const HostId host : hosts_) {
       const SwitchId leaf = fabric.host_switch(host);
-      leaf_.push_back({leaf, tree.place[leaf]});
-    }
-    for (std::size_t k = 0; k < tree.steps.size(); ++k) {
-      const bool last = k + 1 == tree.steps.size();
-      above_.push_back(last ? tree.top : tree.steps[k + 1].first);
-      leaves_above_.push_back(last ? tree.leaves : tree.steps[k + 1].leaves);
-      planes_above_.push_back(tree.steps[k].planes_above());
+      words_.push_back(leaf);
+      for (std::size_t k = 0; k < steps_.size(); ++k) {
+        const CompleteTree::Step& step = steps_[k];
+        words_.push_back(2 * (step.first_cable + tree.subtree(k, leaf) * step.cables()));
+        const bool last = k + 1 == tree.steps.size();
+        const SwitchId first = last ? tree.top : tree.steps[k + 1].first;
+        const std::uint32_t set = last ? 0 : tree.place[leaf] / tree.steps[k + 1].leaves;
+        words_.push_back(first + set * step.planes_above());
+      }
     }
   }
 
   bool tabled() const override { return false; }
   std::size_t bytes() const override {
-    return hosts_.size() * sizeof(HostId) + leaf_.size() * sizeof(Leaf);
+    return hosts_.size() * sizeof(HostId) + words_.size() * sizeof(std::uint32_t);
   }
 
  private:
   friend WrittenResolver<HashedTreeResolver>;
-
-  struct Leaf {
-    SwitchId number;
-    std::uint32_t place;
-  };
 
   template <class Out>
   void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t draw,
@@ -54,8 +51,8 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
     for (std::size_t m = 0; m < source.size(); ++m) {
       const HostId from = hosts_[source[m]], to = hosts_[target[m]];
       for (std::uint32_t number = 0; number < hashing_.flows; ++number, route += length) {
-        const std::size_t hops = write_flow(hashes, hashes.of_flow(from, to, number),
-                                            leaf_[source[m]], leaf_[target[m]], route);
+        const std::size_t hops = write_flow(hashes, hashes.of_flow(from, to, number), of(source[m]),
+                                            of(target[m]), route);
         for (std::size_t k = hops; k < length; ++k) {
           route[k] = static_cast<Out>(switch_channels() + (k + 5 * m) % kPads);
         }
@@ -63,52 +60,51 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
     }
   }
 
+  /// A leaf, as seen by a step: the first of the channels up from the switches above it, then the
+  /// first of the switches that these lead to.
+  const std::uint32_t* of(Place place) const {
+    return words_.data() + (1 + 2 * steps_.size()) * place;
+  }
+
   /// Up by any cable until the target is below, and down by any that lead there.
   template <class Out>
-  std::size_t write_flow(const Hashes& hashes, std::uint64_t flow, Leaf from, Leaf to,
-                         Out* route) const {
+  std::size_t write_flow(const Hashes& hashes, std::uint64_t flow, const std::uint32_t* from,
+                         const std::uint32_t* to, Out* route) const {
     std::size_t hops = 0;
     std::size_t k = 0;
     std::uint32_t plane = 0;
-    SwitchId at = from.number;
-    for (; k < steps_.size(); ++k) {
+    SwitchId at = *from++;
+    ++to;
+    for (; k < steps_.size() && from[2 * k] != to[2 * k]; ++k) {
       const CompleteTree::Step& step = steps_[k];
-      if (from.place / step.leaves == to.place / step.leaves) break;
-      const std::uint32_t subtree = k == 0 ? from.number : from.place / step.leaves;
       const std::uint32_t ways = step.parents * step.links;
       const auto way = static_cast<std::uint32_t>(hashes.choose(flow, at, ways));
       const std::uint32_t among = plane * ways + way;
-      route[hops++] = static_cast<Out>(2 * (step.first_cable + subtree * step.cables() + among));
-      plane = step.sharing == 1 ? among / step.links : step.plane_above(among);
-      at = above(k, from, plane);
+      route[hops++] = static_cast<Out>(from[2 * k] + 2 * among);
+      plane = step.sharing > 1 ? step.plane_above(among)
+              : step.links > 1 ? among / step.links
+                               : among;
+      at = from[2 * k + 1] + plane;
     }
     while (k-- > 0) {
       const CompleteTree::Step& step = steps_[k];
-      const std::uint32_t subtree = k == 0 ? to.number : to.place / step.leaves;
-      const auto way = static_cast<std::uint32_t>(hashes.choose(flow, at, step.ways_down()));
+      const std::uint32_t ways = step.ways_down();
+      // Most have one way: no hash is needed to choose it.
+      const auto way = ways == 1 ? 0 : static_cast<std::uint32_t>(hashes.choose(flow, at, ways));
       const std::uint32_t among =
           step.sharing == 1 ? plane * step.links + way : step.cable_down(plane, way);
-      route[hops++] =
-          static_cast<Out>(2 * (step.first_cable + subtree * step.cables() + among) + 1);
+      route[hops++] = static_cast<Out>(to[2 * k] + 2 * among + 1);
+      if (k == 0) break;
       plane = among / (step.parents * step.links);
-      at = k > 0 ? above(k - 1, to, plane) : to.number;
+      at = to[2 * k - 1] + plane;
     }
     return hops;
   }
 
-  /// The switch above a leaf by k + 1 steps.
-  SwitchId above(std::size_t k, Leaf leaf, std::uint32_t plane) const {
-    return above_[k] + leaf.place / leaves_above_[k] * planes_above_[k] + plane;
-  }
-
   Hashing hashing_;
   std::vector<HostId> hosts_;
-  std::vector<Leaf> leaf_;                 ///< of every place
   std::vector<CompleteTree::Step> steps_;  ///< that places need
-  // Of the switches that each step leads up to:
-  std::vector<SwitchId> above_;              ///< the first of them
-  std::vector<std::uint32_t> leaves_above_;  ///< leaves below each of them
-  std::vector<std::uint32_t> planes_above_;  ///< how many have the same leaves below
+  std::vector<std::uint32_t> words_;       ///< by place: the leaf, then two for each step
 };
 
 }  // namespace
