@@ -26,8 +26,10 @@ HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 _NOT_COMPARED = ("fig1",)
 # Detours: in a tree, which has all its shortest paths, they only take bandwidth.
 _BEYOND_TREES = ("valiant", "ugal")
-# Of routes that are drawn anew for every sample, all shifts of so many.
+# Of routes that are drawn anew for every sample, all shifts of so many, if these have no more
+# messages or parts of such: some minutes of one core.
 _DRAWN_SHIFTS = 4
+_MOST_DRAWN = 1 << 33
 _BY_OPENSM = "opensm:"
 
 
@@ -40,7 +42,7 @@ class RoutedBy:
         seconds: that computing the tables took; None for present ones.
         bisect: random pairs of hosts by its tables.
         shifts: all hosts by every distance in turn, in the fabric's order of hosts; None likewise
-            where messages split as is best beside the others, which takes long for each distance.
+            where that takes long: messages split as is best beside the others, or many are drawn.
         lanes: virtual lanes that the tables say they use; None likewise where routes have none.
         deadlock_free: whether on none of these lanes channels wait for each other in a circle: else
             a lossless network can lock up. None where no tables tell.
@@ -154,12 +156,14 @@ def _all_engines(fabric: Fabric) -> list[str]:
     return [*own, *(engine for engine in HASHED.values() if engine not in own)]
 
 
-def _shifts(routed: Fabric, hosts: HostChoice | None, seed: int) -> Simulation | None:
-    """All hosts by every distance in turn; None where each distance would take long."""
+def _shifts(routed: Fabric, hosts: HostChoice | None, ranks: int, seed: int) -> Simulation | None:
+    """All hosts by every distance in turn; None where that would take long."""
     assert routed.routes is not None
     if routed.routes.together:
         return None
     few = _DRAWN_SHIFTS if routed.draws_routes else None
+    if few is not None and few * routed.routes.flows * ranks**2 > _MOST_DRAWN:
+        return None
     return simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few)
 
 
@@ -172,11 +176,12 @@ def _judge(
         seconds = None if engine == PRESENT else time.perf_counter() - began
         assert routed.routes is not None
         tables = routed.routes.tables is not None
+        bisect = simulate(routed, "bisect", hosts=hosts, seed=seed)
         return RoutedBy(
             engine,
             seconds,
-            simulate(routed, "bisect", hosts=hosts, seed=seed),
-            _shifts(routed, hosts, seed),
+            bisect,
+            _shifts(routed, hosts, bisect.ranks, seed),
             routed.routes.lanes if tables else None,
             not dependency_cycle(routed)[1] if tables else None,
         )

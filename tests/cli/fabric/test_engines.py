@@ -12,6 +12,7 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.congestion import simulate
+from contend.cure import each_engine
 from contend.routes import save
 
 
@@ -86,6 +87,21 @@ def test_an_all_to_all_is_bound_by_the_slowest_cable(
     assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
     said = " ".join(capsys.readouterr().out.split())
     assert "worst shift counts all links alike, though their rates differ" in said
+
+
+def test_what_would_take_long_to_count_is_left_out_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four drawings of 8 x 8 messages may be counted here: not what splits each in four."""
+    monkeypatch.setattr(each_engine, "_MOST_DRAWN", 4 * 64)
+    asked = [f"--route={engine}" for engine in ("minhop", "ecmp", "ecmp,flows=4")]
+    found = _engines(tmp_path, "xgft:2;4,2;1,2", *asked)
+    assert None not in (found["ecmp"]["worst_shift"], found["ecmp"]["alltoall_bound"])
+    assert found["minhop"]["worst_shift"] is not None
+    drawn = found["ecmp,flows=4"]
+    assert (drawn["worst_shift"], drawn["alltoall_bound"]) == (None, None)
+    assert isinstance(drawn["bandwidth"], float)
+    assert "left out where they would take long to count" in capsys.readouterr().out
 
 
 def test_what_no_engine_routes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -131,7 +131,7 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
                 note="shares of a link's rate; bisection bandwidth is what random pairs get on "
-                f"average; {_worst_shift_words(routed)}deadlock is judged by the tables alone: "
+                f"average; {_shift_words(routed)}deadlock is judged by the tables alone: "
                 "dfsssp, lash and nue assign lanes that no table records",
             )
         )
@@ -152,9 +152,13 @@ def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
     return "" if ranks == fabric.hosts else f"{counted(ranks, 'host')} of "
 
 
-def _worst_shift_words(routed: Sequence[RoutedBy]) -> str:
-    mixed = any(one.shifts is not None and one.shifts.heat_unit for one in routed)
-    return "worst shift counts all links alike, though their rates differ; " if mixed else ""
+def _shift_words(routed: Sequence[RoutedBy]) -> str:
+    words = ""
+    if any(one.shifts is not None and one.shifts.heat_unit for one in routed):
+        words = "worst shift counts all links alike, though their rates differ; "
+    if any(one.shifts is None for one in routed):
+        words += "shifts and all-to-all are left out where they would take long to count; "
+    return words
 
 
 def engines_document(found: Engines) -> Document:
@@ -193,12 +197,13 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
     ci95: Annotated[tuple[float, float] | None, "both ends of its 95 % interval."]
     worst_shift: Annotated[
         float | None,
-        "what hosts get on average in the worst shift, all links counted alike.",
+        "what hosts get on average in the worst shift, all links counted alike; null also where "
+        "shifts would take long to count.",
     ]
     alltoall_bound: Annotated[
         float | None,
         "what an all-to-all gets at most: the time of the slowest port over that of the "
-        "hottest channel.",
+        "hottest channel; null likewise.",
     ]
     deadlock_free: Annotated[
         bool | None,
