@@ -17,7 +17,10 @@ from contend.fabric.cuts.metis import metis_parts
 from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of
+from contend.progress import step
 
+# Orders of the switches that are cut in half.
+_ORDERS = 4
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
 # Capacities are counted in steps, of which the whole fabric has at most so many.
@@ -273,18 +276,21 @@ def _search(fabric: Fabric, graph: CutGraph, hosts: NDArray[np.int64]) -> _Cut:
     """The narrowest of the cuts that start from some halves."""
     cuts = _Cuts(graph)
     best: _Cut | None = None
-    for found_by, half in _proposals(fabric, cuts, hosts):
-        cut = cuts.narrowest_from(half, found_by)
-        if best is None or cut.is_narrower_than(best):
-            best = cut
+    seeds = min(max(_MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches, _FEWEST_SEEDS), _MOST_SEEDS)
+    with step(f"halves of {fabric.name}") as tell:
+        for done, (found_by, half) in enumerate(_proposals(fabric, cuts, hosts, seeds)):
+            cut = cuts.narrowest_from(half, found_by)
+            if best is None or cut.is_narrower_than(best):
+                best = cut
+            tell((done + 1) / (_ORDERS + seeds))
     assert best is not None
     return best
 
 
 def _proposals(
-    fabric: Fabric, cuts: _Cuts, hosts: NDArray[np.int64]
+    fabric: Fabric, cuts: _Cuts, hosts: NDArray[np.int64], seeds: int
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Halves of the hosts, each with what it is called."""
+    """Halves of the hosts, each with what it is called: by `_ORDERS`, then by METIS."""
     graph = cuts.graph
     by_number = _first(np.arange(fabric.switches), graph.node, graph.nodes)
     yield "switches in their order", cuts.first_half(by_number)
@@ -297,8 +303,7 @@ def _proposals(
     if len(graph.tail) == 0:
         return
     yield "switches by distance from one", cuts.first_half(_by_distance(graph))
-    seeds = _MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches
-    for seed in range(min(max(seeds, _FEWEST_SEEDS), _MOST_SEEDS)):
+    for seed in range(seeds):
         yield f"METIS, seed {seed}", cuts.evened_out(_metis_side(cuts, seed))[0]
 
 
