@@ -326,6 +326,7 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("stride", &Resolver::stride)
       .def_prop_ro("tabled", &Resolver::tabled)
       .def_prop_ro("bytes", &Resolver::bytes)
+      .def_prop_ro("bytes_of_round", &Resolver::bytes_of_round)
       .def_prop_ro("unit", &Resolver::unit)
       .def_prop_ro("bins_of_message", [](const Resolver& r) { return bins_of_message(r.unit()); })
       .def_prop_ro("work_of_round", &Resolver::work_of_round)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from contend import _core
+from contend.congestion import simulate
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
 from contend.routes import compute, make_resolver
@@ -21,7 +25,7 @@ def resolve(fabric: Fabric, memory: int, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("engine", "each"), [("ecmp", 4), ("adaptive", 4), ("spray", 8), ("valiant", 12), ("ugal", 12)]
+    ("engine", "each"), [("ecmp", 4), ("adaptive", 4), ("spray", 8), ("valiant", 28), ("ugal", 52)]
 )
 def test_next_hops_need_some_bytes_for_every_two_switches(
     engine: str, each: int, monkeypatch: pytest.MonkeyPatch
@@ -31,6 +35,33 @@ def test_next_hops_need_some_bytes_for_every_two_switches(
     resolve(fabric, size, monkeypatch)
     with pytest.raises(MissingError, match=f"of {engine} on slimfly:5 need .*; fewer hosts need"):
         resolve(fabric, size - 1, monkeypatch)
+
+
+@pytest.mark.parametrize(("engine", "each"), [("valiant", 20), ("ugal", 44)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_fewer_threads_count_where_memory_has_no_room_for_all(
+    engine: str, each: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is refused has no room for one; more count where each has room for its round."""
+    fabric = compute(make("slimfly:5"), engine)
+    hosts = np.arange(fabric.hosts, dtype=np.uint32)
+    resolver = make_resolver(fabric, hosts, several=True, together=True, solved=True)
+    assert resolver.bytes_of_round == each * 50 * 50
+    used: list[int] = []
+    count = _core.simulate
+
+    def counted(*arguments: Any) -> dict[str, Any]:
+        used.append(arguments[-2])
+        return count(*arguments)
+
+    monkeypatch.setattr(_core, "simulate", counted)
+    memory = resolver.bytes + threads * resolver.bytes_of_round
+    monkeypatch.setattr("contend.congestion.simulation.counting.machine_memory", lambda: memory)
+    few = simulate(fabric, samples=4, threads=8)
+    assert used == [threads] * len(used)
+    assert used
+    monkeypatch.undo()
+    assert few.bandwidth.tolist() == simulate(fabric, samples=4, threads=8).bandwidth.tolist()
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ def expect_room(
     expect_memory(size, f"forwarding tables of {fabric.name} need", memory, instead)
 
 
+def machine_memory() -> int:
+    """Bytes that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def expect_memory(
     size: int, what: str, memory: int | None = None, instead: Callable[[], str] = str
 ) -> None:
@@ -43,7 +48,7 @@ def expect_memory(
         MissingError: with what is needed, and what there is.
     """
     if memory is None:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = machine_memory()
     if size > memory:
         other = instead()
         raise MissingError(

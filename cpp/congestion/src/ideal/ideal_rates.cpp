@@ -9,6 +9,7 @@
 #include "../rounds/channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -44,7 +45,9 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
   free_.resize(pairs.size());
   std::iota(free_.begin(), free_.end(), 0U);
   double level = 0;
+  Progress known(pairs.size());
   while (!free_.empty()) {
+    const std::size_t before = free_.size();
     const double port = std::max(level, least_port(pairs));
     const bool crosses = take_demand(pairs);
     level = crosses ? std::max(level, splits_.raise(demand_, level, port)) : port;
@@ -53,6 +56,7 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
     } else {
       stop_in_network(pairs, level);
     }
+    known.done(before - free_.size());
   }
   count_load(pairs);
 }

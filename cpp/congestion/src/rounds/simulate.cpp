@@ -120,6 +120,9 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
                     BatchResult& result) {
   const std::uint32_t rounds = pattern.rounds();
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
+  const bool together = shares_pieces(pattern, cells.size(), threads);
+  // More would have nothing to do, but take memory.
+  if (!together) threads = static_cast<int>(std::clamp<std::size_t>(cells.size(), 1, threads));
   std::deque<Worker> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
@@ -127,7 +130,7 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
   const auto shares_of = [&](std::size_t cell) {
     return rates != nullptr ? &shares[cell] : nullptr;
   };
-  if (shares_pieces(pattern, cells.size(), threads)) {
+  if (together) {
     for (const std::size_t cell : InParts(cells.size())) {
       const auto round = static_cast<std::uint32_t>(cell % rounds);
       cells[cell] = run_together(workers, samples.first + cell / rounds, round,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "contend/base/interruption.hpp"
+#include "contend/base/progress.hpp"
 
 namespace contend {
 
@@ -15,6 +16,8 @@ constexpr int kPower = 32;
 constexpr double kGain = 0.005;
 constexpr double kGainOnTheWay = 0.05;
 constexpr int kMostSteps = 400;
+/// About so many are needed where channels are shared by many.
+constexpr int kExpectedSteps = 150;
 /// Of the way that a search looks at, until a 16th of what is left is known.
 constexpr int kHalvings = 40;
 
@@ -36,21 +39,20 @@ UgalSplit::UgalSplit(const ValiantTraffic& traffic, std::span<const std::uint32_
       around_(messages.size(), 0),
       load_(seconds.size(), 0),
       queue_(seconds.size()),
-      straight_cost_(messages.size()),
-      around_cost_(messages.size()),
-      steepness_(messages.size()),
       change_(seconds.size()),
-      more_straight_(messages.size()),
-      more_around_(messages.size()) {
-  traffic_.send(std::vector<double>(messages.begin(), messages.end()), {}, load_);
+      straight_(messages.begin(), messages.end()),
+      detour_(messages.size()),
+      steepness_(messages.size()) {
+  traffic_.send(straight_, {}, load_);
   for (std::size_t c = 0; c < load_.size(); ++c) load_[c] *= seconds_[c];
 }
 
 void UgalSplit::settle() {
   int steps = 0;
+  Progress share(kExpectedSteps);
   for (int power = 4; power <= kPower; power *= 2) {
     const double gain = power < kPower ? kGainOnTheWay : kGain;
-    while (steps < kMostSteps && step(power, gain)) ++steps;
+    for (; steps < kMostSteps && step(power, gain); ++steps) share.done();
   }
 }
 
@@ -62,31 +64,31 @@ bool UgalSplit::step(int power, double gain) {
     queue_[c] = seconds_[c] * (1 + power_of(load_[c], power - 1));
     met += load_[c] * (1 + power_of(load_[c], power - 1));
   }
-  traffic_.find_mean(messages_, queue_, straight_cost_, around_cost_);
+  traffic_.find_mean(messages_, queue_, straight_, detour_);
   for (std::size_t c = 0; c < load_.size(); ++c) {
     queue_[c] = seconds_[c] * seconds_[c] * (power - 1) * power_of(load_[c], power - 2);
   }
   traffic_.find_mean(messages_, queue_, steepness_, {});
   double gained = 0;
   for (std::size_t pair = 0; pair < messages_.size(); ++pair) {
-    more_straight_[pair] = more_around_[pair] = 0;
+    const double worse = detour_[pair] - straight_[pair];
+    straight_[pair] = detour_[pair] = 0;
     if (messages_[pair] == 0) continue;
-    const double worse = around_cost_[pair] - straight_cost_[pair];
     const double best = worse < 0 ? 1 : 0;
     gained += messages_[pair] * worse * (around_[pair] - best);
     const double steep = messages_[pair] * steepness_[pair];
     const double wanted = steep > 0 ? std::clamp(around_[pair] - worse / steep, 0.0, 1.0) : best;
-    more_around_[pair] = messages_[pair] * (wanted - around_[pair]);
-    more_straight_[pair] = -more_around_[pair];
+    detour_[pair] = messages_[pair] * (wanted - around_[pair]);
+    straight_[pair] = -detour_[pair];
   }
   if (gained <= gain * met) return false;
   std::fill(change_.begin(), change_.end(), 0.0);
-  traffic_.send(more_straight_, more_around_, change_);
+  traffic_.send(straight_, detour_, change_);
   for (std::size_t c = 0; c < change_.size(); ++c) change_[c] *= seconds_[c];
   const double length = length_of(change_, power);
   for (std::size_t pair = 0; pair < messages_.size(); ++pair) {
     if (messages_[pair] == 0) continue;
-    const double part = around_[pair] + length * more_around_[pair] / messages_[pair];
+    const double part = around_[pair] + length * detour_[pair] / messages_[pair];
     around_[pair] = std::clamp(part, 0.0, 1.0);
   }
   // What a channel has left after all of it has gone is rounding.

@@ -35,6 +35,11 @@ class ByStops : public SplittingResolver, protected Ways {
 
  protected:
   const ValiantTraffic& traffic() const { return traffic_; }
+  /// Bytes of a round whose messages are counted by pair, as is what is worst on their ways, and
+  /// that needs some more for every pair.
+  std::size_t counted(std::size_t more) const {
+    return classes() * leaves() * (sizeof(std::uint32_t) + sizeof(double) + more);
+  }
 
  private:
   ValiantTraffic traffic_;
@@ -45,6 +50,7 @@ class ValiantResolver final : public ByStops {
   using ByStops::ByStops;
 
   std::uint64_t work_of_round() const override { return traffic().work(); }
+  std::size_t bytes_of_round() const override { return counted(sizeof(double)); }
 
   void spread(std::span<const std::uint32_t> messages, std::span<double> load,
               Crossed& /*crossed*/) const override {
@@ -93,19 +99,19 @@ class UgalResolver final : public ByStops {
   }
 
   std::uint64_t work_of_round() const override { return kLooks * traffic().work(); }
+  std::size_t bytes_of_round() const override { return counted(UgalSplit::kBytesOfPair); }
 
   void spread(std::span<const std::uint32_t> messages, std::span<double> load,
               Crossed& crossed) const override {
-    UgalSplit split(traffic(), messages, seconds_);
-    split.settle();
-    crossed.clear();
+    std::vector<double> by_stops = settled(messages);
     std::vector<double> direct(messages.begin(), messages.end());
-    std::vector<double> by_stops(messages.size(), 0);
+    crossed.clear();
+    crossed.items.reserve(messages.size());
     for (std::size_t pair = 0; pair < messages.size(); ++pair) {
-      double part = split.around(pair);
-      if (part < 1.0 / kUnit) part = 0;
-      if (part > 1 - 1.0 / kUnit) part = 1;
-      by_stops[pair] = direct[pair] * part;
+      const double part = by_stops[pair];
+      by_stops[pair] *= direct[pair];
+      if (part < 1.0 / kUnit) by_stops[pair] = 0;
+      if (part > 1 - 1.0 / kUnit) by_stops[pair] = direct[pair];
       direct[pair] -= by_stops[pair];
       crossed.items.push_back((direct[pair] > 0 ? Taken::straight : 0U) |
                               (by_stops[pair] > 0 ? Taken::around : 0U));
@@ -130,6 +136,13 @@ class UgalResolver final : public ByStops {
   }
 
  private:
+  /// The part of the messages of every pair that goes around.
+  std::vector<double> settled(std::span<const std::uint32_t> messages) const {
+    UgalSplit split(traffic(), messages, seconds_);
+    split.settle();
+    return split.take_around();
+  }
+
   /// Roughly so often a round looks at all ways.
   static constexpr std::uint64_t kLooks = 200;
 

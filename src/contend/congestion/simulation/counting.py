@@ -45,6 +45,7 @@ from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
 from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import make_resolver
+from contend.routes.room import machine_memory
 from contend.units import parse_rate, parse_share, valued
 
 # Routes, pattern, slots, ranks of each and whether they are drawn; seed, first sample, their number
@@ -199,6 +200,7 @@ class _Count:
         Where `told_within`, also of what is done of a batch: a large sample can take an hour.
         """
         bandwidth = np.zeros(0)
+        threads = self._with_memory(threads)
         for first, size in self._plan.batches(self._batch_size()):
             expected = self._plan.expected(bandwidth)
             tell = partial(_tell_part, progress, first, size, expected)
@@ -219,6 +221,12 @@ class _Count:
         work += pattern.rounds * resolver.work_of_round
         least = 16 if work <= 1 << 25 else 2
         return min(max((1 << 25) // max(work, 1), least), 1 << 16)
+
+    def _with_memory(self, threads: int) -> int:
+        """So many threads, or fewer where memory has no room for what each keeps of a round."""
+        each = self._resolver.bytes_of_round
+        fitting = (machine_memory() - self._resolver.bytes) // each if each else threads
+        return max(min(threads, fitting), 1)
 
     def _batch(
         self, first: int, size: int, threads: int, communicator: Communicator | None

@@ -14,6 +14,9 @@ from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.multipath.sprayed import group_of_switch
 from contend.routes.multipath.without_tables import RoutesWithoutTables
 
+# Bytes for every two switches with hosts: the order of the ways, and what a round keeps.
+_IN_ORDER, _OF_VALIANT, _OF_UGAL = 4, 20, 44
+
 
 @dataclass(frozen=True)
 class ValiantRoutes(RoutesWithoutTables):
@@ -45,7 +48,7 @@ class ValiantRoutes(RoutesWithoutTables):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Spreads messages in bulk, leaf by leaf, by way of the switches that are left."""
-        self.expect_room(fabric, hosts, rest, between_leaves=8)
+        self.expect_room(fabric, hosts, rest, between_leaves=_IN_ORDER + _OF_VALIANT)
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.make_valiant_resolver(fabric.core, hosts, group, rest)
 
@@ -81,7 +84,7 @@ class UgalRoutes(ValiantRoutes):
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Splits all messages of a round together."""
-        self.expect_room(fabric, hosts, rest, between_leaves=8)
+        self.expect_room(fabric, hosts, rest, between_leaves=_IN_ORDER + _OF_UGAL)
         group = group_of_switch(fabric, by_groups=self.by_groups)
         capacity = capacities(fabric)
         seconds = np.repeat(capacity.host.max(initial=0.0) / capacity.cable, 2)

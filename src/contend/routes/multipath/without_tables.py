@@ -57,7 +57,8 @@ class RoutesWithoutTables(Routes):
             fabric: with the switches.
             hosts: that take part.
             rest: what is left of the fabric; None is all of it.
-            between_leaves: further bytes for every two switches with hosts.
+            between_leaves: further bytes for every two switches with hosts, those of a round among
+                them.
 
         Raises:
             MissingError: with what they need, and what needs less.

@@ -66,6 +66,8 @@ class Resolver {
   virtual const RouteTrees* trees() const { return nullptr; }
   /// What a round costs beside its messages, in channels looked at.
   virtual std::uint64_t work_of_round() const { return 0; }
+  /// What a thread keeps of a round, where it needs more than some words for each channel.
+  virtual std::size_t bytes_of_round() const { return 0; }
   /// Whether channel numbers, padding included, fit 16 bits.
   bool narrow() const { return switch_channels_ + kPads <= 0x10000; }
   /// Whether routes are looked up in a table of their own rather than walked.
