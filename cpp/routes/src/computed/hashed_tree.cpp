@@ -60,8 +60,8 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
     }
   }
 
-  /// A leaf, as seen by a step: the first of the channels up from the switches above it, then the
-  /// first of the switches that these lead to.
+  /// The leaf of a place; then, for each step, the first of the channels up from the switches above
+  /// it, and the first of the switches that these lead to.
   const std::uint32_t* of(Place place) const {
     return words_.data() + (1 + 2 * steps_.size()) * place;
   }
