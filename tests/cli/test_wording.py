@@ -6,6 +6,7 @@ import ast
 import pickle
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -113,6 +114,20 @@ def test_every_argument_is_an_option_of_some_verb() -> None:
     named = set(_arguments())
     assert {"routes", "ranks_per_host"} <= named
     assert [one for one in named if flag_of(one) not in options] == []
+
+
+def test_lines_of_help_end_where_the_terminal_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not where they do in the source, which is wider."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["fabric", "failures", "--help"]) == 0
+    words, _ = capsys.readouterr().out.split("╭", 1)
+    paragraphs = "\n".join(map(str.strip, words.splitlines())).strip().split("\n\n")
+    lines = [pair for each in paragraphs for pair in pairwise(each.splitlines())]
+    assert len(lines) > 1
+    for line, following in lines:
+        assert len(f" {line} {following.split()[0]}") > 79
 
 
 def test_errors_carry_the_arguments_that_they_speak_of() -> None:

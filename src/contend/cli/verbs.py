@@ -7,6 +7,7 @@ from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from inspect import getdoc
 from os.path import isfile, samefile
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -68,7 +69,10 @@ def command_of(
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
     )
-    single.command(name, cls=cls)(_with_outputs(_with_groups(function)))
+    paragraphs = (getdoc(function) or "").split("\n\n")
+    # Lines end where the terminal does, not where they do in the source.
+    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    single.command(name, cls=cls, help=words)(_with_outputs(_with_groups(function)))
     return typer.main.get_command(single)
 
 
