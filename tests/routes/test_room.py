@@ -12,6 +12,7 @@ from contend.congestion import simulate
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
 from contend.routes import compute, make_resolver
+from contend.routes.multipath import valiant
 from contend.routes.room import expect_room
 
 
@@ -37,7 +38,9 @@ def test_next_hops_need_some_bytes_for_every_two_switches(
         resolve(fabric, size - 1, monkeypatch)
 
 
-@pytest.mark.parametrize(("engine", "each"), [("valiant", 20), ("ugal", 44)])
+@pytest.mark.parametrize(
+    ("engine", "each"), [("valiant", valiant._OF_VALIANT), ("ugal", valiant._OF_UGAL)]
+)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_fewer_threads_count_where_memory_has_no_room_for_all(
     engine: str, each: int, threads: int, monkeypatch: pytest.MonkeyPatch
@@ -58,8 +61,7 @@ def test_fewer_threads_count_where_memory_has_no_room_for_all(
     memory = resolver.bytes + threads * resolver.bytes_of_round
     monkeypatch.setattr("contend.congestion.simulation.counting.machine_memory", lambda: memory)
     few = simulate(fabric, samples=4, threads=8)
-    assert used == [threads] * len(used)
-    assert used
+    assert set(used) == {threads}
     monkeypatch.undo()
     assert few.bandwidth.tolist() == simulate(fabric, samples=4, threads=8).bandwidth.tolist()
 

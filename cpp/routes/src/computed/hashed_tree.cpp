@@ -23,7 +23,6 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
                    static_cast<std::ptrdiff_t>(tree.steps_between(fabric, places.hosts))) {
     for (const HostId host : hosts_) {
       const SwitchId leaf = fabric.host_switch(host);
-      words_.push_back(leaf);
       for (std::size_t k = 0; k < steps_.size(); ++k) {
         const CompleteTree::Step& step = steps_[k];
         words_.push_back(2 * (step.first_cable + tree.subtree(k, leaf) * step.cables()));
@@ -32,6 +31,7 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
         const std::uint32_t set = last ? 0 : tree.place[leaf] / tree.steps[k + 1].leaves;
         words_.push_back(first + set * step.planes_above());
       }
+      words_.push_back(leaf);
     }
   }
 
@@ -60,10 +60,10 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
     }
   }
 
-  /// The leaf of a place; then, for each step, the first of the channels up from the switches above
-  /// it, and the first of the switches that these lead to.
+  /// For each step the first of the channels up from the switches above a place's leaf, and the
+  /// first of the switches that these lead to; then the leaf.
   const std::uint32_t* of(Place place) const {
-    return words_.data() + (1 + 2 * steps_.size()) * place;
+    return words_.data() + (2 * steps_.size() + 1) * place;
   }
 
   /// Up by any cable until the target is below, and down by any that lead there.
@@ -73,14 +73,14 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
     std::size_t hops = 0;
     std::size_t k = 0;
     std::uint32_t plane = 0;
-    SwitchId at = *from++;
-    ++to;
+    SwitchId at = from[2 * steps_.size()];
     for (; k < steps_.size() && from[2 * k] != to[2 * k]; ++k) {
       const CompleteTree::Step& step = steps_[k];
       const std::uint32_t ways = step.parents * step.links;
       const auto way = static_cast<std::uint32_t>(hashes.choose(flow, at, ways));
       const std::uint32_t among = plane * ways + way;
       route[hops++] = static_cast<Out>(from[2 * k] + 2 * among);
+      // Most have one cable to each parent: a division would take as long as the hash.
       plane = step.sharing > 1 ? step.plane_above(among)
               : step.links > 1 ? among / step.links
                                : among;
@@ -104,7 +104,7 @@ class HashedTreeResolver final : public WrittenResolver<HashedTreeResolver> {
   Hashing hashing_;
   std::vector<HostId> hosts_;
   std::vector<CompleteTree::Step> steps_;  ///< that places need
-  std::vector<std::uint32_t> words_;       ///< by place: the leaf, then two for each step
+  std::vector<std::uint32_t> words_;       ///< by place, see of()
 };
 
 }  // namespace

@@ -200,7 +200,7 @@ class _Count:
         Where `told_within`, also of what is done of a batch: a large sample can take an hour.
         """
         bandwidth = np.zeros(0)
-        threads = self._with_memory(threads)
+        threads = self._fitting(threads)
         for first, size in self._plan.batches(self._batch_size()):
             expected = self._plan.expected(bandwidth)
             tell = partial(_tell_part, progress, first, size, expected)
@@ -222,11 +222,11 @@ class _Count:
         least = 16 if work <= 1 << 25 else 2
         return min(max((1 << 25) // max(work, 1), least), 1 << 16)
 
-    def _with_memory(self, threads: int) -> int:
+    def _fitting(self, threads: int) -> int:
         """So many threads, or fewer where memory has no room for what each keeps of a round."""
         each = self._resolver.bytes_of_round
-        fitting = (machine_memory() - self._resolver.bytes) // each if each else threads
-        return max(min(threads, fitting), 1)
+        room = machine_memory() - self._resolver.bytes
+        return max(min(threads, room // each), 1) if each else threads
 
     def _batch(
         self, first: int, size: int, threads: int, communicator: Communicator | None

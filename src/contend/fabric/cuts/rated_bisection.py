@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of
 from contend.progress import step
 
-# Orders of the switches that are cut in half.
-_ORDERS = 4
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
 # Capacities are counted in steps, of which the whole fabric has at most so many.
@@ -275,36 +274,52 @@ def _among(half: NDArray[np.bool_], halves: list[NDArray[np.bool_]]) -> bool:
 def _search(fabric: Fabric, graph: CutGraph, hosts: NDArray[np.int64]) -> _Cut:
     """The narrowest of the cuts that start from some halves."""
     cuts = _Cuts(graph)
+    proposals = _proposals(fabric, cuts, hosts)
     best: _Cut | None = None
-    seeds = min(max(_MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches, _FEWEST_SEEDS), _MOST_SEEDS)
     with step(f"halves of {fabric.name}") as tell:
-        for done, (found_by, half) in enumerate(_proposals(fabric, cuts, hosts, seeds)):
-            cut = cuts.narrowest_from(half, found_by)
+        for done, (found_by, halve) in enumerate(proposals):
+            tell(done / len(proposals))
+            cut = cuts.narrowest_from(halve(), found_by)
             if best is None or cut.is_narrower_than(best):
                 best = cut
-            tell((done + 1) / (_ORDERS + seeds))
     assert best is not None
     return best
 
 
 def _proposals(
-    fabric: Fabric, cuts: _Cuts, hosts: NDArray[np.int64], seeds: int
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Halves of the hosts, each with what it is called: by `_ORDERS`, then by METIS."""
+    fabric: Fabric, cuts: _Cuts, hosts: NDArray[np.int64]
+) -> list[tuple[str, Callable[[], NDArray[np.bool_]]]]:
+    """Halves of the hosts, each with what it is called and what finds it."""
     graph = cuts.graph
-    by_number = _first(np.arange(fabric.switches), graph.node, graph.nodes)
-    yield "switches in their order", cuts.first_half(by_number)
-    by_name = sorted(range(fabric.switches), key=lambda s: (_natural(fabric.switch_name[s]), s))
-    yield "switches by name", cuts.first_half(_first(np.array(by_name), graph.node, graph.nodes))
-    names = [fabric.host_name[host] for host in hosts.tolist()]
-    by_host = sorted(range(len(names)), key=lambda h: (_natural(names[h]), h))
-    order = _first(np.array(by_host), graph.host_node, graph.nodes)
-    yield "switches by their first host's name", cuts.first_half(order)
+
+    def by_number() -> NDArray[np.bool_]:
+        return cuts.first_half(_first(np.arange(fabric.switches), graph.node, graph.nodes))
+
+    def by_name() -> NDArray[np.bool_]:
+        order = sorted(range(fabric.switches), key=lambda s: (_natural(fabric.switch_name[s]), s))
+        return cuts.first_half(_first(np.array(order), graph.node, graph.nodes))
+
+    def by_host() -> NDArray[np.bool_]:
+        names = [fabric.host_name[host] for host in hosts.tolist()]
+        order = sorted(range(len(names)), key=lambda h: (_natural(names[h]), h))
+        return cuts.first_half(_first(np.array(order), graph.host_node, graph.nodes))
+
+    orders: list[tuple[str, Callable[[], NDArray[np.bool_]]]] = [
+        ("switches in their order", by_number),
+        ("switches by name", by_name),
+        ("switches by their first host's name", by_host),
+    ]
     if len(graph.tail) == 0:
-        return
-    yield "switches by distance from one", cuts.first_half(_by_distance(graph))
-    for seed in range(seeds):
-        yield f"METIS, seed {seed}", cuts.evened_out(_metis_side(cuts, seed))[0]
+        return orders
+    seeds = _MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches
+    return [
+        *orders,
+        ("switches by distance from one", lambda: cuts.first_half(_by_distance(graph))),
+        *(
+            (f"METIS, seed {seed}", partial(_metis_half, cuts, seed))
+            for seed in range(min(max(seeds, _FEWEST_SEEDS), _MOST_SEEDS))
+        ),
+    ]
 
 
 def _first(order: NDArray[np.int64], node: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
@@ -338,11 +353,11 @@ def _breadth_first(neighbours: list[list[int]], start: int) -> list[int]:
     return order
 
 
-def _metis_side(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
-    """Which nodes METIS puts into its second part."""
+def _metis_half(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
+    """Half of the hosts, by what METIS puts into its second part."""
     graph, weight = cuts.graph, cuts.hosts_at.astype(np.int64)
     part = metis_parts(2, graph.start, graph.head, weight=weight, edge_weight=cuts.steps, seed=seed)
-    return np.equal(part, 1)
+    return cuts.evened_out(np.equal(part, 1))[0]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
