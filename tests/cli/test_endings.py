@@ -91,16 +91,16 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 def test_sigterm_ends_what_catches_it_itself() -> None:
     """METIS does while it is at work, and gives up."""
     body = (
-        "import subprocess\nimport numpy as np\nfrom types import SimpleNamespace\n"
-        "from contend.fabric.cuts.rated_bisection import _metis_side\n"
+        "import subprocess\nimport numpy as np\n"
+        "from contend.fabric.cuts.metis import metis_parts\n"
         "node = np.arange(200_000)\n"
         "ring = np.stack([node - 1, node + 1], axis=1).ravel() % len(node)\n"
-        "graph = SimpleNamespace(start=2 * np.arange(len(node) + 1), head=ring)\n"
-        "ones = np.ones(len(ring), dtype=np.int64)\n"
-        "cuts = SimpleNamespace(graph=graph, hosts_at=ones[: len(node)], steps=ones)\n"
-        "_metis_side(cuts, 0)\n"
+        "start, ones = 2 * np.arange(len(node) + 1), np.ones(len(ring), dtype=np.int64)\n"
+        "weight = ones[: len(node)]\n"
+        "def halve():\n    metis_parts(2, start, ring, weight=weight, edge_weight=ones)\n"
+        "halve()\n"
         'subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -TERM {os.getpid()}"])\n'
-        "while True:\n    _metis_side(cuts, 0)"
+        "while True:\n    halve()"
     )
     with _python(_command(body)) as process:
         assert _errors(process) == _LINES[signal.SIGTERM]
