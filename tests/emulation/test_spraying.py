@@ -102,7 +102,7 @@ def test_streams_that_would_share_a_cable_have_their_wires() -> None:
     with bring_up(fabric, _RATE, check=False) as network:
         settings, headroom = fit(network._spaces, network.settings)
         streams = connect(network._spaces, [(0, 4), (1, 8)])
-        seconds = pump(streams, 3.0)
+        seconds = pump(streams, 3.0 * _RATE / settings.rate)
         for stream in streams:
             stream.close()
     assert headroom.moved > 0

@@ -174,7 +174,10 @@ def test_the_command_says_its_verdict_first(
     assert printed.startswith("With 64 KiB shift is predicted to be fastest")
     assert "In 1 cell more may pile up" in printed
     assert "Predicted and measured" in printed
+    apart = "he run's ports carry 944 Mbit/s, and the prediction is for 8 Mbit/s"
+    assert f"T{apart}." in " ".join(printed.split())
     found = json.loads((tmp_path / "out.json").read_text())
+    assert f"t{apart}" in found["remarks"]
     cells = {(cell["algorithm"], cell["bytes"]): cell for cell in found["cells"]}
     assert cells["linear", 65_536]["collapses"]
     assert cells["linear", 4096]["ratio"] > 0

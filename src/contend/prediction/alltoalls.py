@@ -20,7 +20,10 @@ from contend.progress import Progress, shown_progress
 from contend.runs import CellSummary, Run
 from contend.schedule import Exchange, suited
 from contend.shown import Shown
-from contend.units import parse_rate, parse_size, parse_sizes, valued
+from contend.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
+
+# Rates are said with two digits or three.
+_SAME_RATE = 0.01
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,12 @@ class Comparison:
     Attributes:
         cells: all that both have, none left out.
         missing: predictions that no cell answers.
+        wire: bytes per second of a host's port where it was measured; None where it is not known.
     """
 
     cells: tuple[ComparedPrediction, ...]
     missing: tuple[Prediction, ...] = ()
+    wire: float | None = None
 
     @property
     def foreseeable(self) -> tuple[ComparedPrediction, ...]:
@@ -99,7 +104,7 @@ def beside_measured(predictions: Sequence[Prediction], run: Run) -> Comparison:
             f"{run.folder}: measured nothing of what is predicted, which is of ranks that start "
             "together: measure with --start clock"
         )
-    return Comparison(tuple(cells), tuple(missing))
+    return Comparison(tuple(cells), tuple(missing), run.record.wire_Bps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +122,15 @@ class Predictions(Shown, told="prediction_document"):
     where: PredictionConditions
     placement: str
     comparison: Comparison | None = None
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """That ports were of another rate where it was measured; ratios then tell little."""
+        wire = None if self.comparison is None else self.comparison.wire
+        if wire is None or math.isclose(wire, self.where.rate, rel_tol=_SAME_RATE):
+            return ()
+        measured, predicted = format_link_speed(wire), format_link_speed(self.where.rate)
+        return (f"the run's ports carry {measured}, and the prediction is for {predicted}",)
 
 
 def predict(

@@ -83,7 +83,7 @@ class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
     ]
     placement: Annotated[str, "how ranks were placed."]
     rate_Bps: Annotated[float, "of the fastest host's port."]
-    remarks: Annotated[list[str], "what a reader must know of what messages cost."]
+    remarks: Annotated[list[str], "what a reader must know of the costs, and of what was measured."]
     verdict: Annotated[str, "one-sentence verdict."]
     cells: Annotated[list[PredictedCellJson], "one for every algorithm and size."]
 
@@ -95,7 +95,7 @@ def prediction_document(found: Predictions) -> Document:
     said = verdict(found.cells, fabric, assumed=costs.assumed)
     tables = prediction_tables(found.cells, fabric.name, costs)
     if comparison is not None:
-        tables = [prediction_comparison_table(comparison, fabric.name), *tables]
+        tables = [prediction_comparison_table(comparison, fabric.name, found.apart), *tables]
     measured = {} if comparison is None else {id(c.prediction): c for c in comparison.cells}
     return Document(
         verdict=said,
@@ -105,7 +105,7 @@ def prediction_document(found: Predictions) -> Document:
             engine="" if fabric.routes is None else fabric.routes.engine,
             placement=found.placement,
             rate_Bps=where.rate,
-            remarks=list(costs.remarks),
+            remarks=[*costs.remarks, *found.apart],
             verdict=said,
             cells=[_cell(cell, fabric, measured.get(id(cell))) for cell in found.cells],
         ),

@@ -168,7 +168,9 @@ def prediction_tables(
     ]
 
 
-def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTable:
+def prediction_comparison_table(
+    comparison: Comparison, name: str, remarks: Sequence[str] = ()
+) -> ResultTable:
     """Predicted and measured, the ratio of every cell."""
     columns = ("bytes", "schedule", "predicted", "measured", "ratio", "")
     ordered = sorted(
@@ -197,13 +199,17 @@ def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTabl
         for cell in ordered
     ]
     missing = counted(len(comparison.missing), "prediction")
+    notes = [
+        agreement_words(comparison),
+        f"{missing} were not measured." if comparison.missing else "",
+        remarks_words(remarks),
+    ]
     return ResultTable(
         title=f"Predicted and measured, {name}",
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[:1] + columns[2:5]),
-        note=agreement_words(comparison)
-        + (f" {missing} were not measured." if comparison.missing else ""),
+        note=" ".join(filter(None, notes)),
     )
 
 
