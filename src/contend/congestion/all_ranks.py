@@ -24,8 +24,8 @@ from contend.units import parse_rate, rate_of, valued
 _PRECISION = 0.01
 _ALL = slice(None)
 _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
-# Messages of shifts: some minutes of one core. Fewer where they are counted several times, for
-# routes that are drawn, or where a round is solved as a whole.
+# Messages of shifts, and flows of those that are drawn: some minutes of one core. Fewer where they
+# are counted several times, for routes that are drawn, or where a round is solved as a whole.
 _FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 25, 1 << 24
 
 
@@ -174,7 +174,9 @@ def collectives(
         threads=threads,
     )
     on_all = partial(count, fabric, placement=placed, ranks=pattern.ranks)
-    most = _SOLVED if fabric.routes is not None and fabric.routes.together else _DRAWN
+    most = _DRAWN
+    if fabric.routes is not None:
+        most = _SOLVED if fabric.routes.together else _DRAWN // fabric.routes.flows
     found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
