@@ -2,11 +2,17 @@
 
 #include <doctest/doctest.h>
 #include <omp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <new>
+#include <thread>
 #include <vector>
 
 using contend::in_parallel;
@@ -19,12 +25,45 @@ namespace {
 /// More pieces than could ever be done: only a stop ends them.
 constexpr std::size_t kEndless = std::size_t{1} << 62;
 
+/// How often this thread gave its processor away.
+thread_local int yields = 0;
+
 }  // namespace
+
+extern "C" int sched_yield() noexcept {
+  ++yields;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 TEST_CASE("a handful of threads can be started, and one is there already") {
   CHECK(startable_threads(1) == 1);
   CHECK(startable_threads(3) == 3);
   CHECK(startable_threads(2) == 2);
+}
+
+TEST_CASE("threads that others start meanwhile are not waited for") {
+  std::atomic<bool> enough = false;
+  std::vector<std::thread> others;
+  std::thread starts([&] {
+    while (!enough && others.size() < 500) {
+      others.emplace_back([&enough] { enough.wait(false); });
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  int most = 0;
+  for (int turn = 0; turn < 50; ++turn) {
+    // What can be started is known to each thread by itself.
+    std::thread([&most] {
+      yields = 0;
+      CHECK(startable_threads(4) == 4);
+      most = std::max(most, yields);
+    }).join();
+  }
+  enough = true;
+  enough.notify_all();
+  starts.join();
+  for (std::thread& other : others) other.join();
+  CHECK(most < 1000);
 }
 
 TEST_CASE("never more than four threads a core, and never less than one") {
