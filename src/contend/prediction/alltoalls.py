@@ -124,7 +124,7 @@ class Predictions(Shown, told="prediction_document"):
     comparison: Comparison | None = None
 
     @property
-    def apart(self) -> tuple[str, ...]:
+    def rates_apart(self) -> tuple[str, ...]:
         """That ports were of another rate where it was measured; ratios then tell little."""
         wire = None if self.comparison is None else self.comparison.wire
         if wire is None or math.isclose(wire, self.where.rate, rel_tol=_SAME_RATE):

@@ -95,7 +95,7 @@ def prediction_document(found: Predictions) -> Document:
     said = verdict(found.cells, fabric, assumed=costs.assumed)
     tables = prediction_tables(found.cells, fabric.name, costs)
     if comparison is not None:
-        tables = [prediction_comparison_table(comparison, fabric.name, found.apart), *tables]
+        tables = [prediction_comparison_table(comparison, fabric.name, found.rates_apart), *tables]
     measured = {} if comparison is None else {id(c.prediction): c for c in comparison.cells}
     return Document(
         verdict=said,
@@ -105,7 +105,7 @@ def prediction_document(found: Predictions) -> Document:
             engine="" if fabric.routes is None else fabric.routes.engine,
             placement=found.placement,
             rate_Bps=where.rate,
-            remarks=[*costs.remarks, *found.apart],
+            remarks=[*costs.remarks, *found.rates_apart],
             verdict=said,
             cells=[_cell(cell, fabric, measured.get(id(cell))) for cell in found.cells],
         ),
