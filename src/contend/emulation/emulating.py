@@ -48,6 +48,7 @@ def emulate(
     buffer: int | str | None = None,
     burst: int | str | None = None,
     rto_min: float | str | None = None,
+    host_queue: int | str | None = None,
     hosts: str | None = None,
     placement: str = "linear",
     ranks: int | None = None,
@@ -67,9 +68,12 @@ def emulate(
         command: words, or a line; with `ranks` an MPI program.
         rate: of the fastest host's port: bytes per second, or a rate such as ``100Mbit``; None for
             100 Mbit/s.
-        buffer: bytes that wait for a channel before it drops packets, or a size; None for 200 kB.
+        buffer: bytes that wait for a switch's channel before it drops packets, or a size; None for
+            200 kB.
         burst: bytes that a channel may send at once after a pause, or a size; None for 16 KiB.
         rto_min: seconds of the shortest time-out of TCP, or a time; None for 200 ms.
+        host_queue: bytes that wait at a host's port before it drops packets, or a size; None for
+            the 1,000 packets of a Linux host.
         hosts: only these, and what their routes use: names, patterns, or numbers; None for all.
         placement: the order in which ranks fill hosts, such as ``linear`` or ``file:PATH``.
         ranks: that are started, each on a host; None where the command starts its own.
@@ -100,6 +104,7 @@ def emulate(
         "buffer": valued(buffer, parse_size),
         "burst": valued(burst, parse_size),
         "rto_min": valued(rto_min, parse_seconds),
+        "host_queue": valued(host_queue, parse_size),
     }
     with bring_up(
         fabric,

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from contend.emulation.network import Network
-from contend.emulation.settings import RTO_MIN
+from contend.emulation.settings import HOST_PACKETS, RTO_MIN
 from contend.errors import ContendError
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
@@ -97,8 +97,10 @@ class EmulatedHosts(Launching):
         return self._network.on_hosts(request)
 
     def counters(self) -> dict[str, Any]:
-        """What crossed every channel since this place was made."""
-        return (self._network.counters() - self._before).json(self._network.fabric)
+        """What crossed every channel since this was asked last, or this place was made."""
+        now = self._network.counters()
+        crossed, self._before = now - self._before, now
+        return crossed.json(self._network.fabric)
 
 
 def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
@@ -109,6 +111,7 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
         **identity(fabric),
         "rate": format_link_speed(rate),
         "buffer": f"{settings.buffer} B",
+        "host_queue": held(settings.host_queue),
         "burst": f"{settings.burst} B",
     }
     if settings.rto_min != RTO_MIN:
@@ -116,6 +119,11 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     if order is not None and list(order) != sorted(network.numbers):
         asked["placement"] = ",".join(map(str, order))
     return asked
+
+
+def held(host_queue: int | None) -> str:
+    """What waits at a host's port at most, as `EmulatedHosts.asked` tells it."""
+    return f"{HOST_PACKETS} packets" if host_queue is None else f"{host_queue} B"
 
 
 def identity(fabric: Fabric) -> dict[str, str]:

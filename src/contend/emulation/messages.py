@@ -11,7 +11,7 @@ from typing import Any
 
 from contend.emulation.kernel import KernelRequest, Netlink
 from contend.emulation.layout import PACKET
-from contend.emulation.settings import Settings
+from contend.emulation.settings import HOST_PACKETS, Settings
 
 _NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
 _NEW_FILTER = 44
@@ -25,7 +25,7 @@ _PERMANENT = 0x80
 _ON_LINK = 4
 _MAIN_TABLE, _STATIC, _UNICAST = 254, 4, 1
 _RTO_MIN = 13
-_ROOT, _HANDLE = 0xFFFFFFFF, 0x10000
+_ROOT, _HANDLE, _INNER = 0xFFFFFFFF, 0x10000, 0x10001
 _ARRIVALS, _ARRIVALS_HANDLE, _ARRIVING = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF2
 # The first of its interface, for packets of every protocol.
 _FIRST_OF_ALL = (1 << 16) | socket.htons(0x0003)
@@ -144,12 +144,19 @@ def route(
     return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, what)
 
 
-def queue(index: int, settings: Settings) -> KernelRequest:
-    """A token bucket as the queue of an interface, in place of the one that it had."""
+def queue(index: int, settings: Settings, *, of_host: bool) -> Iterator[KernelRequest]:
+    """A token bucket as the queue of an interface, in place of the one that it had.
+
+    A switch's holds bytes. A host's holds packets, as the kernel's own queues do, unless somebody
+    asked for bytes.
+    """
+    packets = HOST_PACKETS if of_host and settings.host_queue is None else None
+    held = (settings.host_queue if of_host else None) or settings.buffer
     bucket = {
         "rate": round(settings.rate),
         "burst": settings.burst,
-        "limit": settings.buffer,
+        # In the unit of the queue within: bytes, until that of packets takes its place.
+        "limit": packets or held,
     }
     options = _module("tcmsg.sched_tbf").get_parameters(bucket)
     value = {
@@ -158,7 +165,11 @@ def queue(index: int, settings: Settings) -> KernelRequest:
         "parent": _ROOT,
         "attrs": [("TCA_KIND", "tbf"), ("TCA_OPTIONS", options)],
     }
-    return _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
+    yield _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
+    if packets is not None:
+        value = {"index": index, "handle": 0, "parent": _INNER, "attrs": [("TCA_KIND", "pfifo")]}
+        request = _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of packets (pfifo)")
+        yield _with_options(request, struct.pack("=I", packets))
 
 
 def classifier(index: int, program: int) -> Iterator[KernelRequest]:
@@ -180,7 +191,6 @@ def classifier(index: int, program: int) -> Iterator[KernelRequest]:
         "attrs": [("TCA_KIND", "bpf")],
     }
     request = _encoded("tcmsg", value, _NEW_FILTER, _CREATE, what)
-    # pyroute2 has no layout for this one.
     options = b"".join(
         (
             _attribute(_BPF_FILE, struct.pack("=I", program)),
@@ -188,8 +198,7 @@ def classifier(index: int, program: int) -> Iterator[KernelRequest]:
             _attribute(_BPF_FLAGS, struct.pack("=I", _BPF_DIRECT)),
         )
     )
-    data = request.data + _attribute(_OPTIONS, options)
-    yield KernelRequest(struct.pack("=I", len(data)) + data[4:], what)
+    yield _with_options(request, options)
 
 
 def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
@@ -203,6 +212,12 @@ def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
         statistics = message.get_attr("TCA_STATS2")
         basic, waiting = statistics.get_attr("TCA_STATS_BASIC"), message.get_attr("TCA_STATS")
         yield QueueCount(message["index"], basic["bytes"], basic["packets"], waiting["drop"])
+
+
+def _with_options(request: KernelRequest, options: bytes) -> KernelRequest:
+    """A request with options whose layout pyroute2 does not have."""
+    data = request.data + _attribute(_OPTIONS, options)
+    return KernelRequest(struct.pack("=I", len(data)) + data[4:], request.what)
 
 
 def _attribute(kind: int, value: bytes) -> bytes:

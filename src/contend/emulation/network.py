@@ -100,6 +100,8 @@ class Network:
                 f"{slowest} the slowest"
             )
         words += f", buffers of {format_bytes(settings.buffer)}"
+        if settings.host_queue is not None:
+            words += f" in switches and {format_bytes(settings.host_queue)} in hosts"
         if settings.rto_min != RTO_MIN:
             words += f", time-outs of at least {format_seconds(settings.rto_min)}"
         return words
@@ -232,6 +234,7 @@ def bring_up(
     *,
     burst: int = _USUAL.burst,
     rto_min: float = _USUAL.rto_min,
+    host_queue: int | None = None,
     hosts: Sequence[int] | None = None,
     check: bool = True,
     lower: bool = True,
@@ -245,9 +248,11 @@ def bring_up(
         fabric: with routes.
         rate: of the fastest host's port in each direction, in bytes per second; cables of other
             rates have it in proportion.
-        buffer: bytes that wait for a channel before it drops packets.
+        buffer: bytes that wait for a switch's channel before it drops packets.
         burst: bytes that may leave at once after a pause.
         rto_min: seconds of the shortest time-out of TCP.
+        host_queue: bytes that wait at a host's port before it drops packets; None for the 1,000
+            packets of a Linux host.
         hosts: only these hosts of the fabric, and what their routes use; None for all.
         check: whether to find out what this machine carries.
         lower: lowers the rate to that; False refuses instead.
@@ -257,7 +262,7 @@ def bring_up(
         MissingError: rights or parts of the kernel that are not there, or a machine that would be
             the bottleneck.
     """
-    settings = Settings(rate, buffer, burst, rto_min)
+    settings = Settings(rate, buffer, burst, rto_min, host_queue)
     layout = lay_out(fabric, hosts)
     if rate * layout.slowest < SMALLEST_RATE:
         raise UsageError(

@@ -12,6 +12,9 @@ _LARGEST_SIZE = 1 << 30
 SMALLEST_RATE = 125_000.0
 """Bytes per second, 1 Mbit/s: below it a packet takes longer than most messages should."""
 SMALLEST_BURST = 1600
+HOST_PACKETS = 1000
+"""Packets that wait at the port of a Linux host, whose driver does not say otherwise
+(``txqueuelen``)."""
 RTO_MIN = 0.2
 """Seconds after which Linux sends at the earliest again what nobody has acknowledged."""
 _SMALLEST_RTO, _LARGEST_RTO = 0.001, 60.0
@@ -26,7 +29,9 @@ class Settings:
     Attributes:
         rate: bytes per second on the wire, Ethernet headers included, of the fastest host's port;
             all other cables have it in proportion to their own rates.
-        buffer: bytes that wait for a channel before it drops packets.
+        buffer: bytes that wait for a switch's channel before it drops packets.
+        host_queue: bytes that wait at a host's own port before it drops packets; null for the 1,000
+            packets of a Linux host.
         burst: bytes that may leave at once after a pause.
         rto_min: seconds of the shortest time-out of TCP. At a tenth of a network's rate, a time-out
             costs what it costs there if it is ten times as long.
@@ -36,6 +41,7 @@ class Settings:
     buffer: int = 200_000
     burst: int = 16 * 1024
     rto_min: float = RTO_MIN
+    host_queue: int | None = None
 
     def __post_init__(self) -> None:
         """Refuses what cannot be emulated.
@@ -47,8 +53,9 @@ class Settings:
             raise UsageError("rate: expected 1 Mbit/s to 34 Gbit/s")
         if not SMALLEST_BURST <= self.burst <= _LARGEST_SIZE:
             raise UsageError(f"burst: expected {SMALLEST_BURST} B to 1 GiB, got {self.burst} B")
-        if not SMALLEST_BURST <= self.buffer <= _LARGEST_SIZE:
-            raise UsageError(f"buffer: expected {SMALLEST_BURST} B to 1 GiB, got {self.buffer} B")
+        for queue, size in (("buffer", self.buffer), ("host_queue", self.host_queue)):
+            if size is not None and not SMALLEST_BURST <= size <= _LARGEST_SIZE:
+                raise UsageError(f"{queue}: expected {SMALLEST_BURST} B to 1 GiB, got {size} B")
         if not _SMALLEST_RTO <= self.rto_min <= _LARGEST_RTO:
             raise UsageError(f"rto_min: expected 1 ms to 60 s, got {self.rto_min:g} s")
 

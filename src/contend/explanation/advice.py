@@ -90,6 +90,8 @@ def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
         "--route": asked.get("routes", "").rpartition(" ")[0],
         "--rate": asked.get("rate", ""),
         "--buffer": asked.get("buffer", ""),
+        # As it is by default it is told in packets.
+        "--host-queue": asked.get("host_queue", "").partition(" packets")[0],
         "--rto-min": asked.get("rto_min", ""),
     }
     words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text)
@@ -99,12 +101,34 @@ def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
     ]
 
 
-def buffer_of(asked: Mapping[str, str]) -> int | None:
-    """Bytes that the buffers of an emulated fabric hold; None where that is not kept."""
+def longer_queue(limit: Limit, asked: Mapping[str, str] | None) -> tuple[str, str]:
+    """How queues that drop packets are made longer, and the options that show it.
+
+    Args:
+        limit: which queues drop.
+        asked: of an emulated place (`EmulatedHosts.asked`); None for real hosts.
+    """
+    of_hosts = limit is Limit.HOST_QUEUES
+    if asked is None:
+        return (
+            "Flow control or larger buffers in the switches keep packets from being dropped; label "
+            "runs with and without.",
+            '--label "flow control=on"',
+        )
+    option = "--host-queue" if of_hosts else "--buffer"
     try:
-        return parse_size(asked.get("buffer", ""))
+        size = parse_size(asked.get("host_queue" if of_hosts else "buffer", ""))
     except UsageError:
-        return None
+        size = None
+    held = "" if size is None else f": they hold {format_bytes(size)} here"
+    if of_hosts:
+        text = (
+            f"Longer queues in the hosts drop less{held}, and 1,000 packets on most Linux hosts "
+            "(ip link set DEVICE txqueuelen 1000; tc -s qdisc counts what they drop)."
+        )
+    else:
+        text = f"Larger buffers drop less{held}."
+    return text, f"{option} SIZE" if size is None else f"{option} {4 * size}"
 
 
 def remedies(
@@ -145,34 +169,28 @@ def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     yield Remedy(Limit.MEMORY, f"{advice}.", measured.again(options, hit[0]))
 
 
-def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+def _host_queues(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    yield from _time_outs(hit, measured, Limit.HOST_QUEUES)
+
+
+def _time_outs(
+    hit: Sequence[Verdict], measured: _Measured, limit: Limit = Limit.TIME_OUTS
+) -> Iterator[Remedy]:
     verdict, gain, name = _faster(hit)
     if gain >= _WORTH_IT:
         evidence = verdict.evidence
         options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
         rule = "; contend tune makes that a rule for programs" if measured.sources else ""
         yield Remedy(
-            Limit.TIME_OUTS,
+            limit,
             f"{_first(name)} was {rounded(gain)} times faster than "
             f"{evidence.schedule} {evidence.at}"
             f"{rule}.",
             measured.again(options, verdict) if measured.sources else "",
             _saved(verdict, gain),
         )
-    if measured.emulated:
-        size = buffer_of(measured.sources[0].place)
-        held = "" if size is None else f": they hold {format_bytes(size)} here"
-        options = "--buffer SIZE" if size is None else f"--buffer {4 * size}"
-        yield Remedy(
-            Limit.TIME_OUTS, f"Larger buffers drop less{held}.", measured.again(options, hit[0])
-        )
-        return
-    yield Remedy(
-        Limit.TIME_OUTS,
-        "Flow control or larger buffers in the switches keep packets from being dropped; label "
-        "runs with and without.",
-        measured.again('--label "flow control=on"', hit[0]),
-    )
+    advice, options = longer_queue(limit, measured.sources[0].place if measured.emulated else None)
+    yield Remedy(limit, advice, measured.again(options, hit[0]))
 
 
 def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
@@ -303,6 +321,7 @@ def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]
 
 _OF_LIMITS: Mapping[Limit, Callable[[Sequence[Verdict], _Measured], Iterator[Remedy]]] = {
     Limit.MEMORY: _memory,
+    Limit.HOST_QUEUES: _host_queues,
     Limit.TIME_OUTS: _time_outs,
     Limit.FABRIC: _fabric,
     Limit.PORT: _port,

@@ -11,9 +11,10 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contend.emulation import Drops
 from contend.measurement import NEAR
 from contend.runs import Modes
-from contend.units import format_bytes
+from contend.units import counted, format_bytes, verb
 
 REACHED = 2.0
 """A limit is hit where the measurement takes at most this many times its bound: half or more of the
@@ -69,6 +70,7 @@ class Limit(StrEnum):
     HANG = "a hang"
     COMPUTATION = "computation"
     MEMORY = "memory"
+    HOST_QUEUES = "time-outs from the hosts' own full queues"
     TIME_OUTS = "time-outs from full buffers"
     FABRIC = "the fabric"
     PORT = "the injection port"
@@ -168,7 +170,8 @@ class Evidence:
         messages: how many messages a rank sends; None where that is not known.
         crowded: ranks on each processor, where ranks share processors.
         hosts: how many; 0 where that is not known.
-        drops: packets that found buffers full during the whole run; None where nobody counted.
+        drops: packets that found queues full during the whole run; None where nobody counted.
+        drops_by_place: the same by where the queue was; None where that is not known.
         fall: how many times lower the rate is than that of similar sizes, where it falls.
         rival: the fastest other schedule.
         stalled: calls of a program that lost time-outs; None where there are none.
@@ -199,6 +202,7 @@ class Evidence:
     crowded: float | None = None
     hosts: int = 0
     drops: int | None = None
+    drops_by_place: Drops | None = None
     fall: float | None = None
     rival: FastestRival | None = None
     stalled: Stalled | None = None
@@ -211,6 +215,15 @@ class Evidence:
     series: str = ""
     at: str = ""
     out_of_memory: bool = False
+
+    @property
+    def dropped(self) -> str:
+        """How many packets were dropped, and where, as a clause; "" where none is known to be."""
+        if not self.drops:
+            return ""
+        if self.drops_by_place is not None:
+            return str(self.drops_by_place)
+        return f"{counted(self.drops, 'packet')} {verb(self.drops, 'was')} dropped by full buffers"
 
     def bound(self, limit: Limit) -> Bound | None:
         """The largest bound of a limit; None where there is none."""

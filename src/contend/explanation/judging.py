@@ -227,10 +227,14 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     """Time that is lost in pieces of a time-out."""
     if evidence.alone or evidence.measured_s is None:
         return
-    yield from _stalls(evidence)
-    yield from _stalled_calls(evidence)
-    yield from _losses(evidence)
-    yield from _published_time_outs(evidence)
+    proofs = (_stalls, _stalled_calls, _losses, _published_time_outs)
+    for reason in (reason for proof in proofs for reason in proof(evidence)):
+        drops = evidence.drops_by_place
+        # Only where the network dropped less is it not to blame.
+        if drops is not None and 2 * drops.in_hosts > drops.total:
+            yield replace(reason, limit=Limit.HOST_QUEUES)
+        else:
+            yield reason
 
 
 def _stalls(evidence: Evidence) -> Iterator[Reason]:
@@ -242,7 +246,7 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
     if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
         why = (
             f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
-            f"{format_seconds(lost)} longer than the others"
+            f"{format_seconds(lost)} longer than the others{_and_dropped(evidence)}"
         )
         yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
 
@@ -254,18 +258,17 @@ def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
         return
     ratio = measured / max(measured - stalled.lost_s, LATE_S)
     if ratio >= STALLED:
-        dropped = (
-            f", and {evidence.drops:,} packets were dropped by full buffers"
-            if evidence.drops
-            else ""
-        )
         why = (
             f"{counted(stalled.calls, 'call')} waited for a time-out, most at {stalled.place} and "
             "up to "
             f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
-            f"rank's time{dropped}"
+            f"rank's time{_and_dropped(evidence)}"
         )
         yield Reason(Limit.TIME_OUTS, why, ratio)
+
+
+def _and_dropped(evidence: Evidence) -> str:
+    return f", and {evidence.dropped}" if evidence.drops else ""
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
@@ -284,7 +287,7 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
     if evidence.drops and typical > BEYOND_SCHEDULES * network:
         lost = format_seconds(typical - network)
-        why = f"{evidence.drops:,} packets were dropped by full buffers, and {lost} are lost"
+        why = f"{evidence.dropped}, and {lost} are lost"
         yield Reason(Limit.TIME_OUTS, why, typical / network)
 
 

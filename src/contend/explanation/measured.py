@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from contend.emulation import drops_of
 from contend.errors import ContendError, UsageError
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
@@ -129,6 +130,7 @@ class Source:
             "bytes": cell.bytes,
             "ranks": cell.ranks,
             "drops": drops if type(drops) is int else None,
+            "drops_by_place": drops_of(record.counters),
             "memory": self._memory(cell),
             "crowded": self._crowded(cell),
             "hosts": cell.hosts,

@@ -7,7 +7,7 @@ from shlex import join, quote
 
 import polars as pl
 
-from contend.explanation.advice import Remedy, buffer_of, by_saving, emulation
+from contend.explanation.advice import Remedy, by_saving, emulation, longer_queue
 from contend.explanation.cures import ENGINES, Cures
 from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
@@ -41,8 +41,8 @@ class _Advice:
                 yield self._hang()
             case Limit.COMPUTATION:
                 yield self._computation()
-            case Limit.TIME_OUTS:
-                yield from self._time_outs()
+            case Limit.HOST_QUEUES | Limit.TIME_OUTS:
+                yield from self._time_outs(limit)
             case Limit.FABRIC:
                 yield from self._fabric()
             case Limit.PORT:
@@ -78,26 +78,17 @@ class _Advice:
             "of the run, and no network saves more than that.",
         )
 
-    def _time_outs(self) -> Iterator[Remedy]:
+    def _time_outs(self, limit: Limit) -> Iterator[Remedy]:
         cells = self._profile.findings.cells
         lost = self._lost(cells)
-        if self._source.emulated:
-            held = buffer_of(self._record.asked)
-            options = "--buffer SIZE" if held is None else f"--buffer {4 * held}"
-            command = self._again(options)
-            yield Remedy(Limit.TIME_OUTS, "Larger buffers drop less.", command, lost)
-        else:
-            yield Remedy(
-                Limit.TIME_OUTS,
-                "Flow control or larger buffers in the switches keep packets from being dropped; "
-                "profile with and without, and compare.",
-                f"contend profile --label 'flow control=on' -- {join(self._record.command)}",
-                lost,
-            )
+        emulated = self._source.emulated
+        advice, options = longer_queue(limit, self._record.asked if emulated else None)
+        here = f"contend profile {options} -- {join(self._record.command)}"
+        yield Remedy(limit, advice, self._again(options) if emulated else here, lost)
         calls = cells.filter(pl.col("routine").cast(pl.String).is_in(_ALLTOALLS))
         if not calls.is_empty():
             yield Remedy(
-                Limit.TIME_OUTS,
+                limit,
                 "An all-to-all in ordered steps fills no buffer: measure which schedule wins "
                 "here, and use it for the program's calls.",
                 self._tuned(calls),

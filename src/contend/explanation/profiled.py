@@ -171,6 +171,7 @@ class ProfileSource:
             "hosts": len(record.hosts),
             "crowded": self.crowded,
             "drops": record.drops,
+            "drops_by_place": record.drops_by_place,
         }
 
     @cached_property

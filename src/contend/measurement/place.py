@@ -153,7 +153,7 @@ class Place(Launching, Protocol):
         ...
 
     def counters(self) -> dict[str, Any]:
-        """What the network counted so far; empty where nothing can be told."""
+        """What the network counted since it was asked last; empty where nothing can be told."""
         ...
 
 

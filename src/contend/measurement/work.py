@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
+from contend.emulation import counted_together, drops_of
 from contend.errors import ContendError, UsageError
 from contend.measurement.left import CUT, Left, line_of
 from contend.measurement.memory import Fit
@@ -36,6 +37,8 @@ from contend.units import counted, format_link_speed, format_seconds, parse_size
 
 if TYPE_CHECKING:
     from contend.measurement.method import Measured
+
+_DROPS = "drops"
 
 
 class MeasuredWork:
@@ -140,6 +143,8 @@ class MeasuredWork:
         )
         # Already now: whatever becomes of contend or the disk, the run knows of this launch.
         self._keep(record)
+        # What other runs in turns with this one sent is not of this one.
+        self._method.place.counters()
         began = time.monotonic()
         try:
             outcome = start_probe(
@@ -167,6 +172,7 @@ class MeasuredWork:
             raise
         finally:
             without.unlink(missing_ok=True)
+            self._count()
         changed = {"status": outcome.status, "why": outcome.why, "command": outcome.command}
         self._keep(_ended(record, began, **changed))
         return self._attempt(number, shape, outcome, time.monotonic() - began)
@@ -205,8 +211,6 @@ class MeasuredWork:
         """Brings samples together; where that cannot be written, each launch keeps its file."""
         if self._run is None:
             return
-        if counters := self._method.place.counters():
-            self._change(counters=dict(counters))
         self._fold()
 
     def _own_labels(self) -> dict[str, str]:
@@ -311,6 +315,17 @@ class MeasuredWork:
         others = [one for one in self.run.record.launches if one.number != launch.number]
         launches = sorted([*others, launch], key=lambda one: one.number)
         self._change(launches=tuple(launches))
+
+    def _count(self) -> None:
+        """Adds what the network counted during a launch, and warns of dropped packets."""
+        counters = self._method.place.counters()
+        if not counters:
+            return
+        together = counted_together(self.run.record.counters, counters)
+        others = [warning for warning in self.run.record.warnings if warning.code != _DROPS]
+        drops = drops_of(together)
+        told = [Warned(_DROPS, str(drops))] if drops is not None and drops.total else []
+        self._change(counters=together, warnings=(*others, *told))
 
     def _change(self, **changed: object) -> None:
         record: RunRecord = msgspec.structs.replace(self.run.record, **changed)

@@ -12,6 +12,7 @@ import msgspec
 import polars as pl
 from msgspec import Meta
 
+from contend.emulation import Drops
 from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.profiling.hang.stuck import Stuck, UnderWay
@@ -190,7 +191,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         wire_Bps: bytes per second of a host's port each way; None where it is not known.
         machine: name of the machine that contend ran on.
         cpus: its processors that ranks could use; None where they are not known.
-        drops: packets that found emulated buffers full; None where nobody counted.
+        drops: packets that found queues of an emulated fabric full; None where nobody counted.
+        drops_by_place: the same by where the queue was; None likewise.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.
         ended_unix: seconds since 1970 when it was seen to end; None likewise.
@@ -226,6 +228,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     machine: str = ""
     cpus: Count | None = None
     drops: Count | None = None
+    drops_by_place: Drops | None = None
     elapsed_s: float | None = None
     status: int | None = None
     ended_unix: float | None = None

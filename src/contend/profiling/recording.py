@@ -17,6 +17,7 @@ from typing import IO
 
 import msgspec
 
+from contend.emulation import drops_of
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape, ready_command
 from contend.mpi import Preloaded, lost_on_the_way, record, this_machine
@@ -137,9 +138,14 @@ def run_recorded(
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
             return RecordingOutcome(status, why=why, interruption=interruption)
-        drops = place.counters().get("drops")
+        counters = place.counters()
         ended = msgspec.structs.replace(
-            begun, elapsed_s=elapsed, ended_unix=ended_unix, status=status, drops=drops
+            begun,
+            elapsed_s=elapsed,
+            ended_unix=ended_unix,
+            status=status,
+            drops=counters.get("drops"),
+            drops_by_place=drops_of(counters),
         )
         write_profile_record(folder, ended)
         try:

@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 
 from contend.congestion import link_rates
-from contend.emulation import Emulation, Headroom, Network, Settings, Traffic
+from contend.emulation import Drops, Emulation, Headroom, Network, Settings, Traffic
 from contend.fabric import FabricSize
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.units import counted, format_bytes, verb
+from contend.units import counted, format_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,11 +62,10 @@ def traffic_verdict(traffic: Traffic, network: Network) -> str:
     if not traffic.bytes.any():
         return "Nothing crossed the fabric."
     fullest = int(traffic.channel[shares.argmax()])
-    dropped = int(traffic.drops.sum())
-    lost = f"{counted(dropped, 'packet')} {verb(dropped, 'was')}" if dropped else "no packet was"
     return (
         f"The fullest channel, {network.fabric.channel_name(fullest)}, was "
-        f"{percent(float(shares.max()))} full on average, and {lost} dropped."
+        f"{percent(float(shares.max()))} full on average, and "
+        f"{traffic.dropped(network.fabric)}."
     )
 
 
@@ -85,7 +84,6 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
         )
         for row in busy.head(_SHOWN).iter_rows(named=True)
     )
-    dropped = int(traffic.drops.sum())
     within = f"within {traffic.elapsed_s:.1f} s"
     return ResultTable(
         title=f"Traffic {within}" if rows else f"Nothing crossed the fabric {within}",
@@ -93,7 +91,7 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
         rows=rows,
         numeric=frozenset({"bytes", "packets", "drops", "of its rate"}),
         note=f"{len(busy):,} of {counted(len(frame), 'channel')} carried traffic; "
-        f"{counted(dropped, 'packet')} found a full buffer and {verb(dropped, 'was')} dropped",
+        f"{traffic.dropped(network.fabric)}",
     )
 
 
@@ -113,7 +111,7 @@ class CrossedJson(msgspec.Struct, frozen=True, kw_only=True):
     target: Annotated[str, "what receives from it."]
     bytes: Annotated[int, "sent on the wire, Ethernet headers included."]
     packets: Annotated[int, "number of packets sent."]
-    drops: Annotated[int, "number of packets that found the buffer full."]
+    drops: Annotated[int, "number of packets that found its queue full."]
 
 
 class TrafficJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +121,7 @@ class TrafficJson(msgspec.Struct, frozen=True, kw_only=True):
     bytes: Annotated[int, "over all channels."]
     packets: Annotated[int, "over all channels."]
     drops: Annotated[int, "over all channels."]
+    drops_by_place: Annotated[Drops, "the same by where the full queue was."]
     channels: Annotated[list[CrossedJson], "the same for every channel."]
 
 
@@ -133,7 +132,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     fabric: Annotated[FabricSize, "what was emulated."]
     engine: Annotated[str, "what computed the routes."]
     settings: Annotated[
-        Settings, "every cable's rate, buffer and burst, and the hosts' shortest time-out."
+        Settings, "every cable's rate, queues and burst, and the hosts' shortest time-out."
     ]
     headroom: Annotated[Headroom | None, "what the machine carries; null if that was not checked."]
     hosts: Annotated[list[EmulatedHostJson], "the hosts in their order."]

@@ -22,7 +22,7 @@ _HEADS = {
     Limit.IMBALANCE: "late ranks",
     Limit.PROCESSORS: "processors",
 }
-_PLURAL = (Limit.TIME_OUTS, Limit.PROCESSORS)
+_PLURAL = (Limit.HOST_QUEUES, Limit.TIME_OUTS, Limit.PROCESSORS)
 _MOST_SERIES = 4
 _NOT_ENOUGH = "the data alone do not explain that"
 _UNPROVEN = "not proven"

@@ -141,7 +141,17 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
     kind: ClassVar[str] = "measured"
     takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS))
     places: ClassVar[frozenset[str]] = frozenset(
-        ("on", "routes", "route", "rate", "buffer", "rto_min", "placement", "launcher")
+        (
+            "on",
+            "routes",
+            "route",
+            "rate",
+            "buffer",
+            "host_queue",
+            "rto_min",
+            "placement",
+            "launcher",
+        )
     )
 
     measures: Annotated[tuple[Measure, ...], Meta(min_length=1)] = field(name="measure")

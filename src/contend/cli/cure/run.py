@@ -13,6 +13,7 @@ from contend import cure, measurement, process
 from contend import mpi as mpis
 from contend.cli.options.option import Option
 from contend.cli.options.where import CommandArgument, Started, Where
+from contend.emulation import drops_of
 
 if TYPE_CHECKING:
     from contend.mpi import Preloaded
@@ -45,8 +46,9 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
         measurement.ready_command(command, load, started.mpi, shape, place) as ready,
     ):
         status = process.run_foreground(*ready)
-        if place is not None and (drops := place.counters().get("drops")) is not None:
-            console.print(Text(f"{drops:,} packets dropped"), soft_wrap=True)
+        if place is not None and (drops := drops_of(place.counters())) is not None:
+            dropped = f"{drops}."
+            console.print(Text(dropped[:1].upper() + dropped[1:]), soft_wrap=True)
     if not carried[-1].took() and status == 0:
         lost = mpis.lost_on_the_way(
             command, [name for name in _NEEDED if name in carried[-1].variables]

@@ -158,7 +158,16 @@ WIRE = option(
 )
 RATE = option("--rate", takes="RATE", means="Bandwidth of a cable in each direction", by=parse_rate)
 BUFFER = option(
-    "--buffer", takes="SIZE", means="Bytes that can queue for an emulated channel", by=parse_size
+    "--buffer",
+    takes="SIZE",
+    means="Bytes that can queue for an emulated switch's channel",
+    by=parse_size,
+)
+HOST_QUEUE = option(
+    "--host-queue",
+    takes="SIZE",
+    means="Bytes that can queue at an emulated host's own port",
+    by=parse_size,
 )
 RTO_MIN = option(
     "--rto-min", takes="TIME", means="Shortest TCP time-out on an emulated fabric", by=_time

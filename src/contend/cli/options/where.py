@@ -18,6 +18,7 @@ from contend.cli.options.option import Bytes, BytesPerSecond, Seconds
 from contend.cli.options.shared import (
     BUFFER,
     ENGINES,
+    HOST_QUEUE,
     LAUNCHER,
     MPI,
     ON,
@@ -45,7 +46,7 @@ EMULATED = "emulated:"
 
 _PANEL: dict[str, Any] = {"rich_help_panel": "Where it runs"}
 _USUAL = Settings()
-_OF_CABLES = ("routes", "route", "rate", "buffer", "rto_min", "placement")
+_OF_CABLES = ("routes", "route", "rate", "buffer", "host_queue", "rto_min", "placement")
 
 
 CommandArgument = Annotated[
@@ -71,6 +72,9 @@ class CableOptions:
         ),
     ] = None
     buffer: Annotated[Bytes | None, BUFFER(default=f"{_USUAL.buffer // 1000}kB", **_PANEL)] = None
+    host_queue: Annotated[
+        Bytes | None, HOST_QUEUE(default="the 1,000 packets of a Linux host", **_PANEL)
+    ] = None
     rto_min: Annotated[
         Seconds | None,
         RTO_MIN(
@@ -87,8 +91,8 @@ class CableOptions:
 
     def settings(self) -> dict[str, Any]:
         """What `bring_up` of an emulated fabric is told of cables; the rest has defaults."""
-        given = {"rate": self.rate, "buffer": self.buffer, "rto_min": self.rto_min}
-        return {name: value for name, value in given.items() if value is not None}
+        named = {name: getattr(self, name) for name in ("rate", "buffer", "host_queue", "rto_min")}
+        return {name: value for name, value in named.items() if value is not None}
 
     def load(self, fabric: str) -> Fabric:
         """The fabric with its routes."""

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contend.congestion import HotSpot
+from contend.emulation import Drops, drops_of
 from contend.fabric import Fabric
 from contend.measurement import are_beyond_wire, victim_operations
 from contend.report.document import filled
@@ -149,6 +150,9 @@ class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
         list[CollapseJson] | UnsetType, "where rates collapse; there for all-to-alls and sorts."
     ] = UNSET
     harness: Annotated[HarnessJson, "how it was measured."]
+    drops_by_place: Annotated[
+        Drops | None, "packets that emulated queues dropped; null where nobody counted."
+    ]
     warnings: Annotated[list[Warned], "what a reader must know."]
     run: Annotated[str, "folder of the run."]
     pairs: Annotated[PairsJson | UnsetType, "of random pairs; there for bisect."] = UNSET
@@ -235,6 +239,7 @@ def measure_json(
         winners=list(map(winner_json, run.findings.contests)) if judged else UNSET,
         collapses=list(map(collapse_json, run.findings.collapses)) if judged else UNSET,
         harness=filled(HarnessJson, run.findings, record, launches=len(record.launches)),
+        drops_by_place=drops_of(record.counters),
         warnings=run.findings.remarks,
         run=str(run.folder),
         pairs=pairs,
