@@ -50,7 +50,18 @@ def test_json_has_hosts_settings_and_every_channel(tmp_path: Path) -> None:
     assert ended.returncode == 0
     result = json.loads(ended.stdout)
     assert [host["label"] for host in result["hosts"]] == ["host-1", "host-2", "host-3"]
-    assert result["settings"] == {"rate": 2.5e6, "buffer": 200_000, "burst": 16_384, "rto_min": 0.2}
+    assert result["settings"] == {
+        "rate": 2.5e6,
+        "buffer": 200_000,
+        "burst": 16_384,
+        "rto_min": 0.2,
+        "host_queue": None,
+    }
+    assert result["traffic"]["drops_by_place"] == {
+        "in_hosts": 0,
+        "between_switches": 0,
+        "before_hosts": 0,
+    }
     channels = result["traffic"]["channels"]
     assert [channel["channel"] for channel in channels] == list(range(6))
     # Injection of host 1 and ejection of host 2.
@@ -108,6 +119,10 @@ def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
         (["fig1", "--rate", "fast", "--", "true"], "--rate: expected a rate such as 1Gbit"),
         (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
         (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
+        (
+            ["fig1", "--host-queue", "1B", "--", "true"],
+            "host_queue: expected 1600 B to 1 GiB, got 1 B",
+        ),
         (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
         (["fig1", "--", ""], "the command after -- is empty"),
         (

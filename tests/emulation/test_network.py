@@ -6,7 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -110,12 +110,53 @@ int main(void) {
 """
 
 
+@pytest.mark.parametrize(("host_queue", "asked"), [(None, "1000 packets"), (60_000, "60000 B")])
+def test_hosts_drop_nothing_unless_their_queues_are_made_short(
+    host_queue: int | None, asked: str
+) -> None:
+    # Fifteen streams out of one host: what TCP hands down at once does not fit 60 kB.
+    fabric = contend.load("crossbar:16", need_routes=True)
+    with bring_up(fabric, _RATE, 1 << 20, host_queue=host_queue, check=False) as network:
+        place = EmulatedHosts(network)
+        streams = connect(network._spaces, [(0, target) for target in range(1, 16)])
+        for stream in streams:
+            stream.left = 1 << 18
+        pump(streams, 20.0)
+        for stream in streams:
+            stream.close()
+        counters = place.counters()
+    drops = counters["drops_by_place"]
+    assert (drops["in_hosts"] > 0) == (host_queue is not None)
+    assert drops["between_switches"] == drops["before_hosts"] == 0
+    assert counters["drops"] == drops["in_hosts"] == sum(c["drops"] for c in counters["channels"])
+    assert place.asked["host_queue"] == asked
+
+
+def test_drops_are_told_by_the_place_of_the_queue() -> None:
+    # Four leaves of one host and one cable: channels 0 to 7 are between switches, then hosts'.
+    fabric = contend.load("xgft:2;1,4;1,1", need_routes=True)
+    with bring_up(fabric, _RATE, 20_000, check=False) as network:
+        place = EmulatedHosts(network)
+        streams = connect(network._spaces, [(0, 3), (1, 3), (2, 3)])
+        for stream in streams:
+            stream.left = 1 << 20
+        pump(streams, 20.0)
+        for stream in streams:
+            stream.close()
+        counters = place.counters()
+        assert place.counters()["drops"] == 0
+    drops = counters["drops_by_place"]
+    # Three streams meet on the cable down to the last leaf, and no faster one follows it.
+    assert drops == {"in_hosts": 0, "between_switches": counters["drops"], "before_hosts": 0}
+    assert counters["drops"] > 0
+
+
 def test_a_kernel_without_limited_queues_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     made = messages.queue
 
-    def unknown(index: int, settings: Settings) -> KernelRequest:
-        request = made(index, settings)
-        return KernelRequest(request.data.replace(b"tbf\0", b"tbg\0"), request.what)
+    def unknown(index: int, settings: Settings, *, of_host: bool) -> Iterator[KernelRequest]:
+        for request in made(index, settings, of_host=of_host):
+            yield KernelRequest(request.data.replace(b"tbf\0", b"tbg\0"), request.what)
 
     monkeypatch.setattr(messages, "queue", unknown)
     with (

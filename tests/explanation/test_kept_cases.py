@@ -29,9 +29,12 @@ def verdict(name: str, start: str = "", folder: Path = KEPT) -> Verdict:
         ("fabric", "", (Limit.FABRIC,)),
         # Two hosts and two cables up at each of eight leaves: 14 messages on a cable, 15 at a port.
         ("port-fabric", "", (Limit.FABRIC, Limit.PORT)),
-        # Buffers of 60 kB, into which fifteen messages of 16 KiB do not fit.
-        ("time-outs", "linear, 16 KiB", (Limit.TIME_OUTS,)),
-        ("time-outs", "shift, 16 KiB", (Limit.PORT,)),
+        # Hosts with queues of 60 kB, into which fifteen messages of 16 KiB do not fit.
+        ("host-queues", "linear, 16 KiB", (Limit.HOST_QUEUES,)),
+        ("host-queues", "shift, 16 KiB", (Limit.PORT,)),
+        # Switches with buffers of 60 kB, and hosts that drop nothing.
+        ("time-outs", "linear, 64 KiB", (Limit.TIME_OUTS,)),
+        ("time-outs", "shift, 64 KiB", (Limit.PORT,)),
         # Rank 1 was stopped for 20 ms again and again.
         ("imbalance", "", (Limit.IMBALANCE,)),
         # Ranks could map 900 MB, their arrays were 1.5 GB.
@@ -44,7 +47,7 @@ def test_what_was_constructed_is_said(name: str, cell: str, limits: tuple[Limit,
 
 
 def test_of_ranks_that_are_last_equally_often_the_same_is_named() -> None:
-    told = {str(contend.explain(KEPT / "time-outs").verdicts) for _ in range(4)}
+    told = {str(contend.explain(KEPT / "host-queues").verdicts) for _ in range(4)}
     assert len(told) == 1
 
 
@@ -86,12 +89,17 @@ def test_nothing_is_said_of_channels_that_hashes_chose(tmp_path: Path) -> None:
 
 
 def test_remedies_repeat_the_measurement_with_what_helps() -> None:
-    schedule, buffer, *_ = contend.explain(KEPT / "time-outs").remedies
+    schedule, queue, *_ = contend.explain(KEPT / "host-queues").remedies
     place = (
-        "contend measure alltoall -n 16 --on emulated:crossbar:16 --route minhop --rate 100Mbit/s"
+        "contend measure alltoall -n 16 --on emulated:crossbar:16 --route minhop --rate 100Mbit/s "
+        "--buffer 60000B"
     )
-    assert schedule.command == f"{place} --buffer 60000B --algorithm shift --bytes 16384"
-    assert buffer.command == f"{place} --buffer 240000"
+    assert schedule.command == f"{place} --host-queue 60000B --algorithm shift --bytes 16384"
+    assert queue.command == f"{place} --host-queue 240000"
+    assert "txqueuelen" in queue.advice
+    schedule, buffer, *_ = contend.explain(KEPT / "time-outs").remedies
+    assert schedule.command == f"{place} --algorithm shift --bytes 65536"
+    assert buffer.command == f"{place.removesuffix(' --buffer 60000B')} --buffer 240000"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contend.emulation import Drops
 from contend.explanation import Bound, Evidence, FastestRival, Limit, Memory, judge
 from contend.runs import Modes
 
@@ -90,6 +91,25 @@ def test_dropped_packets_prove_time_outs_beyond_what_any_schedule_wastes() -> No
     assert judge(cell(0.39, port, drops=12)).limits == ()
     assert judge(cell(0.41, port, drops=0)).limits == ()
     assert judge(cell(0.41, port, drops=None)).limits == ()
+
+
+@pytest.mark.parametrize(
+    ("drops", "limit", "where"),
+    [
+        (Drops(51, 25, 25), Limit.HOST_QUEUES, "51 in the hosts' own queues, 25 between switches"),
+        (Drops(50, 0, 50), Limit.TIME_OUTS, "50 in switches before receiving hosts"),
+        (Drops(0, 7, 0), Limit.TIME_OUTS, "7 packets were dropped between switches"),
+    ],
+)
+def test_the_queues_that_dropped_most_are_to_blame(drops: Drops, limit: Limit, where: str) -> None:
+    port = replace(PORT, seconds=0.1)
+    for told in (
+        cell(0.41, port, drops=drops.total, drops_by_place=drops),
+        cell(0.3, fall=3.0, drops=drops.total, drops_by_place=drops),
+    ):
+        (reason,) = judge(told).reasons
+        assert reason.limit is limit
+        assert where in reason.why
 
 
 def test_a_rate_that_falls_loses_a_time_out_on_a_network_only() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 SCALE = 50
 NETWORK = ["--rate", f"{1000 // SCALE}Mbit", "--rto-min", f"{SCALE * 0.2:.0f}s"]
-HOSTS = ((16, 1), (32, 1), (16, 2), (16, 4))
+HOSTS = ((32, 1), (16, 1), (16, 2), (16, 4))
 BUFFERS = (16, 32, 64, 128)
 SIZES = (4, 8, 16, 32, 64, 128)
 TIME_OUT_S = SCALE * 0.2
@@ -33,7 +33,7 @@ def measure(folder: Path) -> None:
                 words = ["measure", "alltoall", "-n", f"{hosts * each}", "--ranks-per-host"]
                 words += [f"{each}", "--on", f"emulated:crossbar:{hosts}", *NETWORK]
                 words += ["--buffer", f"{buffer}KiB", "--mpi", "openmpi-4", "--bytes", f"{size}K"]
-                words += ["--algorithm", "linear,shift", "--launches", "2", "--repetitions", "2:2"]
+                words += ["--algorithm", "linear,shift", "--repetitions", "3:3"]
                 subprocess.run([*CONTEND, *words, "-o", str(run)], check=False)
             if worst(run) > TIME_OUT_S:
                 break

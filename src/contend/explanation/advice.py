@@ -90,11 +90,12 @@ def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
         "--route": asked.get("routes", "").rpartition(" ")[0],
         "--rate": asked.get("rate", ""),
         "--buffer": asked.get("buffer", ""),
-        # As it is by default it is told in packets.
-        "--host-queue": asked.get("host_queue", "").partition(" packets")[0],
+        "--host-queue": asked.get("host_queue", ""),
         "--rto-min": asked.get("rto_min", ""),
     }
-    words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text)
+    # A host's queue is told in packets as it is by default.
+    given = ((option, text) for option, text in known.items() if text and "packets" not in text)
+    words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in given)
     return [
         f"--on {quote(fabric)}",
         *(word for word in words if word.split()[0] not in options.split()),

@@ -227,14 +227,14 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     """Time that is lost in pieces of a time-out."""
     if evidence.alone or evidence.measured_s is None:
         return
-    proofs = (_stalls, _stalled_calls, _losses, _published_time_outs)
-    for reason in (reason for proof in proofs for reason in proof(evidence)):
-        drops = evidence.drops_by_place
-        # Only where the network dropped less is it not to blame.
-        if drops is not None and 2 * drops.in_hosts > drops.total:
-            yield replace(reason, limit=Limit.HOST_QUEUES)
-        else:
-            yield reason
+    drops = evidence.drops_by_place
+    # Only where the network dropped less is it not to blame.
+    in_hosts = drops is not None and 2 * drops.in_hosts > drops.total
+    limit = Limit.HOST_QUEUES if in_hosts else Limit.TIME_OUTS
+    dropped = f", and {evidence.dropped}" if evidence.drops else ""
+    for proof in (_stalls, _stalled_calls, _losses, _published_time_outs):
+        for reason in proof(evidence):
+            yield replace(reason, limit=limit, why=f"{reason.why}{dropped}")
 
 
 def _stalls(evidence: Evidence) -> Iterator[Reason]:
@@ -246,7 +246,7 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
     if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
         why = (
             f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
-            f"{format_seconds(lost)} longer than the others{_and_dropped(evidence)}"
+            f"{format_seconds(lost)} longer than the others"
         )
         yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
 
@@ -262,13 +262,9 @@ def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
             f"{counted(stalled.calls, 'call')} waited for a time-out, most at {stalled.place} and "
             "up to "
             f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
-            f"rank's time{_and_dropped(evidence)}"
+            f"rank's time"
         )
         yield Reason(Limit.TIME_OUTS, why, ratio)
-
-
-def _and_dropped(evidence: Evidence) -> str:
-    return f", and {evidence.dropped}" if evidence.drops else ""
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
@@ -286,8 +282,7 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
         why = f"{rival.schedule} does the same work {less} faster"
         yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
     if evidence.drops and typical > BEYOND_SCHEDULES * network:
-        lost = format_seconds(typical - network)
-        why = f"{evidence.dropped}, and {lost} are lost"
+        why = f"{format_seconds(typical - network)} are lost"
         yield Reason(Limit.TIME_OUTS, why, typical / network)
 
 
