@@ -32,12 +32,14 @@ class Emulation(Shown, told="emulation_document"):
         command: what ran.
         status: its exit status.
         traffic: what crossed the network.
+        tcp: what decided how hosts send, by the kernel's names of it.
     """
 
     network: Network
     command: tuple[str, ...]
     status: int
     traffic: Traffic
+    tcp: dict[str, str]
 
 
 def emulate(
@@ -117,7 +119,7 @@ def emulate(
         before = network.counters()
         with _ready(network, words, ranks, ranks_per_host, mpi, order) as (line, environment):
             status = run_foreground(line, environment, output=output)
-        return Emulation(network, words, status, network.counters() - before)
+        return Emulation(network, words, status, network.counters() - before, network.tcp)
 
 
 def order_of(fabric: Fabric, placement: str = "linear", hosts: str | None = None) -> list[int]:

@@ -93,6 +93,14 @@ def configure(settings: Mapping[str, str]) -> None:
             raise MissingError(f"{path}: {error.strerror}") from error
 
 
+def setting(name: str) -> str | None:
+    """What this namespace's kernel does; None for what this kernel does not know."""
+    try:
+        return _setting(name).read_text("ascii").replace("\t", " ").strip()
+    except OSError:
+        return None
+
+
 def is_known(name: str) -> bool:
     """Whether this kernel has a setting of that name."""
     return _setting(name).exists()

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.emulation import headroom, programs
+from contend.emulation import headroom, kernel, programs
 from contend.emulation.claims import claim, end_inside, remove_left, state_folder
 from contend.emulation.headroom import Headroom
 from contend.emulation.layout import Layout, lay_out
@@ -29,6 +29,18 @@ _Result = TypeVar("_Result")
 _USUAL = Settings()
 _OPEN_MPI = "Open MPI"
 _PRELOAD = "LD_PRELOAD"
+_TCP = (
+    "ipv4.tcp_congestion_control",
+    "ipv4.tcp_early_retrans",
+    "ipv4.tcp_limit_output_bytes",
+    "ipv4.tcp_no_metrics_save",
+    "ipv4.tcp_recovery",
+    "ipv4.tcp_reordering",
+    "ipv4.tcp_rmem",
+    "ipv4.tcp_sack",
+    "ipv4.tcp_slow_start_after_idle",
+    "ipv4.tcp_wmem",
+)
 _ONE_HASH = (
     "this kernel hashes alike at all switches (before Linux 6.11): choices of one connection along "
     "its way are not independent, as they are in the simulation"
@@ -114,6 +126,17 @@ class Network:
     def counters(self) -> Traffic:
         """What every channel has sent so far; the difference of two is what was sent between."""
         return self._spaces.count()
+
+    @property
+    def piece(self) -> int:
+        """Packets that cross cables as one piece at most; what finds a queue full is a piece."""
+        return self._spaces.piece(self.settings)
+
+    @property
+    def tcp(self) -> dict[str, str]:
+        """What decides how hosts send, as the kernel's settings of the first host."""
+        told = self.within(self.hosts[0], lambda: {name: kernel.setting(name) for name in _TCP})
+        return {name: value for name, value in told.items() if value is not None}
 
     def within(self, host: str, work: Callable[[], _Result]) -> _Result:
         """Does work in the network of a host; sockets that it opens stay there."""

@@ -147,6 +147,11 @@ class Spaces:
         except RefusedError as error:
             raise MissingError(_lacking(error)) from error
 
+    def piece(self, settings: Settings) -> int:
+        """Packets that cross cables as one piece at most."""
+        # Each packet takes its own way, so none may be one of a piece.
+        return 1 if self.layout.sprayed else packets_at_once(settings.burst, settings.buffer)
+
     def count(self) -> Traffic:
         """What all channels have sent since they were made or limited anew."""
         ends = self.layout.ends
@@ -181,14 +186,11 @@ class Spaces:
             self.nodes.append(_new_space(self._settings(node)))
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
-        # Each packet takes its own way, so none may be one of a piece.
-        sprayed = self.layout.sprayed
-        pieces = 1 if sprayed else packets_at_once(settings.burst, settings.buffer)
-        self.management.netlink.apply(list(self._cables(pieces)))
+        self.management.netlink.apply(list(self._cables(self.piece(settings))))
         for index, queues in enumerate(self._queues(settings)):
             requests = [*self._addresses(index), *queues, *self._routes(index, settings.rto_min)]
             self.nodes[index].netlink.apply(requests)
-        if sprayed:
+        if self.layout.sprayed:
             self._spray()
 
     def _settings(self, node: Node) -> Mapping[str, str]:

@@ -134,6 +134,10 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     settings: Annotated[
         Settings, "every cable's rate, queues and burst, and the hosts' shortest time-out."
     ]
+    piece: Annotated[
+        int, "packets that cross cables as one piece at most; a drop is that of a piece."
+    ]
+    tcp: Annotated[dict[str, str], "what decides how hosts send, by the kernel's names of it."]
     headroom: Annotated[Headroom | None, "what the machine carries; null if that was not checked."]
     hosts: Annotated[list[EmulatedHostJson], "the hosts in their order."]
     command: Annotated[list[str], "what ran."]
@@ -155,6 +159,8 @@ def _record(emulation: Emulation) -> EmulationJson:
         ),
         engine="" if fabric.routes is None else fabric.routes.engine,
         settings=network.settings,
+        piece=network.piece,
+        tcp=emulation.tcp,
         headroom=network.headroom,
         hosts=[
             EmulatedHostJson(name=fabric.host_name[host], label=label, address=address)
