@@ -76,6 +76,18 @@ def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> Non
     assert judge(replace(stalled, hosts=1)).limits == ()
 
 
+def test_a_time_out_that_began_during_the_transfer_is_one_where_packets_were_dropped() -> None:
+    modes = Modes(0.0965, 0.275, slow=41, count=100)
+    stalled = cell(0.0965, replace(PORT, seconds=0.09), modes=modes, mean_s=0.17, drops=99)
+    assert Limit.TIME_OUTS in judge(stalled).limits
+    for unproven in (
+        replace(stalled, drops=0),
+        replace(stalled, drops=None),
+        replace(stalled, modes=replace(modes, slow_s=0.17), mean_s=0.15),
+    ):
+        assert Limit.TIME_OUTS not in judge(unproven).limits
+
+
 def test_another_schedule_that_loses_no_time_out_proves_that_one_was_lost() -> None:
     port = replace(PORT, seconds=0.01)
     slow = cell(0.3, port, rival=FastestRival("shift", 0.03))

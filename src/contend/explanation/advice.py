@@ -177,19 +177,7 @@ def _host_queues(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy
 def _time_outs(
     hit: Sequence[Verdict], measured: _Measured, limit: Limit = Limit.TIME_OUTS
 ) -> Iterator[Remedy]:
-    verdict, gain, name = _faster(hit)
-    if gain >= _WORTH_IT:
-        evidence = verdict.evidence
-        options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
-        rule = "; contend tune makes that a rule for programs" if measured.sources else ""
-        yield Remedy(
-            limit,
-            f"{_first(name)} was {rounded(gain)} times faster than "
-            f"{evidence.schedule} {evidence.at}"
-            f"{rule}.",
-            measured.again(options, verdict) if measured.sources else "",
-            _saved(verdict, gain),
-        )
+    yield from _faster_schedule(limit, hit, measured)
     advice, options = longer_queue(limit, measured.sources[0].place if measured.emulated else None)
     yield Remedy(limit, advice, measured.again(options, hit[0]))
 
@@ -264,7 +252,9 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, float, float] |
 
 def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     verdict = hit[0]
-    advice = "No schedule and no routing makes this faster: send less data, or use faster ports"
+    yield from _faster_schedule(Limit.PORT, hit, measured)
+    most = max(r.ratio or 1.0 for v in hit for r in v.reasons if r.limit is Limit.PORT)
+    advice = f"{_first(at_most(most))}: for more, send less data, or use faster ports"
     shared = any((v.evidence.ranks or 0) > v.evidence.hosts > 0 for v in hit)
     if shared:
         advice += ", or spread the ranks over more hosts, so that fewer share a port"
@@ -330,6 +320,28 @@ _OF_LIMITS: Mapping[Limit, Callable[[Sequence[Verdict], _Measured], Iterator[Rem
     Limit.IMBALANCE: _imbalance,
     Limit.PROCESSORS: _processors,
 }
+
+
+def at_most(ratio: float) -> str:
+    """What schedules and routes can gain on a time that is so many times the port's bound."""
+    return f"schedules and routes make this at most {rounded(max(ratio, 1.0))} times faster"
+
+
+def _faster_schedule(limit: Limit, hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    """The schedule that was measured to be faster; none where none is, by much."""
+    verdict, gain, name = _faster(hit)
+    if gain >= _WORTH_IT:
+        evidence = verdict.evidence
+        options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
+        rule = "; contend tune makes that a rule for programs" if measured.sources else ""
+        yield Remedy(
+            limit,
+            f"{_first(name)} was {rounded(gain)} times faster than "
+            f"{evidence.schedule} {evidence.at}"
+            f"{rule}.",
+            measured.again(options, verdict) if measured.sources else "",
+            _saved(verdict, gain),
+        )
 
 
 def _faster(hit: Sequence[Verdict]) -> tuple[Verdict, float, str]:

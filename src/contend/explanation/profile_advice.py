@@ -135,7 +135,7 @@ class _Advice:
             )
 
     def _port(self) -> Remedy:
-        advice = "No routing makes this faster: send less data, or use faster ports"
+        advice = "Send less data, or use faster ports: no routing widens a port"
         if self._record.ranks > len(self._record.hosts):
             advice += (
                 ", spread the ranks over more hosts, or put those that send each other most on one"
