@@ -46,7 +46,8 @@ def measure(folder: Path) -> None:
 def table(folder: Path) -> None:
     """A row for each case that was measured."""
     columns = "hosts,ranks_per_host,buffer_KiB,block_KiB,eager_KiB,rate_Mbit,"
-    print(columns + ",".join(f"{schedule}_ms" for schedule in SCHEDULES) + ",in_hosts,before_hosts")
+    heads = [f"{schedule}_{which}_ms" for schedule in SCHEDULES for which in ("median", "slowest")]
+    print(columns + ",".join(heads) + ",in_hosts,before_hosts")
     for case in CASES:
         run = folder / name(*case)
         if not (run / "run.json").exists():
@@ -55,8 +56,10 @@ def table(folder: Path) -> None:
             [*CONTEND, "report", str(run), "--json", "-"], check=True, stdout=subprocess.PIPE
         )
         told, record = json.loads(said.stdout), json.loads((run / "run.json").read_text())
-        median = {cell["algorithm"]: cell["median_s"] for cell in told["cells"]}
-        times = (f"{1000 / SCALE * median[schedule]:.3g}" for schedule in SCHEDULES)
+        seconds = {c["algorithm"]: (c["median_s"], c["max_s"]) for c in told["cells"]}
+        times = (
+            f"{1000 / SCALE * each:.3g}" for schedule in SCHEDULES for each in seconds[schedule]
+        )
         drops = told["drops_by_place"]
         rate = f"{8e-6 * record['wire_Bps']:.3g}"
         print(*case, rate, *times, drops["in_hosts"], drops["before_hosts"], sep=",")

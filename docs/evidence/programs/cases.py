@@ -76,7 +76,9 @@ dt = 0.001
 nsteps = 40
 cutoff-scheme = Verlet
 coulombtype = PME
-fourierspacing = 0.0414
+fourier-nx = POINTS
+fourier-ny = POINTS
+fourier-nz = POINTS
 gen-vel = yes
 nstlog = 0
 nstenergy = 0
@@ -124,14 +126,18 @@ def run(folder: Path, *words: str, text: str | None = None) -> str:
     return ended.stdout
 
 
-def prepare_water(folder: Path) -> None:
+def prepare_water(folder: Path, points: int = 90) -> None:
     """The input of GROMACS: water at rest, eight of its box of 216 molecules.
 
     They fit each other as they are. Another size would have to come to rest first, which has
     crashed.
+
+    Args:
+        folder: that gets it.
+        points: of the grid of PME each way.
     """
     (folder / "topol.top").write_text(TOPOLOGY)
-    (folder / "md.mdp").write_text(DYNAMICS)
+    (folder / "md.mdp").write_text(DYNAMICS.replace("POINTS", str(points)))
     solvate = "solvate -cs spc216 -box 3.72412 -scale 0.1 -p topol.top -o box.gro"
     grompp = "grompp -f md.mdp -c box.gro -p topol.top -o md.tpr -maxwarn 5"
     for step in (solvate, grompp):

@@ -1,9 +1,11 @@
 """What rules for all-to-alls save: the cases of docs/validation/tuned.md.
 
-Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
-the library's all-to-all on an emulated tree with small buffers and writes rules; `pairs` makes the
-library's call and the one by rules in turns within each launch; `gromacs` times GROMACS, launches
-in turns; `compare` prints both. Needs root, a quiet machine, forty minutes, and Debian's gromacs.
+Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. On an emulated tree with small
+buffers in its switches and hosts as Linux has them, once with TCP's own time-outs and once with ten
+times as long ones, as if it were as many times as fast: `learn` measures schedules beside the
+library's all-to-all and writes rules; `pairs` makes the library's call and the one by rules in
+turns within each launch; `gromacs` times GROMACS with two sizes of blocks, launches in turns;
+`compare` prints both. Needs root, a quiet machine, forty minutes, and Debian's gromacs.
 """
 
 from __future__ import annotations
@@ -26,20 +28,23 @@ import cases as programs  # noqa: E402  (the inputs of GROMACS)
 CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 TREE = ["--on", "emulated:xgft:2;4,4;1,4", "--route", "dmodk", "--rate", "100Mbit"]
 PLACE = ["-n", "16", "--ranks-per-host", "1", *TREE, "--buffer", "100kB"]
-# As programs start calls, and `pairs` does.
-STARTED = ["--start", "barrier"]
-LEARNT = ["--algorithm", "library,shift,shift-barrier,linear", "--bytes", "256:1M"]
-LEARNT += ["--repetitions", "6:8", "--budget", "8min"]
-# Where packets are dropped, times differ from launch to launch.
-DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:1M"]
-DROPPING += ["--launches", "6", "--repetitions", "6:6", "--budget", "14min"]
-# And where few are, one launch in six goes otherwise.
-FEW = ["--algorithm", "library,shift", "--bytes", "8K", "--launches", "20"]
-FEW += ["--repetitions", "10:10", "--budget", "5min"]
-PAIRED, TURNS = 2, 7
-MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
+# As it is, and as at ten times its rate.
+NETWORKS = {"tcp": [], "fast": ["--rto-min", "2s"]}
+# As programs start calls, and `pairs` does. Where packets are dropped, times differ from launch to
+# launch.
+LEARNT = ["--start", "barrier", "--algorithm", "library,shift,shift-barrier", "--bytes", "4K:256K"]
+LEARNT += ["--launches", "6", "--repetitions", "3:4", "--budget", "9min"]
+PAIRED, TURNS = 2, 5
+PAIRS = {"tcp": ["4", "12", "4096", "262144"], "fast": ["4", "8", "4096", "262144"]}
+# Points of GROMACS' grid each way, its steps, and the network. 90 points make blocks of 14,112
+# bytes, 168 make 82,280, which are more than Open MPI sends without asking the receiver.
+GROMACS = {
+    "small blocks": (90, 40, "tcp"),
+    "large blocks": (168, 10, "tcp"),
+    "large blocks, fast": (168, 10, "fast"),
+}
 _WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
-_DROPS = re.compile(r"^([\d,]+) packets dropped", re.MULTILINE)
+_DROPS = re.compile(r"^(No|[\d,]+) packets? (?:was|were) dropped(.*)\.$", re.MULTILINE)
 
 
 def run(folder: Path, *words: str) -> str:
@@ -66,68 +71,77 @@ def run(folder: Path, *words: str) -> str:
 
 def learn(folder: Path) -> None:
     """Measures, and writes rules."""
-    parts = {"learnt": LEARNT, "learnt-more": DROPPING, "learnt-few": FEW}
-    for name, what in parts.items():
-        if not (folder / name).exists():
-            measure = ["measure", "alltoall", "--mpi", "openmpi-4", *PLACE, *STARTED, *what]
-            run(folder, *CONTEND, *measure, "-o", name)
-    print(run(folder, *CONTEND, "tune", *parts, "-o", "rules"))
+    for network, cables in NETWORKS.items():
+        if not (folder / f"learnt-{network}").exists():
+            measure = ["measure", "alltoall", "--mpi", "openmpi-4", *PLACE, *cables, *LEARNT]
+            run(folder, *CONTEND, *measure, "-o", f"learnt-{network}")
+        print(run(folder, *CONTEND, "tune", f"learnt-{network}", "-o", f"rules-{network}"))
 
 
 def pairs(folder: Path) -> None:
     """The library's own call and the one by the rules in turns, in each of some launches."""
     run(folder, "mpicc.openmpi", "-O2", str(HERE / "pairs.c"), "-o", "pairs", "-ldl")
-    for turn in range(PAIRED):
-        kept = folder / f"pairs-{turn}.csv"
-        if not kept.exists():
-            words = [*CONTEND, "run", "--tuned", "rules", "--mpi", "openmpi-4", *PLACE]
-            said = run(folder, *words, "--", "./pairs").splitlines()
-            rows = [line.removeprefix("pair,") for line in said if line.startswith("pair,")]
-            kept.write_text("\n".join(["bytes,own_s,carried_s", *rows, ""]))
+    for network, cables in NETWORKS.items():
+        for turn in range(PAIRED):
+            kept = folder / f"pairs-{network}-{turn}.csv"
+            if not kept.exists():
+                place = ["--mpi", "openmpi-4", *PLACE, *cables, "--", "./pairs", *PAIRS[network]]
+                words = [*CONTEND, "run", "--tuned", f"rules-{network}", *place]
+                said = run(folder, *words).splitlines()
+                rows = [line.removeprefix("pair,") for line in said if line.startswith("pair,")]
+                kept.write_text("\n".join(["bytes,own_s,carried_s", *rows, ""]))
 
 
 def gromacs(folder: Path) -> None:
     """Seconds of GROMACS' own clock and packets dropped, without and with the rules, in turns."""
-    if not (folder / "md.tpr").exists():
-        programs.prepare_water(folder)
     nothing = folder / "nothing"
     nothing.mkdir(exist_ok=True)
     (nothing / "rules.toml").write_text("version = 1\n")
-    times: dict[str, list[tuple[float, int]]] = {"without": [], "with": []}
-    for _ in range(TURNS):
-        for name, rules in (("without", "nothing"), ("with", "rules")):
-            words = [*CONTEND, "run", "--tuned", rules, *PLACE, "--", *MDRUN.split()]
-            said = run(folder, *words)
-            wall, drops = _WALL.search(said), _DROPS.search(said)
-            assert wall is not None, said
-            assert drops is not None, said
-            times[name].append((float(wall[1]), int(drops[1].replace(",", ""))))
-            print(name, *times[name][-1], flush=True)
-        (folder / "gromacs.json").write_text(json.dumps(times))
+    times: dict[str, dict[str, list[tuple[float, str]]]] = {}
+    for case, (points, steps, network) in GROMACS.items():
+        water = folder / f"water-{points}"
+        if not (water / "md.tpr").exists():
+            water.mkdir(exist_ok=True)
+            programs.prepare_water(water, points)
+        mdrun = f"gmx_mpi mdrun -s {water / 'md.tpr'} -npme 0 -ntomp 1 -dlb no -nsteps {steps}"
+        of_case = times.setdefault(case, {"without": [], "with": []})
+        for _ in range(TURNS):
+            for name, rules in (("without", "nothing"), ("with", f"rules-{network}")):
+                words = [*CONTEND, "run", "--tuned", rules, *PLACE, *NETWORKS[network], "--"]
+                said = run(folder, *words, *mdrun.split(), "-deffnm", "run")
+                wall, drops = _WALL.search(said), _DROPS.search(said)
+                assert wall is not None, said
+                assert drops is not None, said
+                of_case[name].append((float(wall[1]), f"{drops[1]}{drops[2]}"))
+                print(case, name, *of_case[name][-1], flush=True)
+            (folder / "gromacs.json").write_text(json.dumps(times, indent=1))
 
 
 def compare(folder: Path) -> None:
     """Both, as Markdown."""
-    print("| bytes | pairs | own | by the rules | times faster | 95 % |\n|--:|--:|--:|--:|--:|--:|")
-    files = [folder / f"pairs-{turn}.csv" for turn in range(PAIRED)]
-    every = np.concatenate([np.loadtxt(file, delimiter=",", skiprows=1) for file in files])
-    for size in np.unique(every[:, 0]):
-        own, carried = every[every[:, 0] == size][:, 1:].T
-        gain = median_interval(own / carried)
-        print(
-            f"| {int(size):,} | {len(own)} | {1e3 * np.median(own):.3g} ms "
-            f"| {1e3 * np.median(carried):.3g} ms "
-            f"| {gain.value:.3f} | {gain.low:.3f} to {gain.high:.3f} |"
-        )
-    times = json.loads((folder / "gromacs.json").read_text())
-    walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
-    before, after = (median_interval(walls[name]) for name in ("without", "with"))
-    gain = ratio(before, after)
-    print("\n| GROMACS | median | 95 % | packets dropped |\n|---|--:|--:|--:|")
-    for name, took in (("without", before), ("with", after)):
-        drops = int(np.median([drops for _, drops in times[name]]))
-        print(f"| {name} | {took.value:.2f} s | {took.low:.2f} to {took.high:.2f} | {drops:,} |")
-    print(f"| times faster | {gain.value:.2f} | {gain.low:.2f} to {gain.high:.2f} | |")
+    print("| network | bytes | pairs | own | by the rules | times faster | 95 % |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for network in NETWORKS:
+        files = [folder / f"pairs-{network}-{turn}.csv" for turn in range(PAIRED)]
+        every = np.concatenate([np.loadtxt(file, delimiter=",", skiprows=1) for file in files])
+        for size in np.unique(every[:, 0]):
+            own, carried = every[every[:, 0] == size][:, 1:].T
+            gain = median_interval(own / carried)
+            print(
+                f"| {network} | {int(size):,} | {len(own)} | {1e3 * np.median(own):.3g} ms "
+                f"| {1e3 * np.median(carried):.3g} ms "
+                f"| {gain.value:.3f} | {gain.low:.3f} to {gain.high:.3f} |"
+            )
+    print("\n| GROMACS | without | with | times faster | dropped without | dropped with |")
+    print("|---|--:|--:|--:|---|---|")
+    for case, times in json.loads((folder / "gromacs.json").read_text()).items():
+        walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
+        before, after = (median_interval(walls[name]) for name in ("without", "with"))
+        gain = ratio(before, after)
+        drops = " | ".join(times[name][0][1] for name in ("without", "with"))
+        took = " | ".join(f"{t.value:.2f} s ({t.low:.2f} to {t.high:.2f})" for t in (before, after))
+        faster = f"{gain.value:.2f} ({gain.low:.2f} to {gain.high:.2f})"
+        print(f"| {case} | {took} | {faster} | {drops} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // An all-to-all through a drop-in library and the MPI library's own, in turns within one launch, so
 // that what differs from launch to launch differs for neither. Prints for every pair its bytes and
-// the seconds of the library's own and of the other; see cases.py.
+// the seconds of the library's own and of the other; see cases.py. Arguments: seconds and pairs of
+// every size at least, the smallest and the largest size.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,9 +11,8 @@
 
 typedef int (*Alltoall)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
-// What a sample takes at least, by repeating the call, and how many pairs there are of each size.
+// What a sample takes at least, by repeating the call.
 static const double shortest = 0.02;
-static const int pairs = 40;
 
 // The library's own, by the file that has a function which nothing replaces.
 static Alltoall library_own(void) {
@@ -38,8 +38,9 @@ int main(int count, char** words) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const double budget = count > 1 ? atof(words[1]) : 15;
-  const int least = 1 << 8, most = 1 << 20;
+  if (count != 5) MPI_Abort(MPI_COMM_WORLD, 2);
+  const double budget = atof(words[1]);
+  const int pairs = atoi(words[2]), least = atoi(words[3]), most = atoi(words[4]);
   char *out = calloc(ranks, most), *in = calloc(ranks, most);
   const Alltoall ways[] = {MPI_Alltoall, library_own()};
   if (out == NULL || in == NULL || ways[1] == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
