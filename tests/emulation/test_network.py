@@ -8,11 +8,22 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import contend
-from contend.emulation import EmulatedHosts, Settings, bring_up, messages
+from contend.emulation import (
+    Drops,
+    EmulatedHosts,
+    Settings,
+    Traffic,
+    bring_up,
+    counted_together,
+    drops_of,
+    messages,
+)
 from contend.emulation.headroom import connect, pump
 from contend.emulation.kernel import KernelRequest
 from contend.errors import MissingError
@@ -149,6 +160,30 @@ def test_drops_are_told_by_the_place_of_the_queue() -> None:
     # Three streams meet on the cable down to the last leaf, and no faster one follows it.
     assert drops == {"in_hosts": 0, "between_switches": counters["drops"], "before_hosts": 0}
     assert counters["drops"] > 0
+
+
+def test_counts_of_several_launches_are_one() -> None:
+    def count(drops: int) -> dict[str, Any]:
+        traffic = Traffic(
+            np.array([0, 2, 5], np.uint32),
+            np.array([10, 20, 30], np.uint64),
+            np.array([1, 2, 3], np.uint64),
+            np.array([0, drops, 4], np.uint64),
+            0.5,
+        )
+        return traffic.json(contend.load("crossbar:3"))
+
+    together = counted_together(counted_together({}, count(1)), count(2))
+    assert (together["elapsed_s"], together["bytes"], together["drops"]) == (1.0, 120, 11)
+    assert drops_of(together) == Drops(in_hosts=3, before_hosts=8)
+    assert [(each["channel"], each["drops"]) for each in together["channels"]] == [
+        (0, 0), (2, 3), (5, 8)
+    ]  # fmt: skip
+    assert str(drops_of(together)) == (
+        "11 packets were dropped (3 in the hosts' own queues, 8 in switches before receiving hosts)"
+    )
+    assert drops_of({"drops": 3}) is None
+    assert drops_of({"drops_by_place": "many"}) is None
 
 
 def test_a_kernel_without_limited_queues_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
