@@ -99,7 +99,7 @@ def test_fewer_samples_than_outcomes_are_drawn() -> None:
 
 
 def test_sixteen_nodes_have_too_many_to_count_all() -> None:
-    """16! / 8! = 518,918,400 (Hoefler et al. 2008, section 3.1)."""
+    """16! / 8! = 518,918,400 (Hoefler et al. 2008, section 3)."""
     figure = load("fig1", route="fig1")
     assert simulate(figure, "bisect", samples=10).outcomes == 518_918_400
     with pytest.raises(UsageError, match=r"518,918,400"):

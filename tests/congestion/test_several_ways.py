@@ -140,7 +140,7 @@ def test_one_flow_is_what_ecmp_always_was() -> None:
 
 
 def test_more_flows_come_nearer_to_spraying() -> None:
-    """Of fattree2:32 the published figures are 68.3, 81.9, 96.5 and 100 % (+- 0.5)."""
+    """The guide has for fattree2:32 (one-way, mean 1/π) 68.3, 81.9, 96.5 and 100 % (+- 0.5)."""
     expected = {"ecmp": 0.683, "ecmp,flows=4": 0.819, "ecmp,flows=16": 0.965, "spray": 1.0}
     for route, share in expected.items():
         found = simulate(contend.load("fattree2:32", route=route), "bisect", samples=400)

@@ -34,7 +34,7 @@ class Average(StrEnum):
     EFFECTIVE_BANDWIDTH = "effective_bandwidth"
     """Mean over rounds of the mean over messages of their shares: of 1/π where links are alike."""
     OF_MEAN_CONGESTION = "of_mean_congestion"
-    """The paper's: 1 over the mean over rounds of the mean π."""
+    """That of the 2008 paper's text: 1 over the mean over rounds of the mean π."""
     OF_MAX_CONGESTION = "of_max_congestion"
     """1 over the mean over rounds of the largest π: all wait for the slowest (section 5.1)."""
 
@@ -226,7 +226,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
 
     @property
     def of_mean_congestion(self) -> float:
-        """The paper's average: 1 / (mean pi over messages, then rounds), averaged over samples.
+        """1 / (mean pi over messages, then rounds), averaged over samples, as the 2008 paper says.
 
         Of slowdown instead of pi where links differ in rate; so is `of_max_congestion`.
         """

@@ -1,4 +1,4 @@
-"""The graphs of ORCS, the simulator of 2008: topology and routes in one DOT file.
+"""The graphs of ORCS, a simulator of 2009: topology and routes in one DOT file.
 
 Nodes named H<guid> are hosts, all others switches. A cable is two edges, one for each direction,
 and an edge's comment lists the hosts whose traffic takes it; ``*`` stands for all. The attributes

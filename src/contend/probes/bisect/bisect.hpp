@@ -49,7 +49,8 @@ class Transfer {
 ///
 /// Rank 0 reads the patterns and scatters them; no rank holds more than its own part of each.
 /// A rank without a part in the pattern starts with the others and has ended at once.
-/// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 3.2.3.
+/// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 3.2.3, which does not say whether
+/// both of a pair send; they do in `ebb` of Netgauge, which one of the authors published in 2009.
 class Bisect : public Operation {
  public:
   /// How often each pattern of the file is run, and how many warm-ups run the first.

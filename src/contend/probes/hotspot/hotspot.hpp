@@ -43,7 +43,8 @@ enum class Measured { round_trip, stream };
 ///
 /// The rivals start with everybody; the victim waits until their load has built up, then runs a few
 /// single operations, each stamped by itself, and tells the rivals to stop.
-/// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 3.2.1, figures 2 and 3.
+/// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 2.2.2, figures 2 and 3. There the
+/// rivals play ping-pong with 8 MB, so each loads a direction half of the time; here they stream.
 class Hotspot : public Operation {
  public:
   struct Settings {

@@ -263,7 +263,7 @@ def _axis_words(simulations: Sequence[Simulation], average: Average) -> str:
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Equal bins over 0 to 1: 100, or 50 as in the paper when the samples lie wide apart."""
+    """Equal bins over 0 to 1: 100, or 50 when the samples lie wide apart."""
     wide = any(np.ptp(np.quantile(values, [0.01, 0.99])) > _WIDE for values in samples)
     return np.linspace(0, 1, (_COARSE_BINS if wide else _FINE_BINS) + 1)
 
