@@ -89,7 +89,7 @@ def test_numbers_of_other_sources_have_their_own_table(
     plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
-    others = next(table for table in tables if table.title == "Other published numbers")
+    others = next(table for table in tables if table.title == "Other known numbers")
     assert others.rows == (
         ("ranger", "ftree", "bisect", "mean of 1/π", "55.0", "50.0", "+5.0", "models"),
     )

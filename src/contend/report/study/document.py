@@ -60,7 +60,7 @@ def study_document(study: SimulatedStudy) -> Document:
 
 
 def _simulated_verdict(record: StudyJson) -> str:
-    """How many cells there are, and how far they are from what was published."""
+    """How many cells there are, and how far they are from what is known."""
     done = [cell for cell in record.cells if cell.status == "done"]
     of = f"{len(done):,} of {counted(len(record.cells), 'cell')}"
     verdict = f"{of} {'is' if len(done) == 1 else 'are'} simulated"
@@ -72,7 +72,7 @@ def _simulated_verdict(record: StudyJson) -> str:
     ]
     if differences:
         most = f"{100 * max(differences):.1f} percentage points"
-        verdict += f"; published averages differ from them by {most} at most"
+        verdict += f"; averages known from elsewhere differ from them by {most} at most"
     return f"{verdict}."
 
 

@@ -195,9 +195,9 @@ def _others_known(plan: SimulatedPlan, records: Sequence[Record]) -> list[Result
             )
     if not rows:
         return []
-    heads = ("fabric", "routing", "pattern", "average", "here", "published", "Δ", "source")
-    numeric = frozenset({"here", "published", "Δ"})
-    return [ResultTable("Other published numbers", heads, tuple(rows), numeric)]
+    heads = ("fabric", "routing", "pattern", "average", "here", "known", "Δ", "source")
+    numeric = frozenset({"here", "known", "Δ"})
+    return [ResultTable("Other known numbers", heads, tuple(rows), numeric)]
 
 
 class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
