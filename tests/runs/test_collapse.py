@@ -22,7 +22,7 @@ def seconds(rate: float, size: int) -> float:
 def posted_sweep(
     generator: np.random.Generator, count: int = 25, stalled: float = 0.95
 ) -> list[CellSummary]:
-    """The sweep of 2005: 47 MB/s a rank at 16 KiB, 4.4 at 32 KiB; ordered by node it is sound.
+    """Like the sweep of 2005: 47 MB/s a rank at 16 KiB, 4.4 at 32 KiB; ordered by node it is sound.
 
     A rate of 4.4 MB/s at 32 KiB is 0.23 s, of which the network needs 0.02: one time-out of 0.2 s
     in `stalled` of the samples.

@@ -1,4 +1,8 @@
-"""Evidence from nccl-tests: what GPUs measured beside what ports and the network's routes allow."""
+"""Evidence from nccl-tests: what GPUs measured beside what ports and the network's routes allow.
+
+Their times are means over calls and, unless `-a` says otherwise, over ranks; bounds are the least
+time until the last rank has ended.
+"""
 
 from __future__ import annotations
 

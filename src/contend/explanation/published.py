@@ -82,7 +82,10 @@ def _sort(known: Known) -> MemoryPrediction | None:
 
 
 def _seconds(known: Known, size: int | None, ranks: int | None) -> float | None:
-    """Seconds of one operation; where ranks are not known those of the message to one of them."""
+    """Seconds of one operation; where ranks are not known those of the message to one of them.
+
+    Rates are taken as p - 1 blocks over the time, as contend's are; sources need not say so.
+    """
     if known.seconds is not None or known.rate_Bps is None or size is None:
         return known.seconds
     return (1 if ranks is None else ranks - 1) * size / known.rate_Bps
