@@ -1,4 +1,4 @@
-"""Throughput of direct networks under uniform and adversarial traffic, by published formulas.
+"""Throughput of direct networks under uniform and adversarial traffic, by formulas.
 
 Throughput is the share of its port's rate at which every host may send before the fullest channel
 is full: of a round of messages, 1 over the largest pi.
@@ -118,7 +118,7 @@ def test_slim_flies(q: int, hosts: int) -> None:
     Of p^2 messages between any two of N switches with k neighbours each, the mean channel carries
     p^2 (2 N - k - 2) / k.
 
-    A perfect matching of neighbours is the worst that can be: p messages on one channel.
+    A perfect matching of neighbours, which is not theirs, puts p messages on one channel.
     """
     switches, degree = 2 * q * q, (3 * q - {1: 1, 3: -1}[q % 4]) // 2
     minimal, valiant = (contend.load(f"slimfly:{q};{hosts}", route=r) for r in ("spray", "valiant"))

@@ -108,8 +108,9 @@ class Machine:
         links i + j (from 0), so that neighbouring leaves are on neighbouring ports. Hosts fill the
         leaves in order; places that are left stay empty, spread evenly over the last leaves.
 
-        Source: sizes from Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars",
-        CLUSTER 2008, section 3.2; the cabling is not published and chosen here.
+        Source: hosts, the switches of CHiC and the core of Ranger from Hoefler, Schneider,
+        Lumsdaine, "Multistage switches are not crossbars", CLUSTER 2008, section 3.2.2; it has no
+        others and no cabling, which is chosen here.
         """
         plan = Plan()
         leaf = plan.add_switches(NumberedNames("leaf", self.leaves), 24)
