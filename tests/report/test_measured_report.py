@@ -347,6 +347,18 @@ def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None
     assert [t.get_text() for t in axes.texts if "ERR" in t.get_text()] == ["ERR memory"] * 2
 
 
+def test_the_legend_of_one_panel_fits_its_figure(kutzner: MeasuredPlan) -> None:
+    """Curves, a collapse at the mean and late samples are seven names."""
+    plan = kutzner.changed(ranks=(32,), ranks_per_host=(1,))
+    results = sweep(plan)
+    for _, figure in measured_figures(plan, results_of(results)):
+        if len(figure.axes) == 1:
+            figure.draw_without_rendering()
+            extent = figure.legends[0].get_window_extent()
+            assert extent.x0 >= 0
+            assert extent.x1 <= figure.bbox.x1
+
+
 def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
     """Published times of other vectors have long names."""
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))

@@ -229,7 +229,7 @@ def _legend(
     handles.append(Line2D([], [], marker=".", markersize=4, label="sample", **mark))
     if any(len(cell.left_out) for curve in curves for cell in curve.cells):
         handles.append(Line2D([], [], marker="x", markersize=3, label="late sample", **mark))
-    most = 4 if figure.get_figwidth() <= COLUMN_WIDTH else 7
+    most = 3 if figure.get_figwidth() <= COLUMN_WIDTH else 7
     rows = -(-len(handles) // most)
     figure.legend(
         handles=handles,
