@@ -19,7 +19,9 @@ from contend.measurement import (
     measure_workload,
     resume,
 )
-from contend.runs import Run
+from contend.measurement.left import Left, line_of
+from contend.runs import CellEnd, CellRecord, LaunchRecord, MeasuredLaunch, Run, RunRecord
+from contend.runs.frames import ProbeFrame
 from contend.session import Observer
 
 
@@ -176,6 +178,28 @@ def test_a_question_that_was_tampered_with_is_refused(
     folder = _changed(measured, tmp_path / "run", change)
     with pytest.raises((InputError, UsageError)):
         resume(folder, place=_Emulated())
+
+
+@pytest.mark.parametrize(
+    ("few", "reason", "left"),
+    [
+        # Its samples suffice for an interval, or nothing but a budget ended it.
+        (frozenset(), "budget", False),
+        (frozenset({1}), "repetitions", False),
+        (frozenset({1}), "budget", True),
+    ],
+)
+def test_a_cell_that_a_budget_ended_with_too_few_samples_is_left(
+    few: frozenset[int], reason: str, left: bool
+) -> None:
+    cells = tuple(CellRecord(at, "pingpong", 1 << at, 2, 1) for at in range(2))
+    ends = (CellEnd(0, "precision"), CellEnd(1, reason))
+    measured = MeasuredLaunch(ProbeFrame("pingpong", 2, cells=2), ends=ends)
+    launch = LaunchRecord(0, 2, status="done", measured=measured)
+    told = Left(RunRecord("pingpong", cells=cells, launches=(launch,)), 1, retry=False, few=few)
+    assert told.is_left(0) == left
+    assert told.settled(0) == [line_of(cell) for cell in cells[: 1 if left else 2]]
+    assert told.is_settled(0) == (not left)
 
 
 def test_patterns_of_an_occupied_folder_stay(tmp_path: Path) -> None:

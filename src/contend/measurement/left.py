@@ -20,18 +20,21 @@ class Left:
         record: of the run, with all starts so far.
         variants: numbers of ranks, on numbers of hosts.
         retry: whether what failed is measured again.
+        few: numbers of cells whose samples are too few for an interval: where a budget ended one,
+            a larger budget goes on with it.
     """
 
     record: RunRecord
     variants: int
     retry: bool
+    few: frozenset[int] = frozenset()
 
     def is_left(self, number: int) -> bool:
         """Whether something of a launch is still to be measured."""
         starts = self.starts(number)
         if self.retry:
             failed = any(self._concerns(error, number) for error in self.record.errors)
-            unmeasured = _begun_cells(starts) - _ended_cells(starts, again=True)
+            unmeasured = _begun_cells(starts) - self._ended_cells(starts, again=True)
             return failed or bool(unmeasured) or not any(map(self._is_complete, starts))
         given_up = any(
             error.whole and self._concerns(error, number) for error in self.record.errors
@@ -47,7 +50,9 @@ class Left:
         """Points that a start of a launch leaves out, as lines for the probe."""
         starts = self.starts(number)
         cells = self.record.cells
-        lines = [line_of(cells[cell]) for cell in sorted(_ended_cells(starts, again=self.retry))]
+        lines = [
+            line_of(cells[cell]) for cell in sorted(self._ended_cells(starts, again=self.retry))
+        ]
         lines += [
             line_of(error)
             for error in self.record.errors
@@ -69,6 +74,8 @@ class Left:
 
     def _is_complete(self, start: LaunchRecord) -> bool:
         """Whether every cell that a start was to measure has ended, one way or other."""
+        if any(self._is_open(end) and end.reason == "budget" for end in start.ends):
+            return False
         if start.status == "done":
             return True
         measured = start.measured
@@ -81,6 +88,28 @@ class Left:
         )
         return ended >= measured.probe.cells
 
+    def _ended_cells(self, starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:
+        """Cells that are not measured again: all that have ended, or those with nothing to mend.
+
+        Those that no time was left for are always left for another time.
+        """
+        ends = [end for start in starts for end in start.ends]
+        return {
+            end.cell for end in ends if self._is_settled(end) or not (again or self._is_open(end))
+        }
+
+    def _is_settled(self, end: CellEnd) -> bool:
+        """Whether a cell has a figure, or makes no sense."""
+        unsuited = end.reason == "skipped" and end.said != NO_TIME
+        sampled = end.is_sampled and end.verified is not False and not self._is_open(end)
+        return unsuited or sampled
+
+    def _is_open(self, end: CellEnd) -> bool:
+        """Whether a cell had no time, or too little."""
+        if end.reason == "budget":
+            return end.cell in self.few
+        return end.reason == CUT or (end.reason == "skipped" and end.said == NO_TIME)
+
     def _concerns(self, error: PointError, number: int) -> bool:
         """Whether an error is one of a launch's variant."""
         return error.launch is None or error.launch % self.variants == number % self.variants
@@ -88,25 +117,6 @@ class Left:
 
 def _begun_cells(starts: Sequence[LaunchRecord]) -> set[int]:
     return {end.cell for start in starts for end in start.ends}
-
-
-def _ended_cells(starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:
-    """Cells that are not measured again: all that have ended, or those with nothing to mend.
-
-    Those that no time was left for are always left for another time.
-    """
-    ends = [end for start in starts for end in start.ends]
-    return {end.cell for end in ends if _is_settled(end) or not (again or _is_open(end))}
-
-
-def _is_settled(end: CellEnd) -> bool:
-    """Whether a cell has a figure, or makes no sense."""
-    unsuited = end.reason == "skipped" and end.said != NO_TIME
-    return unsuited or (end.is_sampled and end.verified is not False)
-
-
-def _is_open(end: CellEnd) -> bool:
-    return end.reason == CUT or (end.reason == "skipped" and end.said == NO_TIME)
 
 
 def line_of(point: CellRecord | PointError) -> str:

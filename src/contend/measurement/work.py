@@ -25,6 +25,7 @@ from contend.measurement.surroundings import library_name, library_record, new_r
 from contend.measurement.watch import StartOutcome, start_probe
 from contend.mpi import Launch, Library
 from contend.runs import (
+    FEWEST,
     LaunchRecord,
     PointError,
     Run,
@@ -83,7 +84,12 @@ class MeasuredWork:
 
     @property
     def _left(self) -> Left:
-        return Left(self.run.record, self.variants, self._retry)
+        launches = self.run.record.launches
+        cut = {end.cell for one in launches for end in one.ends if end.reason == "budget"}
+        if cut:
+            timed = self.run.results.filter(~pl.col("warmup"))["cell"].value_counts()
+            cut -= set(timed.filter(pl.col("count") >= FEWEST)["cell"])
+        return Left(self.run.record, self.variants, self._retry, frozenset(cut))
 
     def begin(self) -> None:
         """Makes the run folder, or brings together what is in it.
