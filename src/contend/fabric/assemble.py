@@ -23,6 +23,8 @@ _AGGREGATION_DEVICES = 0xCF
 
 MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
 """Kinds of findings that tell of an incomplete file."""
+UNDECIDED = "undecided cable"
+"""The kind of a finding that nothing tells which of several neighbours a port's cable leads to."""
 UNEQUAL_RATES = "unequal rates"
 """The kind of a finding that the ends of a cable report different rates."""
 
@@ -67,6 +69,7 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     subnet = with_guids(replace(subnet, name=names, rates=rates))
     _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
+    findings += [Finding(UNDECIDED, words) for words in subnet.undecided]
     findings += _missing_records(subnet)
     findings += _duplicate_guids(subnet)
     excluded = _excluded(subnet, findings)

@@ -81,6 +81,8 @@ class Subnet:
     rates: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What the reader passed over and a person should know, such as interleaved error lines."""
+    undecided: tuple[str, ...] = ()
+    """Ports of which nothing tells what is at the other end of their cables, each in words."""
 
 
 LARGEST_LID = 0xBFFF
@@ -193,10 +195,10 @@ class SubnetBuilder:
         number = self._rates.setdefault(rate, len(self._rates))
         self._ends.append((node, port, port_guid, lid, lmc, peer, peer_port, number, line))
 
-    def subnet(self, notes: tuple[str, ...] = ()) -> Subnet:
+    def subnet(self, notes: tuple[str, ...] = (), undecided: tuple[str, ...] = ()) -> Subnet:
         """The columns."""
         columns = _columns(_OF_NODES, self._nodes) | _columns(_OF_ENDS, self._ends)
-        return Subnet(**columns, rates=tuple(self._rates), notes=notes)
+        return Subnet(**columns, rates=tuple(self._rates), notes=notes, undecided=undecided)
 
 
 def unicast(lid: int) -> int:

@@ -10,8 +10,10 @@ import pytest
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
+from contend.fabric.faults.soundness import check_soundness
 from contend.fabric.formats.lldp import read, recognises
 from contend.fabric.formats.topology import read_bundle
+from contend.fabric.servers import servers_of
 from contend.loading import load
 from sample_fabrics import DATA
 
@@ -288,3 +290,118 @@ def expect_leaf1(fabric: Fabric) -> None:
     expected = load(FOLDER / "leaf1.json").host_guid.tolist()
     assert fabric.host_guid.tolist() == expected
     assert "2 devices with one cable counted as hosts" in fabric.findings[0].message
+
+
+def renamed(one: dict[str, Any], name: str, kind: str = "", value: str = "") -> dict[str, Any]:
+    """The same neighbour by another name, and with another chassis id where one is given."""
+    (chassis,) = one["chassis"].values()
+    return {
+        **one,
+        "chassis": {name: chassis | ({"id": {"type": kind, "value": value}} if kind else {})},
+    }
+
+
+def test_devices_that_are_called_alike_are_told_apart_by_their_chassis() -> None:
+    """Two spines with the factory's name, heard by two leaves, and three servers of one image."""
+    servers = [renamed(host(number), "ubuntu") for number in (1, 2, 3)]
+    spines = [renamed(spine(number), "sonic") for number in (1, 2)]
+    fabric = fabric_of(
+        {
+            "leaf1": device(
+                swp1=servers[:1], swp2=servers[1:2], swp51=spines[:1], swp52=spines[1:]
+            ),
+            "leaf2": device(swp1=servers[2:], swp51=spines[:1], swp52=spines[1:]),
+        }
+    )
+    assert fabric.host_name == ("ubuntu",) * 3
+    assert len(set(servers_of(fabric).tolist())) == 3
+    assert sorted(fabric.switch_name) == ["leaf1", "leaf2", "sonic", "sonic"]
+    assert (fabric.cables, len(set(fabric.switch_label))) == (4, 4)
+
+
+@pytest.mark.parametrize("value", ["44-38-39-00-00-01", "4438.3900.0001", "44:38:39:0:0:1"])
+def test_a_chassis_is_one_device_however_it_is_spelled_and_called(value: str) -> None:
+    other = renamed(host(1, "eth2"), "node-a", "mac", value)
+    fabric = fabric_of({"a": device(swp1=[host(1)], swp2=[host(2)]), "b": device(swp1=[other])})
+    assert len(set(servers_of(fabric).tolist())) == 2
+    assert len(set(fabric.host_name)) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("mac", "00:00:00:00:00:00"),
+        ("local", "not specified"),
+        ("ifname", "vmnic0"),
+        ("ip", "127.0.0.1"),
+        ("local", "the same of every image"),
+    ],
+)
+def test_a_chassis_id_that_is_nobodys_own_makes_nobody_one(kind: str, value: str) -> None:
+    hosts = [renamed(host(number), f"server{number}", kind, value) for number in (1, 2)]
+    fabric = fabric_of({"leaf1": device(swp1=hosts[:1], swp2=hosts[1:], swp3=[host(3)])})
+    assert fabric.host_name == ("server1", "server2", "server3")
+    assert len(set(servers_of(fabric).tolist())) == 3
+
+
+def test_who_speaks_under_the_factorys_name_is_found_by_its_cables() -> None:
+    """Every switch is called sonic; files are named by position."""
+    leaves = [
+        renamed(spine(number), "sonic", "mac", f"02:00:00:00:01:0{number}") for number in (1, 2)
+    ]
+
+    def at(one: dict[str, Any], port: str) -> list[dict[str, Any]]:
+        end = {"id": {"type": "ifname", "value": port}}
+        return [renamed(one, "sonic") | {"port": end}]
+
+    outputs = {
+        f"leaf{leaf}": device(
+            eth1=[host(leaf)],
+            eth49=at(spine(1), f"eth{leaf}"),
+            eth50=at(spine(2), f"eth{leaf}"),
+        )
+        for leaf in (1, 2)
+    } | {
+        f"spine{number}": device(
+            eth1=at(leaves[0], f"eth{48 + number}"), eth2=at(leaves[1], f"eth{48 + number}")
+        )
+        for number in (1, 2)
+    }
+    fabric = fabric_of(outputs)
+    assert fabric.switch_name == ("leaf1", "leaf2", "spine1", "spine2")
+    assert (fabric.hosts, fabric.cables) == (2, 4)
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def leaf(number: int) -> dict[str, Any]:
+    return neighbour(f"leaf{number}", f"02:00:00:00:01:0{number}", "swp1", "Bridge", "Router")
+
+
+BONDED = {"server1": device(eth0=[leaf(1), leaf(2)], eth1=[leaf(1), leaf(2)])}
+
+
+def test_a_bonded_server_hears_all_leaves_and_a_cable_is_what_both_ends_agree_on() -> None:
+    leaves = {
+        f"leaf{number}": device(swp1=[host(1, f"eth{number - 1}")], swp51=[spine(1)])
+        for number in (1, 2)
+    }
+    fabric = fabric_of(BONDED | leaves)
+    on = [fabric.switch_name[switch] for switch in fabric.host_switch]
+    assert list(zip(fabric.host_name, fabric.host_adapter_port.tolist(), on, strict=True)) == [
+        ("server1", 1, "leaf1"),
+        ("server1", 2, "leaf2"),
+    ]
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def test_what_nothing_decides_is_told_and_not_sound() -> None:
+    swp2 = {"port": {"id": {"type": "ifname", "value": "swp2"}}}
+    other = {"server2": device(eth0=[leaf(1) | swp2], eth1=[leaf(2) | swp2])}
+    fabric = fabric_of(BONDED | other)
+    assert sorted(fabric.switch_name[switch] for switch in fabric.host_switch) == [
+        *("leaf1", "leaf1", "leaf2", "leaf2")
+    ]
+    assert [finding.message for finding in fabric.findings if finding.wrong] == [
+        f"server1 eth{port} hears leaf1 swp1 and leaf2 swp1" for port in (0, 1)
+    ]
+    assert check_soundness(fabric)[0].summary == "undecided cable: 2"

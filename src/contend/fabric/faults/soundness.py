@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import UNEQUAL_RATES
+from contend.fabric.assemble import UNDECIDED, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
 from contend.fabric.faults.identities import (
@@ -23,7 +23,7 @@ from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narro
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted
 
-_CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable"})
+_CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable", UNDECIDED})
 TOPOLOGY_FAULTS = _CABLE_FAULTS | {DUPLICATE_GUID}
 """Kinds of findings that are judged here; the others that are wrong concern the routes."""
 

@@ -16,7 +16,8 @@ from itertools import pairwise
 
 from contend.errors import InputError
 from contend.fabric.formats.dot import Token, statements, tokens
-from contend.fabric.formats.lldp_network import Heard, subnet_of
+from contend.fabric.formats.lldp_devices import Heard
+from contend.fabric.formats.lldp_network import subnet_of
 from contend.fabric.streams.source import lines, peek
 from contend.fabric.subnet import Subnet
 from contend.units import counted

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from contend.errors import InputError
-from contend.fabric.formats.lldp_network import Heard, subnet_of
+from contend.fabric.formats.lldp_devices import Heard, chassis_identity, ethernet_address
+from contend.fabric.formats.lldp_network import subnet_of
 from contend.fabric.subnet import Subnet
 from contend.units import counted
 
@@ -26,7 +27,6 @@ _HEARD_AT = re.compile(
 _SETTING = re.compile(r"[ \t]+([A-Za-z][A-Za-z ]{0,40}):[ \t]+(\S.{0,4000})")
 _SPEED = re.compile(r"(\d{1,4})(G?)[Bb](?:ase|ASE)")
 _GIGABITS = re.compile(r"(\d{1,4})G")
-_HEX = re.compile(r"[0-9A-Fa-f]{12}")
 _FORWARDS = {"bridge", "router"}
 _CONTROLLER = re.compile(r"\b(?:i?drac|ilo|xcc|bmc|ipmi)\b|\bi?DRAC|\biLO", re.IGNORECASE)
 
@@ -77,26 +77,28 @@ def _neighbour(
     *,
     name: str,
     identity: str,
+    kind: str,
     capabilities: Iterable[str],
     peer_ports: Iterable[str],
     rate: str,
     description: str = "",
 ) -> Heard:
-    """A neighbour from what every tool tells: `capabilities` are those that are switched on."""
+    """A neighbour from what every tool tells.
+
+    `capabilities` are those that are switched on, `kind` is the subtype of the chassis id.
+    """
     enabled = {capability.lower() for capability in capabilities}
-    digits = re.sub(r"[:.-]", "", identity[:20])
-    is_address = _HEX.fullmatch(digits) is not None
-    if is_address:
-        identity = ":".join(digits[at : at + 2] for at in range(0, 12, 2)).lower()
+    address = ethernet_address(identity)
     return Heard(
         port=port,
-        name=name or identity,
-        address=int(digits, 16) if is_address else 0,
+        name=name or address or identity,
+        address=int(address.replace(":", ""), 16) if address else 0,
         forwards=bool(enabled & _FORWARDS),
         peer_ports=tuple(one for one in peer_ports if one),
         rate=rate,
         guest="telephone" in enabled
         or _CONTROLLER.search(f"{name[:200]} {description[:200]}") is not None,
+        identity=chassis_identity(identity, kind),
     )
 
 
@@ -150,6 +152,7 @@ def _entry_of_lldpctl(port: str, entry: dict[str, Any]) -> Heard | None:
         port,
         name=name,
         identity=_value(chassis.get("id")),
+        kind=_value(_object(chassis.get("id")).get("type")),
         capabilities=(
             str(one.get("type", ""))
             for one in _listed(chassis.get("capability"))
@@ -177,6 +180,7 @@ def _of_eos(neighbours: Any, source: str) -> Iterator[Heard]:
                 port,
                 name=_value(entry.get("systemName")),
                 identity=_value(entry.get("chassisId")),
+                kind=_value(entry.get("chassisIdType")),
                 capabilities=(name for name, enabled in capabilities.items() if enabled is True),
                 peer_ports=(number, described) if by_name else (described, number),
                 rate="",
@@ -202,6 +206,7 @@ def _of_nvue(output: dict[str, Any]) -> Iterator[Heard]:
                 port,
                 name=_value(chassis.get("system-name")) or called,
                 identity=_value(chassis.get("chassis-id")),
+                kind=_value(chassis.get("chassis-id-type")),
                 capabilities=(
                     name.removeprefix("is-")
                     for name, state in capabilities.items()
@@ -244,11 +249,13 @@ def _paragraph(port: str, text: str) -> Heard:
         else:
             told.setdefault(key, value)
     kind, _, number = told.get("PortID", "").partition(" ")
+    chassis_kind, _, chassis = told.get("ChassisID", "").partition(" ")
     described = told.get("PortDescr", "")
     return _neighbour(
         port,
         name=told.get("SysName", ""),
-        identity=told.get("ChassisID", "").partition(" ")[2],
+        identity=chassis,
+        kind=chassis_kind,
         capabilities=capabilities,
         peer_ports=(number, described) if kind in ("ifname", "local") else (described, number),
         rate=_rate(told.get("MAU oper type", "")),

@@ -5,58 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from contend.errors import InputError
+from contend.fabric.formats.lldp_devices import Devices, Heard
 from contend.fabric.made_guids import made_guid
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 from contend.units import counted
 
-ADDRESS = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|[\d.]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
-"""What stands for a name where a device tells none: an Ethernet or IP address."""
-# Of a longer text the expression would try every colon for every other.
-_LONGEST_ADDRESS = 64
 _DIGITS = re.compile(r"\d+")
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)
 _MOST_PORT = 0xFFFE
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A neighbour that a device hears at a port.
-
-    Attributes:
-        port: the port, by its name.
-        name: the neighbour's, or its address where it tells none.
-        address: its Ethernet address as a number; 0: unknown.
-        forwards: whether it says that it bridges or routes.
-        peer_ports: what its port may be called, the likeliest first.
-        rate: ``10GbE``; "" where it is not told.
-        guest: whether it is of a kind that sits on another device's cable: a phone, or the
-            controller that shares its server's port.
-        line: in the one file that tells all; 0 where there are several.
-    """
-
-    port: str
-    name: str
-    address: int
-    forwards: bool
-    peer_ports: tuple[str, ...]
-    rate: str
-    guest: bool = False
-    line: int = 0
-
-    @property
-    def nameless(self) -> bool:
-        """Whether only its address is known."""
-        return is_address(self.name)
-
-
-def is_address(name: str) -> bool:
-    """Whether a name is one that stands for the lack of one."""
-    return len(name) <= _LONGEST_ADDRESS and ADDRESS.fullmatch(name) is not None
+# How often what is left to a port is looked at again when others have found their neighbours.
+_MOST_STEPS = 16
 
 
 _End = tuple[str, str]
@@ -67,32 +29,30 @@ class _Network:
     """Devices and cables, put together from what all of them heard."""
 
     def __init__(self, heard: dict[str, list[Heard]]) -> None:
-        everybody = [*heard, *(one.name for entries in heard.values() for one in entries)]
-        names = _short_names(set(everybody))
+        devices = Devices(heard)
+        self.names = devices.names
         self.address: dict[str, int] = {}
         self.forwards: dict[str, bool] = {}
-        at_port: dict[_End, list[Heard]] = defaultdict(list)
-        self.heard = {names[name] for name in heard}
-        for name, entries in heard.items():
+        self._at_port: dict[_End, list[Heard]] = defaultdict(list)
+        spoken = devices.heard()
+        self.heard = spoken.keys()
+        for name, entries in spoken.items():
             for one in entries:
-                short = names[one.name]
-                far = one if short == one.name else replace(one, name=short)
-                at_port[names[name], one.port].append(far)
-        of_several = {one.name for entries in at_port.values() if entries[1:] for one in entries}
+                self._at_port[name, one.port].append(one)
+        of_several = {one.name for entries in self._at_port.values() if entries[1:] for one in entries}
         self._known: set[tuple[str, str]] = {
             (name, one.name)
-            for (name, _), entries in at_port.items()
+            for (name, _), entries in self._at_port.items()
             if name in of_several
             for one in entries
         }
         self.guests: list[str] = []
+        self.undecided: list[str] = []
         self._ports: dict[str, dict[str, Heard]] = defaultdict(dict)
-        for (name, port), entries in at_port.items():
-            self._ports[name][port] = self._own(name, port, entries)
-        at_port.clear()
+        self._choose()
         for ports in self._ports.values():
             for far in ports.values():
-                self.address.setdefault(far.name, far.address)
+                self.address[far.name] = self.address.get(far.name) or far.address
                 self.forwards[far.name] = self.forwards.get(far.name, False) or far.forwards
         self.cables: dict[frozenset[_End], tuple[str, int]] = {}
         """The rate and line of each."""
@@ -101,31 +61,76 @@ class _Network:
         self.left_out = 0
         self._leave_out_management()
 
-    def _own(self, name: str, port: str, entries: list[Heard]) -> Heard:
-        """The neighbour at the other end of a port's cable; the others are heard through it.
+    def _choose(self) -> None:
+        """One neighbour for every port: a bonded server hears those of its other ports too."""
+        open_ports = {end: self._best(end, heard) for end, heard in self._at_port.items()}
+        taken: set[_End] = set()
+        for _ in range(_MOST_STEPS):
+            decided = {end: best[0] for end, best in open_ports.items() if len(best) == 1}
+            if not decided:
+                break
+            for end, far in decided.items():
+                taken.add((far.name, _first_port(far)))
+                self._take(end, far)
+                del open_ports[end]
+            for end, best in open_ports.items():
+                free = [far for far in best if (far.name, _first_port(far)) not in taken]
+                open_ports[end] = free or best
+        for end, best in open_ports.items():
+            # Nothing tells: the first that is free is as good as any other.
+            free = [far for far in best if (far.name, _first_port(far)) not in taken]
+            chosen = (free or best)[0]
+            taken.add((chosen.name, _first_port(chosen)))
+            self._take(end, chosen)
+            several = " and ".join(f"{far.name} {_first_port(far)}" for far in best[:4])
+            self.undecided.append(f"{end[0]} {end[1]} hears {several}")
 
-        Such are phones, bridges and machines inside a server, its controller, and adapters whose
-        firmware speaks beside the system. Who speaks for itself and hears us counts first, then who
-        tells a name, then who forwards, as a switch between would.
+    def _take(self, end: _End, chosen: Heard) -> None:
+        name, port = end
+        self._ports[name][port] = chosen
+        others = (far.name for far in self._at_port[end] if far.name != chosen.name)
+        self.guests += [f"{other} at {name} {port}" for other in others]
+
+    def _best(self, end: _End, entries: list[Heard]) -> list[Heard]:
+        """The neighbours that may be at the other end of a port's cable.
+
+        The others are heard through it: phones, bridges and machines inside a server, its
+        controller, and adapters whose firmware speaks beside the system. Whoever hears this port
+        at the one that it tells counts first, then who hears this device at all, then who speaks
+        for itself or tells a name, then who forwards, as a switch between would.
         """
         if len(entries) == 1:
-            return entries[0]
-        best = min(
-            entries,
-            key=lambda one: (
-                (one.name, name) not in self._known,
+            return entries
+        rank = {
+            number: (
+                not self._agreed(end, one),
+                (one.name, end[0]) not in self._known,
                 one.name not in self.heard,
                 one.guest,
                 one.nameless,
                 not one.forwards,
-            ),
+            )
+            for number, one in enumerate(entries)
+        }
+        first = min(rank.values())
+        best: dict[_End, Heard] = {}
+        for number, one in enumerate(entries):
+            if rank[number] == first:
+                best.setdefault((one.name, _first_port(one)), one)
+        return [*best.values()]
+
+    def _agreed(self, end: _End, one: Heard) -> bool:
+        """Whether a neighbour hears this very port at the one that it tells."""
+        return any(
+            back.name == end[0] and end[1] in back.peer_ports
+            for port in one.peer_ports
+            for back in self._at_port.get((one.name, port), ())
         )
-        self.guests += [f"{one.name} at {name} {port}" for one in entries if one.name != best.name]
-        return best
 
     def _join(self) -> None:
         """Makes a cable of what its two ends say, or the one of them that speaks."""
         called: Counter[_End] = Counter()
+        claims: Counter[frozenset[_End]] = Counter()
         for name, ports in self._ports.items():
             for port, far in ports.items():
                 near = (name, port)
@@ -136,8 +141,12 @@ class _Network:
                     if called[end] > 1:
                         end = (far.name, f"{end[1]} ({called[end]})")
                 cable = frozenset({near, end})
+                claims[cable] += 1
                 rate, line = self.cables.get(cable, ("", far.line))
                 self.cables[cable] = (rate or far.rate, line)
+        # Of two cables at one port the first counts: that on which both ends agree.
+        agreed = sorted(self.cables, key=lambda cable: -claims[cable])
+        self.cables = {cable: self.cables[cable] for cable in agreed}
 
     def _far_port(self, near: _End, far: Heard) -> str:
         """What the port at the other end is called by its own device, if that speaks."""
@@ -208,19 +217,8 @@ class _Network:
             self.cables = kept
 
 
-def _short_names(names: set[str]) -> dict[str, str]:
-    """Names without their domains, where that tells them apart."""
-    domains: dict[str, set[str]] = defaultdict(set)
-    for name in names:
-        short, dot, domain = name.partition(".")
-        if dot:
-            domains[short].add(domain)
-    return {
-        name: name
-        if is_address(name) or len(domains[name.partition(".")[0]]) > 1
-        else name.partition(".")[0] or name
-        for name in names
-    }
+def _first_port(one: Heard) -> str:
+    return one.peer_ports[0] if one.peer_ports else "?"
 
 
 def _natural(name: str) -> tuple[str, list[tuple[int, int]], str]:
@@ -278,7 +276,7 @@ def subnet_of(
         silent = is_switch and name not in network.heard
         rows[name] = builder.node(
             kind,
-            name,
+            network.names.get(name, name),
             guid=guids[name],
             system_guid=guids[name],
             lid=lid if is_switch else 0,
@@ -304,7 +302,8 @@ def subnet_of(
                 rate=rate,
                 line=line,
             )
-    return builder.subnet((*notes, *_notes(network, devices, switches, teller)))
+    notes = (*notes, *_notes(network, devices, switches, teller))
+    return builder.subnet(notes, tuple(network.undecided))
 
 
 def _port_numbers(ports: list[str], *, in_name: bool) -> dict[str, int]:
