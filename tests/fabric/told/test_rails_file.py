@@ -29,15 +29,16 @@ def read(text: str, folder: Path) -> list[RailLine]:
     [
         ([[0, 1], [1, 0]], [0, 1]),
         ([[1, 0], [0, 1]], [1, 0]),
-        ([[0, 0, 9], [0, 0, 9], [9, 9, 1]], [0, 1, 2]),  # Two pairs below a switch.
+        ([[0, 0, 3], [0, 0, 3], [3, 3, 1]], [0, 1, 2]),  # Two pairs below a switch.
         ([[0, 1], [0, 1], [1, 0], [1, 0]], [0, 1]),  # Two GPUs share an adapter.
-        ([[4, 4]], [0]),
+        ([[3, 3]], [0]),
+        ([[0, 4, 4], [4, 4, 4], [4, 0, 4]], [0, 1]),  # Far from all; storage is near nobody.
     ],
 )
 def test_each_gpu_takes_the_nearest_that_is_free(
     distances: list[list[int]], rails: list[int]
 ) -> None:
-    assert nearest_adapters(distances) == rails
+    assert nearest_adapters(distances, far=4) == rails
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,7 @@ def test_a_compressed_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("\tGPU0\tmlx5_0\nGPU0\tX\tSYS\n", ":1: expected an adapter nearer than SYS .* got none"),
         ("\tGPU0\tGPU1\nGPU0\tX\tNV4\n", ":1: expected columns of adapters .* got none"),
         ("\tGPU0\tNIC0\n\nNIC0: mlx5_0", ":1: expected a row for every GPU, got none"),
         ("\tGPU0\tNIC0\nGPU0\tX\n", ":2: expected 2 links of GPU0, got 1"),

@@ -43,7 +43,10 @@ class _Reader(XmlReader):
                 raise InputError(self._source, 0, f"{what} in a <system> of NCCL", "none")
         nets = sorted(self._nets)
         shared = [[_shared(path, net) for _, _, net in nets] for _, path in sorted(self._gpus)]
-        nearest = nearest_adapters([[-way for way in row] for row in shared])
+        # Of the ways to both, the system alone is common to everything in a server.
+        nearest = nearest_adapters([[-way for way in row] for row in shared], -1)
+        if not nearest:
+            raise InputError(self._source, 0, "an adapter and a GPU of one <cpu>", "none")
         return [nets[number][1] for number in nearest]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ from contend.errors import InputError
 
 # From near to far; SOC is what older drivers call SYS.
 _LINKS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
+_FAR = _LINKS["SYS"]
 _MOST = 256
 _GPU, _NIC = re.compile(r"GPU\d{1,4}"), re.compile(r"NIC\d{1,4}")
 # What follows the columns of devices: CPU Affinity, NUMA Affinity, GPU NUMA ID.
@@ -19,17 +20,21 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _FIRST_LINES = 64
 
 
-def nearest_adapters(distances: Sequence[Sequence[int]]) -> list[int]:
+def nearest_adapters(distances: Sequence[Sequence[int]], far: int) -> list[int]:
     """The nearest adapter of every GPU, each adapter once, in the order of GPUs.
 
     Where several are as near, a GPU takes the first that no GPU before it has, as pairs of GPUs and
-    adapters below one switch are used; where there is none, it shares.
+    adapters below one switch are used; where there is none, it shares. A GPU that is far from all
+    takes none: those that no GPU is near to, such as the adapters of storage, are no rail.
 
     Args:
         distances: from every GPU to every adapter.
+        far: the distance from which on nothing is near.
     """
     taken: dict[int, None] = {}
     for row in distances:
+        if min(row) >= far:
+            continue
         near = [adapter for adapter, distance in enumerate(row) if distance == min(row)]
         free = [adapter for adapter in near if adapter not in taken]
         taken |= dict.fromkeys(free[:1])
@@ -65,7 +70,10 @@ def read_matrix(lines: Sequence[str], source: str) -> list[str]:
     matches = (_NAME.fullmatch(_plain(line)) for line in lines)
     names = {match[1]: match[2] for match in matches if match}
     found = []
-    for adapter in (adapters[number] for number in nearest_adapters(distances)):
+    nearest = nearest_adapters(distances, _FAR)
+    if not nearest:
+        raise InputError(source, at + 1, "an adapter nearer than SYS to a GPU", "none")
+    for adapter in (adapters[number] for number in nearest):
         if _NIC.fullmatch(adapter) and adapter not in names:
             raise InputError(source, 0, f"the name of {adapter} in the NIC legend", "none")
         found.append(names.get(adapter, adapter))
