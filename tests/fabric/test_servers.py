@@ -39,6 +39,10 @@ def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
         (["mlx5_0", "mlx5_0"], ["0x0000000000000100", "0x0000000000000101"]),
         (["localhost mlx5_0", "node1 mlx5_0", "localhost mlx5_0"][::2], None),
         (["mlx5_0", "node1 mlx5_0"], ["0x0000000000000100", "node1"]),
+        (["localhost mlx5_0"], ["0x0000000000000100"]),
+        (["localhost mlx5_0", "localhost mlx5_1"], None),
+        (["localhost.localdomain HCA-1"], ["0x0000000000000100"]),
+        (["(none) mlx5_0", "ip6-loopback"], None),
         (["node_7", "gpu_12 mlx5_bond_0"], ["node_7", "gpu_12"]),
     ],
 )
@@ -85,6 +89,13 @@ def _servers(descriptions: list[str], systems: list[int] | None = None) -> list[
         ("ibp11s0f0v0", "ibp11s0f0v1"),
         ("mlx5_bond_0", "bnxt_re0"),
         ("mlx5_0", "ib1"),
+        ("mlx5_ib0", "mlx5_ib1"),
+        ("hfi1_0", "mlx4_0"),
+        ("mlx5_bond0", "irdma0"),
+        ("mlx5_3/P1", "mlx5_3/P2"),
+        ("HCA-1/P1", "HCA-2/P1"),
+        ("ocrdma_0", "hns_roce_1"),
+        ("mlx5_0_vf3", "rocep3s0f1np1"),
     ],
 )
 def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str]) -> None:

@@ -18,22 +18,36 @@ from contend.fabric.numbered_names import NumberedNames
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails
 
-# Names that the kernel's drivers and subnet managers give to adapters.
+# An adapter's name by its grammar: a driver with a number, or a bond's or a port's kind between,
+# then its function, virtual function or port (mlx5_0, mlx5_ib0, mlx5_bond_0, hfi1_0, mlx5_3/P2).
+_DRIVERS = r"(?:mlx\d+|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma)"
+_FURTHER = r"(?:opa|hns(?:_roce)?|ocrdma|usnic|mana|ionic|xscale|(?:vmw_)?pvrdma|qib)"
+_KIND = "(?:bond|ib|opa|roce|eth|en|rdma|iw|vf|pf|port)"
+_PORT = r"(?:[/:.]?(?:p|port)[-_]?\d{1,3}|[/:]\d{1,3})?"
 _DRIVER = (
-    r"(?:mlx\d|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma)"
-    r"(?:_?\d+|_bond_?\d+)|HCA-?\d+|q?ib\d+"
+    rf"(?:{_DRIVERS}(?:_?{_KIND})?_?\d+|{_FURTHER}(?:_{_KIND})?_\d+|HCA[-_]?\d+|q?ib\d+)"
+    rf"(?:_?(?:f|v|vf|pf)\d+)*{_PORT}"
 )
 # Those that last over restarts, which rdma-core gives since 2019: by place on the bus or by GUID
 # (ibP1p2s0, rocep11s0f1, ibx0002c903000ab1cd), by slot or by number on the board (ibs22f0, ibo3).
 _KINDS = "(?:ib|opa|roce|iw|rdma|usnic)"
-_FUNCTIONS = r"(?:f\d+)?(?:v\d+)?(?:d\d+)?"
+_FUNCTIONS = rf"(?:f\d+)?(?:v\d+)?(?:d\d+)?(?:np\d+)?{_PORT}"
 _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
 _BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
+# Behind a server's name numbered words of any driver, and what people call adapters by.
+_ANY = rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|(?:nic|rail|opa|roce|bond)[-_]?\d+)"
 # What is appended to a server's name.
-_ADAPTER = re.compile(rf"[a-z]+\d*_\d+|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
+_ADAPTER = re.compile(rf"{_ANY}{_PORT}|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
+_PORT_ALONE = re.compile(r"p(?:ort)?[-_]?\d{1,3}", re.IGNORECASE)
 # The same where no server's name stands before it: a server may well be called node_7 or ibs22.
 _ONLY_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}", re.IGNORECASE)
+# What every machine calls itself, and what stands where none has a name: no launcher finds it.
+_NOBODY = re.compile(
+    r"(?:ip6-)?(?:localhost|loopback)\d?(?:[.-].*)?|127(?:\.\d{1,3}){1,3}|::1|0\.0\.0\.0"
+    r"|[(<\[]?(?:none|null|unknown|unnamed|n/a)[)>\]]?",
+    re.IGNORECASE,
+)
 # What an adapter's firmware says until a host sets its description: MT4123 ConnectX6 ...
 _FACTORY = re.compile(
     r"(?:MT\d{4,6}|Mellanox|NVIDIA)\s+(?:MT\d{4,6}\s+)?(?:ConnectX|Connect-IB|InfiniHost|BlueField)"
@@ -108,11 +122,20 @@ def _of_one_name(hosts: list[int], named: dict[int, str]) -> bool:
 def split_adapter(description: str) -> tuple[str, str]:
     """What stands before the adapter's name in a description, and that name; "" for none."""
     words = description.split()
-    if words and _ADAPTER.fullmatch(words[-1]):
-        return " ".join(words[:-1]), words[-1]
-    server, mark, adapter = description.strip().replace("/", ":").rpartition(":")
+    of_adapter = 1 + (len(words) > 2 and _PORT_ALONE.fullmatch(words[-1]) is not None)
+    if words and _ADAPTER.fullmatch(words[-of_adapter]):
+        return " ".join(words[:-of_adapter]), " ".join(words[-of_adapter:])
     # What looks like an adapter of any kind may be a server there: rack1/node_7.
-    return (server, adapter) if mark and _KNOWN_ADAPTER.fullmatch(adapter) else ("", "")
+    for mark in _MARK.finditer(description):
+        adapter = description[mark.end() :].strip()
+        if len(adapter) <= _LONGEST_ADAPTER and _KNOWN_ADAPTER.fullmatch(adapter):
+            return description[: mark.start()].strip(), adapter
+    return "", ""
+
+
+def is_nobody(name: str) -> bool:
+    """Whether a name is none of one machine: ``localhost``, ``(none)``."""
+    return len(name) < _LONGEST_ADAPTER and _NOBODY.fullmatch(name) is not None
 
 
 def adapter_words(fabric: Fabric, names: Sequence[str]) -> list[str]:
@@ -131,6 +154,8 @@ def adapter_words(fabric: Fabric, names: Sequence[str]) -> list[str]:
 
 
 _MARKS = " \t:/"
+_MARK = re.compile("[:/]")
+_LONGEST_ADAPTER = 64
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
 _END_OF_NAME = re.compile(r"[\s/:]+")
 _MOST_WORDS = 16
@@ -202,7 +227,8 @@ def unnamed_hosts(fabric: Fabric) -> list[int]:
 
 def _beginnings(description: str) -> list[str]:
     """What a description begins with, by whole words, but for what only names an adapter."""
-    if _FACTORY.fullmatch(description):
+    first = _END_OF_NAME.split(description, maxsplit=1)[0]
+    if _FACTORY.fullmatch(description) or is_nobody(first) or is_nobody(description):
         return []
     # Names of servers are short; beginnings of a description without bound grow with its square.
     inner = islice(_END_OF_NAME.finditer(description), _MOST_WORDS)
@@ -224,7 +250,7 @@ def _by_name(fabric: Fabric) -> dict[str, list[int]]:
         return members
     for host, name in enumerate(fabric.host_name):
         server, adapter = split_adapter(name)
-        if server and adapter:
+        if server and adapter and not is_nobody(server):
             adapters.setdefault((server, adapter), set()).add(int(fabric.host_guid[host]))
             members.setdefault(server, []).append(host)
     shared = {server for (server, _), guids in adapters.items() if len(guids) > 1}

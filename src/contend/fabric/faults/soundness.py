@@ -250,8 +250,9 @@ def _check_names(fabric: Fabric) -> Check:
             placed_host(fabric, host) for host in hosts[:room]
         ]
         remedies.append(
-            "set the node descriptions on these servers: run rdma-ndd, or write the name and the "
-            "adapter into /sys/class/infiniband/*/node_desc"
+            "give each of these servers a host name of its own; on InfiniBand set the node "
+            "descriptions too: run rdma-ndd, or write the name and the adapter into "
+            "/sys/class/infiniband/*/node_desc"
         )
     return Check(
         "names",
