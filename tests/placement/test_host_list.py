@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend import placement
-from contend.errors import UsageError
+from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from contend.placement import ListFormat, Placement, list_hosts, write_list
+from contend.placement.host_list import HostEntry
+
+
+FIRST = "# Open MPI 4.1 fills the machine that runs mpirun first if it is in this list."
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +49,7 @@ def text(fabric: Fabric, spec: str, form: str, **options: object) -> str:
     ("form", "lines"),
     [
         ("plain", ["node08", "node09", "node10"]),
-        ("openmpi", ["node08 slots=2", "node09 slots=2", "node10 slots=1"]),
+        ("openmpi", [FIRST, "node08 slots=2", "node09 slots=2", "node10 slots=1"]),
         ("mpich", ["node08:2", "node09:2", "node10:1"]),
         ("slurm", ["node08", "node08", "node09", "node09", "node10"]),
         ("nodelist", ["node[08-10]"]),
@@ -64,7 +69,7 @@ def test_five_ranks_two_to_a_host(cluster: Fabric, form: str, lines: list[str]) 
 
 def test_rails_of_a_server_are_one_host_to_a_launcher(cluster: Fabric) -> None:
     found = text(cluster, "linear", "openmpi", hosts="vega*", ranks_per_host=3)
-    assert found == "vega1 slots=6\nvega2 slots=6\n"
+    assert found == f"{FIRST}\nvega1 slots=6\nvega2 slots=6\n"
     assert text(cluster, "linear", "plain", hosts="vega1") == "vega1\n"
 
 
@@ -93,13 +98,83 @@ def test_a_rankfile_keeps_any_order(cluster: Fabric) -> None:
     )
 
 
-@pytest.mark.parametrize("form", ["openmpi", "mpich"])
-def test_contend_reads_the_same_placement_back(cluster: Fabric, tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", sorted(set(ListFormat) - {ListFormat.PLAIN, ListFormat.NODELIST}))
+@pytest.mark.parametrize("per_host", [1, 3])
+def test_every_list_that_gives_ranks_is_read_back_as_the_same_placement(
+    cluster: Fabric, tmp_path: Path, form: str, per_host: int
+) -> None:
     path = tmp_path / "hosts"
-    path.write_text(text(cluster, "port-group:2", form, ranks=12, ranks_per_host=3))
-    placed = placement.parse("port-group:2", cluster, ranks=12, ranks_per_host=3)
+    ranks = 8 * per_host
+    given: dict[str, Any] = {"ranks": ranks, "ranks_per_host": per_host}
+    if form == ListFormat.CRAY:
+        path.write_text("0,2\n1,3\n")
+        with pytest.raises(InputError, match=":1: expected names of hosts, got ranks alone"):
+            placement.parse(f"file:{path}", cluster)
+        return
+    path.write_text(text(cluster, "linear", form, **given))
+    placed = placement.parse("linear", cluster, **given)
     read = placement.parse(f"file:{path}", cluster)
-    assert read.host_of_rank.tolist() == placed.host_of_rank.tolist()
+    assert read.host_of_rank.tolist() == placed.host_of_rank[:ranks].tolist()
+
+
+@pytest.mark.parametrize("form", [ListFormat.PLAIN, ListFormat.NODELIST])
+def test_lists_of_names_are_read_back_as_these_hosts(
+    cluster: Fabric, tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(text(cluster, "linear", form))
+    read = placement.parse(f"file:{path}", cluster)
+    assert read.host_of_rank.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("form", [ListFormat.RANKFILE, ListFormat.SLURM, ListFormat.MPICH])
+def test_a_server_that_comes_again_goes_on_with_its_rails(
+    cluster: Fabric, tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / "hosts"
+    placed = Placement("mine", np.array([4, 6, 5], dtype=np.uint32))
+    # vega2 has two rails and comes once, with one rank.
+    path.write_text(write_list(list_hosts(cluster, placed), ListFormat(form)))
+    read = placement.parse(f"file:{path}", cluster)
+    assert read.host_of_rank.tolist()[:2] == [4, 6]
+    assert read.host_of_rank.tolist()[-1] == 5
+
+
+@pytest.mark.parametrize(
+    ("lines", "hosts"),
+    [
+        ("rank 2=node08 slot=0\nrank 0=node10 slots=0:1-2\nrank 1=node09\n", [2, 1, 0]),
+        ("node08:2 binding=user:0,1\nnode10:1 ifname=ib0\n", [0, 0, 2]),
+        ("node09 slots=2 max_slots=4 # two\n", [1, 1]),
+    ],
+)
+def test_what_launchers_take_is_read(
+    cluster: Fabric, tmp_path: Path, lines: str, hosts: list[int]
+) -> None:
+    (tmp_path / "hosts").write_text(lines)
+    assert placement.parse(f"file:{tmp_path}/hosts", cluster).host_of_rank.tolist() == hosts
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("rank 0=node08\nrank 0=node09\n", ":2: expected each rank once, got rank 0 again"),
+        ("rank 1=node08\n", "expected a line for each of 1 ranks, got none of 0"),
+        ("rank 0=node08\nnode09\n", ":2: expected rank N=HOST slot=CORE as before"),
+    ],
+)
+def test_rankfiles_that_lack_ranks(
+    cluster: Fabric, tmp_path: Path, lines: str, message: str
+) -> None:
+    (tmp_path / "hosts").write_text(lines)
+    with pytest.raises(InputError, match=message):
+        placement.parse(f"file:{tmp_path}/hosts", cluster)
+
+
+def test_no_list_sends_a_launcher_to_localhost(cluster: Fabric) -> None:
+    for form in ListFormat:
+        with pytest.raises(UsageError, match='every machine calls itself "localhost"'):
+            write_list([HostEntry(0, "localhost", 1)], form)
 
 
 def test_names_that_no_launcher_takes() -> None:

@@ -81,6 +81,7 @@ from .rails import find_rails as find_rails
 from .rails import leaf_rails as leaf_rails
 from .rails import rails_of as rails_of
 from .rails import strays_of as strays_of
+from .servers import is_nobody as is_nobody
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
 from .streams.source import naming as naming

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _GUID = re.compile(r"0x[0-9a-f]{16}")
+_FIRST_OF_ALL = "# Open MPI 4.1 fills the machine that runs mpirun first if it is in this list.\n"
 
 
 class ListFormat(StrEnum):
@@ -82,6 +83,8 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
         UsageError: no launcher takes a name, or a server comes twice where that would change which
             rank sits where.
     """
+    for name in (entry.name for entry in entries if fabrics.is_nobody(entry.name)):
+        raise UsageError(f'every machine calls itself "{name}", so no launcher can start ranks there')
     if form is ListFormat.PLAIN:
         return "".join(f"{name}\n" for name in dict.fromkeys(entry.name for entry in entries))
     for entry in entries:
@@ -111,8 +114,9 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
             "a server comes more than once, and Open MPI would gather its ranks; "
             f"the formats {ListFormat.RANKFILE} and {ListFormat.SLURM} keep their order"
         )
-    between = " slots=" if form is ListFormat.OPENMPI else ":"
-    return "".join(f"{name}{between}{ranks}\n" for name, ranks in servers)
+    if form is ListFormat.OPENMPI:
+        return _FIRST_OF_ALL + "".join(f"{name} slots={ranks}\n" for name, ranks in servers)
+    return "".join(f"{name}:{ranks}\n" for name, ranks in servers)
 
 
 def _rankfile(servers: Sequence[tuple[str, int]]) -> str:

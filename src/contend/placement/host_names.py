@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -142,7 +143,12 @@ def _first_word(name: str) -> str:
 
 
 _SLOTS = re.compile(r"(?<=\s)slots\s*=\s*(\S*)")
-_OTHER_OPTION = re.compile(r"(?<=\s)(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")
+# What else Open MPI takes behind a name, and MPICH: binding=user:0,1.
+_OTHER_OPTION = re.compile(
+    r"(?<=\s)(?:max[-_]slots|sockets|cores|boards|port|user(?:name)?|binding|ifname)\s*=\s*\S*"
+)
+_ORDER = re.compile(r"\d{1,9}(?:,\d{1,9})*")
+_RANK = re.compile(r"rank\s+(\d{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*\S+)?", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 # Far above any server: more is a typing error, and would be memory asked for by a file.
 _MOST_SLOTS = 100_000
@@ -155,11 +161,27 @@ class HostLine:
     hosts: tuple[int, ...]
     slots: int | None
 
-    def fill(self) -> list[int]:
-        """Hosts of the slots: slot i of n on k rails is on rail i*k // n, neighbours together."""
-        if self.slots is None:
-            return list(self.hosts)
-        return [self.hosts[i * len(self.hosts) // self.slots] for i in range(self.slots)]
+
+def fill(lines: Sequence[HostLine]) -> list[int]:
+    """Hosts of all slots: slot i of n on k rails is on rail i*k // n, neighbours together.
+
+    A server that several lines name gets its slots from all of them, one from each without a count.
+    """
+    times = Counter(line.hosts for line in lines)
+    total: Counter[tuple[int, ...]] = Counter()
+    for line in lines:
+        total[line.hosts] += line.slots or 1
+    taken: Counter[tuple[int, ...]] = Counter()
+    found: list[int] = []
+    for line in lines:
+        own = line.hosts
+        if line.slots is None and times[own] == 1:
+            found += own
+            continue
+        for _ in range(line.slots or 1):
+            found.append(own[taken[own] * len(own) // total[own]])
+            taken[own] += 1
+    return found
 
 
 @dataclass(frozen=True)
@@ -174,10 +196,12 @@ class _Named:
 def read_host_file(path: str, names: HostNames) -> list[HostLine]:
     """Reads a host file: one name a line, ``name slots=4`` or ``name:4``, ``#`` comments.
 
-    Several names on a line are separated by commas and may hold ranges, ``node[01-04]``.
+    Several names on a line are separated by commas and may hold ranges, ``node[01-04]``. A
+    rankfile, ``rank 0=name slot=0``, names the host of every rank, in any order.
 
     Raises:
-        InputError: a name is unknown or ambiguous, or a count is no number, with the line.
+        InputError: a name is unknown or ambiguous, a count is no number, or a rank is missing or
+            comes twice, with the line.
     """
     return [
         HostLine(tuple(names.seats(entry.name, path, entry.line)), entry.slots)
@@ -201,10 +225,24 @@ def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
     entries: list[_Named] = []
+    ranks: dict[int, _Named] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         content = _COMMENT.sub("", line).strip()
-        if content:
+        if (match := _RANK.fullmatch(content)) and content not in known and not entries:
+            if int(match[1]) in ranks:
+                raise InputError(path, number, "each rank once", f"rank {match[1]} again")
+            ranks[int(match[1])] = _Named(match[2], 1, number)
+        elif _ORDER.fullmatch(content) and not entries and content.split(",")[0] not in known:
+            got = "ranks alone, as MPICH_RANK_ORDER has them"
+            raise InputError(path, number, "names of hosts", got)
+        elif content and ranks:
+            raise InputError(path, number, "rank N=HOST slot=CORE as before", repr(content[:60]))
+        elif content:
             entries += _names_of(content, path, number, known)
+    for rank in range(len(ranks)):
+        if rank not in ranks:
+            raise InputError(path, 0, f"a line for each of {len(ranks)} ranks", f"none of {rank}")
+        entries.append(ranks[rank])
     if not entries:
         raise InputError(path, 0, "at least one host", "none")
     return entries

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.names import expand, split_list
-from contend.placement.host_names import HostNames, read_host_file
+from contend.placement.host_names import HostNames, fill, read_host_file
 from contend.placement.order import (
     FORMS_BY_PLACE,
     ORDERS,
@@ -190,7 +190,7 @@ def _slots_of_file(path: str, names: HostNames, ranks_per_host: int) -> list[int
     lines = read_host_file(path, names)
     if ranks_per_host != 1 and any(line.slots is not None for line in lines):
         raise UsageError(f"{path} says how many ranks a host takes: leave ranks per host at 1")
-    return [host for line in lines for host in line.fill()]
+    return fill(lines)
 
 
 def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> list[int]:
