@@ -49,6 +49,23 @@ def test_lines_of_squeue() -> None:
     assert [job.line for job in jobs] == [2, 3, 4, 5]
 
 
+def test_the_table_that_squeue_prints() -> None:
+    table = """$ squeue
+             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
+              1790    batch run nccl     user R       0:02      2 cpn-m11-[01-02]
+              1791    batch run-n2     user PD       0:00      2 (Nodes are DOWN, or (so))
+          1792_3    batch   wide     user CG 1-02:00:00      2 cpn-m12-[01,03]
+        """
+    jobs = listed(table)
+    assert [(job.id, job.name, job.nodes, job.runs, job.line) for job in jobs] == [
+        ("1790", "run nccl", ("cpn-m11-01", "cpn-m11-02"), True, 3),
+        ("1792_3", "wide", ("cpn-m12-01", "cpn-m12-03"), False, 5),
+    ]
+    assert failure("JOBID ST NODES NODELIST\n1 R n1\n") == (
+        "jobs:2: expected 4 words as in the heading, got '1 R n1'"
+    )
+
+
 def test_lines_by_hand() -> None:
     jobs = listed('# mine\nJob,Hosts\n\nrelax,"n[1-2,4]"\n7,n5\nrelax,n9,n2\n8,(Resources)\n9,\n')
     assert jobs == [

@@ -21,6 +21,8 @@ from contend.process import Finished, Run, run_process
 _MOST_BYTES = 1 << 29
 # Far above any machine; a few characters may stand for a million names.
 _MOST_NODES = 1 << 20
+# A prompt and squeue's date may stand before its heading.
+_FIRST_LINES = 64
 _PATIENCE = 60.0
 
 _RUNNING = "RUNNING"
@@ -34,6 +36,17 @@ _HOLDING = {
     "STAGE_OUT",
     "STOPPED",
     "SUSPENDED",
+}
+# As squeue abbreviates them.
+_STATES = {
+    "R": _RUNNING,
+    "CG": "COMPLETING",
+    "CF": "CONFIGURING",
+    "RS": "RESIZING",
+    "SI": "SIGNALING",
+    "SO": "STAGE_OUT",
+    "ST": "STOPPED",
+    "S": "SUSPENDED",
 }
 _HEADS = {"hosts", "host", "nodes", "node", "nodelist", "hostlist"}
 _RECORD = re.compile(r"^JobId=(?=\d)", re.MULTILINE)
@@ -63,7 +76,7 @@ def read_jobs(path: str) -> list[ListedJob]:
 
     It holds what ``squeue --json`` or ``scontrol show job`` (``-o`` or not) prints, or lines of a
     job and its hosts with a comma between: ``1234,node[01-04,7]``, as ``squeue -o %i,%N`` prints
-    them; several lines may name one job.
+    them; several lines may name one job. squeue's table is read by its heading.
 
     Raises:
         InputError: it holds something else, with the line where there is one.
@@ -84,6 +97,10 @@ def parse_jobs(chunks: Iterable[bytes], source: str) -> list[ListedJob]:
     if content.lstrip().startswith(b"{"):
         return _of_json(content, source)
     text = content.decode("utf-8-sig", "replace")
+    lines = text.splitlines()
+    for at, line in enumerate(lines[:_FIRST_LINES]):
+        if "JOBID" in (words := line.split()) and words[-1].startswith("NODELIST"):
+            return _of_table(lines, at, source)
     if _RECORD.search(text) or text.lstrip().startswith("No jobs in the system"):
         return _of_records(text, source)
     return _of_lines(text, source)
@@ -176,6 +193,42 @@ def _of_records(text: str, source: str) -> list[ListedJob]:
 def _field(record: str, name: str) -> str:
     """The word after a name, "" for none."""
     return record.partition(name)[2].partition(" ")[0]
+
+
+def _of_table(lines: list[str], heading: int, source: str) -> list[ListedJob]:
+    """The table that squeue prints: words below a heading.
+
+    A name may hold blanks, so columns before it count from the left and those behind from the
+    right; a reason in parentheses may too.
+    """
+    columns = lines[heading].split()
+    identity = columns.index("JOBID")
+    state = next((columns.index(word) for word in ("ST", "STATE") if word in columns), None)
+    name = columns.index("NAME") if "NAME" in columns else len(columns)
+    jobs = _Jobs(source)
+    for number, line in enumerate(lines[heading + 1 :], heading + 2):
+        before, why, _ = line.partition(" (") if line.rstrip().endswith(")") else (line, "", "")
+        row = before.split() + ["()"] * bool(why)
+        if not row or row == columns:
+            continue
+        if len(row) < len(columns):
+            expected = f"{len(columns)} words as in the heading"
+            raise InputError(source, number, expected, f"{line[:60]!r}")
+
+        def cell(place: int, row: list[str] = row) -> str:
+            return row[place] if place <= name else row[place - len(columns)]
+
+        nodes = row[-1]
+        short = cell(state) if state is not None else _RUNNING
+        words = " ".join(row[name : len(row) - (len(columns) - name - 1)])
+        jobs.add(
+            cell(identity),
+            words,
+            [_STATES.get(short.upper(), short)],
+            "" if nodes.startswith("(") else nodes,
+            number,
+        )
+    return jobs.listed
 
 
 def _of_lines(text: str, source: str) -> list[ListedJob]:
