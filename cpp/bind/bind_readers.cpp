@@ -60,6 +60,7 @@ static Columns finish_subnet(Parser& parser) {
   result["end_line"] = to_numpy(std::move(columns.end_line));
   result["rates"] = texts(columns.rates);
   result["notes"] = texts(columns.notes);
+  result["gaps"] = texts(columns.gaps);
   return result;
 }
 

@@ -227,8 +227,7 @@ def load_topology(path: str) -> Fabric:
         topology = _of_file(path, source)
     fabric = topology.fabric
     if missing := fabrics.what_is_missing(fabric):
-        text = f"{source} is incomplete: {missing} {'are' if 's of' in missing else 'is'} missing"
-        warnings.warn(IncompleteInput(text), stacklevel=2)
+        warnings.warn(IncompleteInput(f"{source} is incomplete: {missing}"), stacklevel=2)
     if fabric.name == source:
         fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from contend.errors import InputError
 from contend.fabric import Fabric, Finding
 from contend.fabric.assemble import assemble, what_is_missing
-from contend.fabric.subnet import Subnet
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 
 MakeSubnet = Callable[..., Subnet]
 
@@ -21,6 +22,13 @@ HOST = ("s1", 8, "h1", 1)
 def only_finding(fabric: Fabric) -> Finding:
     (finding,) = fabric.findings
     return finding
+
+
+def test_a_dump_from_a_port_without_a_link_says_what_to_do() -> None:
+    builder = SubnetBuilder("x")
+    builder.node(NodeKind.ADAPTER, "n1", guid=1, line=1)
+    with pytest.raises(InputError, match="got none: no port of it has a link, .* ibstat"):
+        assemble(builder.subnet(), "x")
 
 
 def test_reader_s_notes_come_first(make_subnet: MakeSubnet) -> None:
@@ -90,7 +98,9 @@ def test_adapter_that_only_its_switch_names(make_subnet: MakeSubnet) -> None:
         Finding("missing record", 'the record of "h1" is missing', wrong=False),
         Finding("one-sided cable", text),
     )
-    assert what_is_missing(fabric) == "the record of 1 node and the other end of 1 cable"
+    assert what_is_missing(fabric) == (
+        "the record of 1 node and the other end of 1 cable are missing"
+    )
 
 
 def test_two_ends_claim_one_silent_port(make_subnet: MakeSubnet) -> None:

@@ -66,7 +66,17 @@ void IblinkinfoParser::feed(std::string_view chunk) {
   lines_.feed(chunk, [this](const Line& line) { read(line); });
 }
 
+/// What a last line without a line end lacks is lost, not wrong.
 void IblinkinfoParser::read(const Line& line) {
+  try {
+    read_whole(line);
+  } catch (const InputError&) {
+    if (line.ended) throw;
+    passed_over_.cut(line.number);
+  }
+}
+
+void IblinkinfoParser::read_whole(const Line& line) {
   const std::string_view text = trimmed(line.text);
   if (text.empty() || text.front() == '#' || read_header(text)) return;
   const bool begins = is_digit(text.front());
@@ -76,7 +86,7 @@ void IblinkinfoParser::read(const Line& line) {
   } else if (begins && !line.ended) {
     throw InputError(line.number, "the rest of the line", "the end of the file");
   } else {
-    noise_.add(line.number, text);
+    passed_over_.add(line.number, text);
   }
 }
 
@@ -250,7 +260,9 @@ SubnetColumns IblinkinfoParser::finish() {
     declare(links_[index], rows[index], highest[static_cast<std::size_t>(rows[index])]);
     add(links_[index], rows[index]);
   }
-  return subnet_.finish(notes());
+  SubnetColumns columns = subnet_.finish(notes());
+  columns.gaps = passed_over_.gaps("iblinkinfo");
+  return columns;
 }
 
 void IblinkinfoParser::declare(const Link& link, std::int32_t row, std::uint16_t ports) {
@@ -297,8 +309,7 @@ void IblinkinfoParser::add(const Link& link, std::int32_t row) {
 
 std::vector<std::string> IblinkinfoParser::notes() const {
   std::vector<std::string> notes;
-  noise_.note(notes, "line passed over that is not iblinkinfo's",
-              "lines passed over that are not iblinkinfo's");
+  passed_over_.note(notes, "iblinkinfo");
   unavailable_.note(notes, "port whose other end was not found",
                     "ports whose other ends were not found");
   without_lid_.note(notes, "end of a cable passed over, as its port has no LID",

@@ -21,14 +21,15 @@ SubnetColumns IbnetdiscoverParser::finish() {
     throw InputError(0, "the records or ports that ibnetdiscover prints", "none");
   }
   std::vector<std::string> notes;
-  noise_.note(notes, "line passed over that is not ibnetdiscover's",
-              "lines passed over that are not ibnetdiscover's");
+  passed_over_.note(notes, "ibnetdiscover");
   if (shape_ == Shape::listing) {
     notes.push_back(
         "a port listing names no adapters: every adapter port counts as an adapter, "
         "and several LIDs per port are not told");
   }
-  return subnet_.finish(std::move(notes));
+  SubnetColumns columns = subnet_.finish(std::move(notes));
+  columns.gaps = passed_over_.gaps("ibnetdiscover");
+  return columns;
 }
 
 /// Headings that stand between the records under -g.
@@ -51,6 +52,15 @@ static Cursor behind_escapes(std::string_view text) {
   return at;
 }
 
+/// Whether a text is the beginning of a word that ibnetdiscover begins lines with.
+static bool begins_as_own(std::string_view text) {
+  static constexpr std::string_view kWords[] = {
+      "vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=",
+      "Switch",  "Ca",     "Rt",          "SW",          "CA",      "RT"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return word.starts_with(text.substr(0, word.size())); });
+}
+
 /// Whether a line with a bracket in front is a port's: `[3]` and a node, which may be missing or
 /// damaged. Shells' prompts, `[user@host dir]#`, and job numbers begin alike.
 static bool is_port(std::string_view text) {
@@ -62,7 +72,17 @@ static bool is_port(std::string_view text) {
   return text.find("\"[") != text.npos;
 }
 
+/// What a last line without a line end lacks is lost, not wrong.
 void IbnetdiscoverParser::read(const Line& line) {
+  try {
+    read_whole(line);
+  } catch (const InputError&) {
+    if (line.ended) throw;
+    passed_over_.cut(line.number);
+  }
+}
+
+void IbnetdiscoverParser::read_whole(const Line& line) {
   Cursor start = behind_escapes(line.text);
   const Line trimmed{start.skip_blanks().rest(), line.number, line.ended};
   if (trimmed.text.empty()) return;
@@ -72,8 +92,10 @@ void IbnetdiscoverParser::read(const Line& line) {
     case '[':
       if (is_port(trimmed.text)) {
         read_port(trimmed);
+      } else if (!line.ended && trimmed.text.find_first_not_of("[0123456789]") == line.text.npos) {
+        passed_over_.cut(line.number);
       } else {
-        noise_.add(trimmed.number, trimmed.text);
+        passed_over_.add(trimmed.number, trimmed.text);
       }
       return;
     default:
@@ -81,7 +103,10 @@ void IbnetdiscoverParser::read(const Line& line) {
           is_heading(trimmed.text)) {
         return;
       }
-      noise_.add(trimmed.number, trimmed.text);
+      if (!line.ended && begins_as_own(trimmed.text)) {
+        throw InputError(line.number, "the rest of the line", "the end of the file");
+      }
+      passed_over_.add(trimmed.number, trimmed.text);
   }
 }
 

@@ -119,6 +119,30 @@ std::uint16_t SubnetBuilder::rate(std::string_view label, std::size_t line) {
   return static_cast<std::uint16_t>(index);
 }
 
+void PassedOver::add(std::size_t line, std::string_view text) {
+  static constexpr std::string_view kErrors[] = {"bad status", "timed out", "timeout",  "ibwarn",
+                                                 "ibpanic",    "iberror",   "ERROR",    "error:",
+                                                 "Error:",     "Failed to", "failed to", "failed:",
+                                                 "Can't ",     "can't "};
+  const bool is_error = std::any_of(std::begin(kErrors), std::end(kErrors), [&](auto word) {
+    return text.find(word) != text.npos;
+  });
+  (is_error ? errors_ : noise_).add(line, text);
+}
+
+void PassedOver::note(std::vector<std::string>& notes, std::string_view tool) const {
+  noise_.note(notes, "line passed over that is not " + std::string(tool) + "'s",
+              "lines passed over that are not " + std::string(tool) + "'s");
+}
+
+std::vector<std::string> PassedOver::gaps(std::string_view tool) const {
+  std::vector<std::string> gaps;
+  if (cut_line_ > 0) gaps.push_back("it ends within line " + std::to_string(cut_line_));
+  errors_.note(gaps, "error of " + std::string(tool) + " stands in it",
+               "errors of " + std::string(tool) + " stand in it");
+  return gaps;
+}
+
 void SubnetBuilder::note_undeclared(std::vector<std::string>& notes) const {
   std::size_t undeclared = 0;
   std::size_t first = 0;

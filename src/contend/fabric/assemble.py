@@ -23,6 +23,8 @@ _AGGREGATION_DEVICES = 0xCF
 
 MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
 """Kinds of findings that tell of an incomplete file."""
+GAP = "incomplete file"
+"""The kind of a finding that says so of a whole file: it was cut off, or holds its tool's errors."""
 UNDECIDED = "undecided cable"
 """The kind of a finding that nothing tells which of several neighbours a port's cable leads to."""
 UNEQUAL_RATES = "unequal rates"
@@ -69,6 +71,7 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     subnet = with_guids(replace(subnet, name=names, rates=rates))
     _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
+    findings += [Finding(GAP, words, wrong=False) for words in subnet.gaps]
     findings += [Finding(UNDECIDED, words) for words in subnet.undecided]
     findings += _missing_records(subnet)
     findings += _duplicate_guids(subnet)
@@ -76,7 +79,11 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     ends = _ends(subnet, findings)
     switch_rows = np.flatnonzero(subnet.kind == NodeKind.SWITCH)
     if len(switch_rows) == 0:
-        raise InputError(name, 0, "at least one switch", "none")
+        got = "none"
+        if len(subnet.kind) and not (subnet.peer >= 0).any():
+            got = "none: no port of it has a link, so its tool saw nothing of the network; run it "
+            got += "where ibstat says that a port is Active, or name the port by -C and -P"
+        raise InputError(name, 0, "at least one switch", got)
     switch_of_row = np.full(len(subnet.kind), -1, dtype=np.int64)
     switch_of_row[switch_rows] = np.arange(len(switch_rows))
 
@@ -138,7 +145,7 @@ def _missing_records(subnet: Subnet) -> list[Finding]:
 
 
 def what_is_missing(fabric: Fabric) -> str:
-    """What the file of a fabric lacks, such as ``the records of 18 nodes``; "" for nothing."""
+    """What the file of a fabric lacks: ``the records of 18 nodes are missing``; "" for nothing."""
     kinds = Counter(finding.kind for finding in fabric.findings)
     records, ends = kinds[MISSING_RECORD], kinds[MISSING_END]
     parts = []
@@ -150,7 +157,11 @@ def what_is_missing(fabric: Fabric) -> str:
         parts.append(
             "the other end of 1 cable" if ends == 1 else f"the other ends of {ends:,} cables"
         )
-    return " and ".join(parts)
+    gaps = [finding.message for finding in fabric.findings if finding.kind == GAP]
+    if parts:
+        are = "is" if records + ends == 1 else "are"
+        gaps.append(f"{' and '.join(parts)} {are} missing")
+    return "; ".join(gaps)
 
 
 def _excluded(subnet: Subnet, findings: list[Finding]) -> list[bool]:

@@ -81,6 +81,8 @@ class Subnet:
     rates: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What the reader passed over and a person should know, such as interleaved error lines."""
+    gaps: tuple[str, ...] = ()
+    """What says that the file is incomplete, such as that it ends within a line."""
     undecided: tuple[str, ...] = ()
     """Ports of which nothing tells what is at the other end of their cables, each in words."""
 

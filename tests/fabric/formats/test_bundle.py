@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
+from contend.fabric.formats.topology import read_bundle
 from contend.fabric.streams.source import open_chunks
 from contend.loading import load
 from contend.routes import load_tables
@@ -195,3 +196,19 @@ def test_a_pipe_is_one_file(tmp_path: Path) -> None:
     writer.start()
     assert load(pipe).hosts == 5
     writer.join()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"lldp-neighbors-information": []}', "show lldp neighbors of Junos"),
+        ("LocalPort    RemoteDevice    RemotePortID\n", "the table of show lldp table"),
+    ],
+)
+def test_what_tells_the_cables_is_named_in_a_folder_too(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "leaf1").write_text(text)
+    (tmp_path / "notes.txt").write_text("no topology")
+    with pytest.raises(InputError, match=rf"leaf1: expected a topology, such as .*, got {told}"):
+        read_bundle(str(tmp_path))

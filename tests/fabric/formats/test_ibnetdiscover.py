@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
+from contend.fabric.assemble import GAP, assemble, what_is_missing
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import NodeKind, Subnet
 
@@ -243,8 +244,8 @@ def test_error_messages_in_between_are_passed_over_and_told() -> None:
     noise = "ibwarn: [7] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1)\n"
     subnet = parse(SWITCH + noise + PORT + "Can't open UMAD port (mlx5_0:1)\n")
     assert cables(subnet) == cables(parse(SWITCH + PORT))
-    assert subnet.notes[0].startswith(
-        "2 lines passed over that are not ibnetdiscover's, first in line 2: 'ibwarn: [7]"
+    assert subnet.gaps[0].startswith(
+        "2 errors of ibnetdiscover stand in it, first in line 2: 'ibwarn: [7]"
     )
 
 
@@ -275,14 +276,12 @@ def test_a_port_with_two_cables_keeps_both_for_the_judge() -> None:
         (SWITCH + PORT.replace("lid 4", "lid 4x"), 2, "a number", "'4x 4xHDR'"),
         (SWITCH + PORT.replace("H-", "X-"), 2, 'a node such as "S-0002c903007b78b0"', "'\"X-"),
         (SWITCH + PORT.replace("b1)", "b1"), 2, "a port GUID in parentheses", "'(b1 "),
-        (SWITCH + '[1]\t"H-00000000000000b0"[1', 2, "a closing bracket", "the end of the line"),
+        (SWITCH + '[1]\t"H-00000000000000b0"[1\n', 2, "a closing bracket", "the end of the line"),
         (SWITCH + PORT.replace('node"', "node"), 2, "a description in quotes", "'\"node lid"),
         (SWITCH.replace("36", "255"), 1, "a number of ports of at most 254", "'255 "),
         (SWITCH.replace("lmc 0", "lmc 8"), 1, "an LMC of at most 7", "'8'"),
         ("devid=0x123456789\n", 1, "a device id", "the end of the line"),
         ("sysimgguid=12\n", 1, "a GUID", "'12'"),
-        (SWITCH + PORT[:-3], 2, "the rest of the line", "the end of the file"),
-        (SWITCH[:-1], 1, "the rest of the record", "the end of the file"),
         (SWITCH + "SW 3 1 0x00000000000000a0 4x HDR 'leaf'\n", 2, "node records as above", "'SW"),
         ("SW 3 1 0x00000000000000a0 4x HDR 'leaf'\n" + SWITCH, 2, "a port listing as above", "'Sw"),
         (
@@ -367,3 +366,32 @@ def test_a_lid_without_its_number_is_unknown() -> None:
     header = 'Switch 4 "S-00000000000000a0" # "leaf" base port 0 lid lmc 0\n'
     assert parse(header).lid.tolist() == [0]
     assert failure(header.replace("lid", "lid 12y")).expected == "a number"
+
+
+def test_a_dump_that_is_cut_anywhere_loads_and_says_so() -> None:
+    """In every position of its last records, within words, numbers and descriptions."""
+    whole = (DATA.parent / "tiny.ibnetdiscover").read_bytes()
+    first = whole.index(b"Ca\t") + 40
+    for end in range(first, len(whole) - 1):
+        text = whole[:end]
+        fabric = assemble(IBNETDISCOVER.read([text], "x"), "x")
+        line = text.count(b"\n") + 1
+        cut = f"it ends within line {line}"
+        told = [finding.message for finding in fabric.findings if finding.kind == GAP]
+        rest = text.rpartition(b"\n")[2]
+        complete = whole[end : end + 1] == b"\n"
+        if rest.strip() and not complete and rest[:1] in b"[CS" :
+            assert told == [cut], (end, rest)
+        assert told in ([], [cut])
+        assert fabric.hosts > 0
+
+
+def test_errors_of_the_tool_are_told_as_such() -> None:
+    error = "src/query_smp.c:227; umad (DR path slid 0; dlid 0; 0,1) bad status 110; timed out\n"
+    text = (DATA.parent / "tiny.ibnetdiscover").read_text()
+    fabric = assemble(IBNETDISCOVER.read([f"{error}$ \n{error}{text}".encode()], "x"), "x")
+    assert what_is_missing(fabric).startswith(
+        "2 errors of ibnetdiscover stand in it, first in line 1: 'src/query_smp.c:227"
+    )
+    notes = [finding.message for finding in fabric.findings if finding.kind == "reader's note"]
+    assert notes == ["1 line passed over that is not ibnetdiscover's, in line 2: '$ '"]

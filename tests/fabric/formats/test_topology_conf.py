@@ -370,3 +370,23 @@ def test_a_written_yaml_reads_as_the_written_conf() -> None:
     assert above(yaml_of(text)) == above(fabric_of("".join(write_tree(fabric))))
     blocks = text.replace("default: true", "default: no").replace("default: false", "default: true")
     assert above(yaml_of(blocks)) == above(fabric_of("".join(write_blocks(fabric))))
+
+
+def test_included_files_are_read_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "racks").mkdir()
+    (tmp_path / "racks" / "1.conf").write_text("include 2.conf\nSwitchName=s1 Nodes=n[1-2]\n")
+    (tmp_path / "racks" / "2.conf").write_text("SwitchName=s2 Nodes=n[3-4]\n")
+    path = tmp_path / "topology.conf"
+    path.write_text("Include racks/1.conf\nSwitchName=top Switches=s[1-2]\n")
+    fabric = load(path)
+    assert fabric.host_name == ("n3", "n4", "n1", "n2")
+    assert fabric.cables == 2
+    for text, complaint in (
+        ("include topology.conf\n", "/topology.conf:1: expected a file that does not lead back"),
+        ("include racks/7.conf\n", ":1: expected the file that is included here, got no "),
+        ("include racks/bad.conf\n", "racks/bad.conf:2: expected SwitchName= or BlockName="),
+    ):
+        (tmp_path / "racks" / "bad.conf").write_text("\nHost=7\n")
+        path.write_text(text)
+        with pytest.raises(InputError, match=complaint):
+            load(path)

@@ -250,6 +250,11 @@ def subnet_of(
     switches = network.switches(devices)
     if not devices:
         raise InputError(source, 0, f"neighbours in what {teller} reports", "none")
+    if not switches:
+        expected = "a switch, which bridges or routes and has several cables"
+        if teller == "LLDP":
+            expected += " (give a folder of what lldpctl -f json prints on every switch)"
+        raise InputError(source, 0, expected, "none")
     builder = SubnetBuilder(source)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
     shared = Counter(network.address.get(name, 0) for name in devices)

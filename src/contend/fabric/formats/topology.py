@@ -79,11 +79,21 @@ def recognise(head: bytes, source: str) -> TopologyReader:
     kind = _kind_of(head)
     if kind is not None:
         return READERS[kind]
-    for other, what, readable in _OTHERS:
-        if other.search(head):
-            raise InputError(source, 0, f"a topology, such as {readable}", what)
+    if (other := _other(head)) is not None:
+        raise _not_read(source, *other)
     kinds = ", ".join(READERS)
     raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
+
+
+def _other(head: bytes) -> tuple[str, str] | None:
+    """What a file is that tells no cables, and what tells them; None for another file."""
+    return next(
+        ((what, readable) for other, what, readable in _OTHERS if other.search(head)), None
+    )
+
+
+def _not_read(source: str, what: str, readable: str) -> InputError:
+    return InputError(source, 0, f"a topology, such as {readable}", what)
 
 
 def _beginning(head: bytes) -> str:
@@ -95,6 +105,7 @@ def _beginning(head: bytes) -> str:
     return f"a file that begins with {line!r}"
 
 
+_LOG = "ibdiagnet's messages"
 # What people have at hand that tells no cables, and what does tell them.
 _OTHERS = tuple(
     (re.compile(pattern, re.MULTILINE), what, readable)
@@ -106,7 +117,7 @@ _OTHERS = tuple(
         ),
         (
             rb"^-[IWE]-[^\S\n]",
-            "ibdiagnet's messages",
+            _LOG,
             "the .db_csv, .lst or .net_dump in the folder that it wrote",
         ),
         (
@@ -118,6 +129,11 @@ _OTHERS = tuple(
             rb"^Interface[^\S\n]+Speed[^\S\n]+Type[^\S\n]+Remote Host",
             "the table of nv show interface lldp",
             "nv show interface lldp -o json prints",
+        ),
+        (
+            rb'"lldp-neighbors-information"|^Local Interface[^\S\n]+Parent Interface',
+            "show lldp neighbors of Junos",
+            "what lldpctl -f json prints on the servers, or a plan of the cables",
         ),
         (
             rb"^LocalPort[^\S\n]+RemoteDevice[^\S\n]+RemotePortID",
@@ -148,9 +164,14 @@ def read_bundle(path: str) -> Topology | None:
         InputError: no topology among the files, two of the same kind, or a file that is not what it
             should be.
     """
-    bundle = survey(path, _kind_of)
+    bundle = survey(path, lambda head: _kind_of(head) or (_other(head) or ("", ""))[0] or None)
     if bundle is None:
         return None
+    if not bundle.by_kind.keys() & READERS.keys():
+        for _, what, readable in _OTHERS:
+            # The log lies in every folder of ibdiagnet's, and tells of nothing else there.
+            for name in bundle.by_kind.get(what, ())[: what != _LOG]:
+                raise _not_read(f"{path}/{name}", what, readable)
     order = dict.fromkeys((*_TELLING, *READERS))
     kind = bundle.best(order, f"a topology ({', '.join(READERS)})")
     if kind == _LLDP:

@@ -58,6 +58,7 @@ class IblinkinfoParser {
   };
 
   void read(const Line& line);
+  void read_whole(const Line& line);
   bool read_header(std::string_view text);
   void read_link(const Line& line, std::size_t middle);
   Side read_own(std::string_view text, const Line& line);
@@ -74,7 +75,7 @@ class IblinkinfoParser {
 
   LineSplitter lines_;
   SubnetBuilder subnet_;
-  Tally noise_;
+  PassedOver passed_over_;
   Tally unavailable_;
   Tally without_lid_;
   Shape shape_ = Shape::unknown;

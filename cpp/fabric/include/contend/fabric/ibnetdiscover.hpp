@@ -33,6 +33,7 @@ class IbnetdiscoverParser {
   };
 
   void read(const Line& line);
+  void read_whole(const Line& line);
   bool read_identity(const Line& line);
   bool read_header(const Line& line);
   void read_port(const Line& line);
@@ -42,7 +43,7 @@ class IbnetdiscoverParser {
 
   LineSplitter lines_;
   SubnetBuilder subnet_;
-  Tally noise_;
+  PassedOver passed_over_;
   Shape shape_ = Shape::unknown;
   Identity identity_;
   std::int32_t current_ = -1;

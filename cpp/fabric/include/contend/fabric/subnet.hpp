@@ -42,6 +42,23 @@ struct SubnetColumns {
 
   std::vector<std::string> rates;
   std::vector<std::string> notes;
+  std::vector<std::string> gaps;
+};
+
+/// Lines that are none of a tool's output: prompts and the like, the tool's own errors, which stand
+/// for what it could not read, and the beginning of a line in which the file ends.
+class PassedOver {
+ public:
+  void add(std::size_t line, std::string_view text);
+  void cut(std::size_t line) { cut_line_ = line; }
+  void note(std::vector<std::string>& notes, std::string_view tool) const;
+  /// What says that the file is incomplete.
+  std::vector<std::string> gaps(std::string_view tool) const;
+
+ private:
+  Tally noise_;
+  Tally errors_;
+  std::size_t cut_line_ = 0;
 };
 
 /// What a node says of itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from contend.errors import InputError
-from contend.fabric.streams.source import lines
+from contend.fabric.streams.source import lines, open_chunks
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 from contend.names import expand, split_list
 from contend.units import counted
@@ -170,7 +171,8 @@ class SlurmTree:
 
 
 _HEAD = re.compile(
-    rb"^[^\S\n]*(?:SwitchName|BlockName|BlockSizes|RingName)[^\S\n]*=", re.MULTILINE | re.IGNORECASE
+    rb"^[^\S\n]*(?:(?:SwitchName|BlockName|BlockSizes|RingName)[^\S\n]*="
+    rb"|include[^\S\n]+\S{1,4096}\.conf[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
 )
 _SETTING = re.compile(r"\s*[A-Za-z]+\s*=")
 _PART = re.compile(r"([A-Za-z]+)\s*=\s*(\S*)\s*")
@@ -180,6 +182,8 @@ _TREE = ("switchname", "nodes", "switches", "linkspeed", "level")
 _BLOCK = ("blockname", "blockindex", "blocksize", "nodes")
 _AGGREGATED = ("aggregatedblock", *_BLOCK[1:])
 _MOST_SIZES = 16
+_INCLUDE = re.compile(r"include\s+(\S.*)", re.IGNORECASE)
+_MOST_FILES = 256
 
 
 def recognises(head: bytes) -> bool:
@@ -197,9 +201,39 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
             comes twice or is never declared, or more nodes, cables or ports than there can be.
     """
     reader = _Reader(source)
-    for number, line in _logical_lines(chunks, source):
-        reader.line(number, line)
+    _read_into(reader, chunks, source, [os.path.realpath(source)], itertools.count(1))
     return reader.subnet()
+
+
+def _read_into(
+    reader: _Reader, chunks: Iterable[bytes], source: str, way: list[str], files: Iterator[int]
+) -> None:
+    """Reads a file and those that it includes, whose names are relative to its folder.
+
+    Args:
+        reader: takes the lines.
+        chunks: the file's content.
+        source: its name.
+        way: the files that led to it, itself included.
+        files: counts them all.
+    """
+    for number, line in _logical_lines(chunks, source):
+        include = _INCLUDE.fullmatch(line.strip())
+        if include is None:
+            try:
+                reader.line(number, line)
+            except InputError as error:
+                raise InputError(source, error.line, error.expected, error.got) from None
+            continue
+        path = os.path.join(os.path.dirname(source), include[1].strip("\"'"))
+        real = os.path.realpath(path)
+        if real in way:
+            raise InputError(source, number, "a file that does not lead back to this one", path)
+        if not os.path.isfile(path):
+            raise InputError(source, number, "the file that is included here", f"no {path}")
+        if next(files) > _MOST_FILES:
+            raise InputError(source, number, f"at most {_MOST_FILES} included files", "more")
+        _read_into(reader, open_chunks(path), path, [*way, real], files)
 
 
 def _logical_lines(chunks: Iterable[bytes], source: str) -> Iterator[tuple[int, str]]:
