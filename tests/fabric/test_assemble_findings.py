@@ -27,7 +27,7 @@ def only_finding(fabric: Fabric) -> Finding:
 def test_a_dump_from_a_port_without_a_link_says_what_to_do() -> None:
     builder = SubnetBuilder("x")
     builder.node(NodeKind.ADAPTER, "n1", guid=1, line=1)
-    with pytest.raises(InputError, match="got none: no port of it has a link, .* ibstat"):
+    with pytest.raises(InputError, match=r"got none: no port of it has a link, .* ibstat"):
         assemble(builder.subnet(), "x")
 
 

@@ -19,7 +19,6 @@ from contend.names import expand, shorten, split_list
 from contend.placement import ListFormat, Placement, list_hosts, write_list
 from contend.placement.host_list import HostEntry
 
-
 FIRST = "# Open MPI 4.1 fills the machine that runs mpirun first if it is in this list."
 
 

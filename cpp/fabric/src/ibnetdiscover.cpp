@@ -54,11 +54,12 @@ static Cursor behind_escapes(std::string_view text) {
 
 /// Whether a text is the beginning of a word that ibnetdiscover begins lines with.
 static bool begins_as_own(std::string_view text) {
-  static constexpr std::string_view kWords[] = {
-      "vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=",
-      "Switch",  "Ca",     "Rt",          "SW",          "CA",      "RT"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return word.starts_with(text.substr(0, word.size())); });
+  static constexpr std::string_view kWords[] = {"vendid=", "devid=",  "sysimgguid=", "switchguid=",
+                                                "caguid=", "rtguid=", "Switch",      "Ca",
+                                                "Rt",      "SW",      "CA",          "RT"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return word.starts_with(text.substr(0, word.size()));
+  });
 }
 
 /// Whether a line with a bracket in front is a port's: `[3]` and a node, which may be missing or

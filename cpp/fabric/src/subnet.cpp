@@ -120,13 +120,11 @@ std::uint16_t SubnetBuilder::rate(std::string_view label, std::size_t line) {
 }
 
 void PassedOver::add(std::size_t line, std::string_view text) {
-  static constexpr std::string_view kErrors[] = {"bad status", "timed out", "timeout",  "ibwarn",
-                                                 "ibpanic",    "iberror",   "ERROR",    "error:",
-                                                 "Error:",     "Failed to", "failed to", "failed:",
-                                                 "Can't ",     "can't "};
-  const bool is_error = std::any_of(std::begin(kErrors), std::end(kErrors), [&](auto word) {
-    return text.find(word) != text.npos;
-  });
+  static constexpr std::string_view kErrors[] = {
+      "bad status", "timed out", "timeout",   "ibwarn",    "ibpanic", "iberror", "ERROR",
+      "error:",     "Error:",    "Failed to", "failed to", "failed:", "Can't ",  "can't "};
+  const bool is_error = std::any_of(std::begin(kErrors), std::end(kErrors),
+                                    [&](auto word) { return text.find(word) != text.npos; });
   (is_error ? errors_ : noise_).add(line, text);
 }
 

@@ -24,7 +24,7 @@ _AGGREGATION_DEVICES = 0xCF
 MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
 """Kinds of findings that tell of an incomplete file."""
 GAP = "incomplete file"
-"""The kind of a finding that says so of a whole file: it was cut off, or holds its tool's errors."""
+"""The kind of a finding that says so of a file: it was cut off, or holds its tool's errors."""
 UNDECIDED = "undecided cable"
 """The kind of a finding that nothing tells which of several neighbours a port's cable leads to."""
 UNEQUAL_RATES = "unequal rates"

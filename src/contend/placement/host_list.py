@@ -84,7 +84,9 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
             rank sits where.
     """
     for name in (entry.name for entry in entries if fabrics.is_nobody(entry.name)):
-        raise UsageError(f'every machine calls itself "{name}", so no launcher can start ranks there')
+        raise UsageError(
+            f'every machine calls itself "{name}", so no launcher can start ranks there'
+        )
     if form is ListFormat.PLAIN:
         return "".join(f"{name}\n" for name in dict.fromkeys(entry.name for entry in entries))
     for entry in entries:

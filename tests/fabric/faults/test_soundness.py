@@ -105,7 +105,7 @@ def test_lmc_ranges_overlap() -> None:
 def test_hosts_without_a_lid() -> None:
     fabric = fat_tree(3, 4, 2)
     none = fabric.replace(host_lid=np.zeros(fabric.hosts, dtype=np.uint32))
-    assert _named(none, "LIDs").status == Status.OK
+    assert _named(none, "LIDs").status == Status.NOT_CHECKED
     one = fabric.replace(host_lid=_changed(fabric.host_lid, 7, 0))
     assert _named(one, "LIDs").status == Status.WARNING
     routed = one.replace(routes=shortest_path_tables(fabric))
@@ -226,4 +226,15 @@ def test_some_rates_that_are_not_known_are_warned_of() -> None:
     assert found.status == Status.WARNING
     assert found.summary == "the rate of 1 link is unknown"
     none = fabric.replace(rates=("", "4x???"))
-    assert _named(none, "link speeds").status == Status.OK
+    assert _named(none, "link speeds").status == Status.NOT_CHECKED
+
+
+def test_what_a_file_does_not_tell_is_not_checked() -> None:
+    """Ethernet addresses and names are no GUIDs."""
+    fabric = fat_tree(3, 4, 2)
+    ethernet = fabric.replace(rates=("", "100GbE"))
+    assert _named(fabric, "GUIDs").status == Status.OK
+    assert _named(ethernet, "GUIDs").status == Status.NOT_CHECKED
+    assert _named(ethernet, "LIDs").status == Status.NOT_CHECKED
+    guids = fabric.host_guid + np.uint64(0x0002C90300000000)
+    assert _named(ethernet.replace(host_guid=guids), "GUIDs").status == Status.OK

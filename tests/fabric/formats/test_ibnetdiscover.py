@@ -380,7 +380,7 @@ def test_a_dump_that_is_cut_anywhere_loads_and_says_so() -> None:
         told = [finding.message for finding in fabric.findings if finding.kind == GAP]
         rest = text.rpartition(b"\n")[2]
         complete = whole[end : end + 1] == b"\n"
-        if rest.strip() and not complete and rest[:1] in b"[CS" :
+        if rest.strip() and not complete and rest[:1] in b"[CS":
             assert told == [cut], (end, rest)
         assert told in ([], [cut])
         assert fabric.hosts > 0

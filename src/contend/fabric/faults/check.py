@@ -16,6 +16,7 @@ class Status(StrEnum):
     OK = "ok"
     WARNING = "warning"
     WRONG = "wrong"
+    NOT_CHECKED = "not checked"
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Check:
 
     Attributes:
         name: what was checked, in a few words.
-        status: a warning may be intended; what is wrong needs repair.
+        status: a warning may be intended; what is wrong needs repair. What the file does not tell
+            is not checked.
         summary: what was found, in one line.
         details: the places by name, at most `MOST_DETAILS`.
         remedy: what to do; "" when all is well.

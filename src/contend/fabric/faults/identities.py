@@ -46,6 +46,8 @@ def _check_ports_used_twice(fabric: Fabric) -> Check:
     """Ibnetdiscover takes devices with one GUID for a single device, with the cables of both."""
     twice = [f.message for f in fabric.findings if f.wrong and f.kind == PORT_TWICE]
     if not twice:
+        if not _has_guids(fabric):
+            return Check("GUIDs", Status.NOT_CHECKED, "the file gives none")
         return Check("GUIDs", Status.OK, "every GUID is used once")
     return Check(
         "GUIDs",
@@ -98,7 +100,7 @@ def check_lids(fabric: Fabric) -> Check:
             "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
         )
     if len(without) == fabric.hosts and fabric.routes is None:
-        return Check("LIDs", Status.OK, "the file gives none")
+        return Check("LIDs", Status.NOT_CHECKED, "the file gives none")
     if len(without):
         return Check(
             "LIDs",
@@ -107,7 +109,17 @@ def check_lids(fabric: Fabric) -> Check:
             tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
             "check that their ports are active and that a subnet manager has swept the fabric",
         )
+    if not _has_guids(fabric):
+        return Check("LIDs", Status.NOT_CHECKED, "the file gives none")
     return Check("LIDs", Status.OK, "every LID has one owner")
+
+
+def _has_guids(fabric: Fabric) -> bool:
+    """Whether devices have GUIDs: those made of names, and Ethernet addresses, are none."""
+    if any(label and "GbE" not in label for label in fabric.rates):
+        return True
+    guids = np.concatenate([fabric.host_guid, fabric.switch_guid])
+    return bool(((guids >> 63 == 0) & (guids >> 48 != 0)).any())
 
 
 def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str]) -> list[str]:

@@ -110,10 +110,9 @@ def slow_links(fabric: Fabric) -> SlowLinks:
 
 
 def unknown_rates(fabric: Fabric) -> int:
-    """Links whose rate is not known, where those of others are."""
+    """Links whose rate is not known."""
     known = np.array([rate_of(label) is not None for label in fabric.rates])
-    links = known[np.concatenate((fabric.cable_rate, fabric.host_rate))]
-    return int(np.count_nonzero(~links)) if links.any() else 0
+    return int(np.count_nonzero(~known[np.concatenate((fabric.cable_rate, fabric.host_rate))]))
 
 
 def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:

@@ -1,4 +1,4 @@
-"""Which device each neighbour is that LLDP reports: what its chassis says, whatever it is called."""
+"""Which device each neighbour is that LLDP reports: what its chassis says, not its name."""
 
 from __future__ import annotations
 
@@ -176,9 +176,9 @@ class Devices:
     def _bind(self) -> None:
         """Finds which of the devices that are heard each that speaks is."""
         for name in self._entries:
-            known = {("", name)} if name not in self._called else self._called[name]
+            known = self._called.get(name, set())
             known = {key for key in known if key[0]} or known
-            if len(known) == 1 and name in self._called:
+            if len(known) == 1:
                 self._own[name] = next(iter(known))
         while self._bind_by_cables(known_only=True) or self._bind_by_cables(known_only=False):
             pass

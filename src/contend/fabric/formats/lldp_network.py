@@ -39,7 +39,9 @@ class _Network:
         for name, entries in spoken.items():
             for one in entries:
                 self._at_port[name, one.port].append(one)
-        of_several = {one.name for entries in self._at_port.values() if entries[1:] for one in entries}
+        of_several = {
+            one.name for entries in self._at_port.values() if entries[1:] for one in entries
+        }
         self._known: set[tuple[str, str]] = {
             (name, one.name)
             for (name, _), entries in self._at_port.items()

@@ -87,9 +87,7 @@ def recognise(head: bytes, source: str) -> TopologyReader:
 
 def _other(head: bytes) -> tuple[str, str] | None:
     """What a file is that tells no cables, and what tells them; None for another file."""
-    return next(
-        ((what, readable) for other, what, readable in _OTHERS if other.search(head)), None
-    )
+    return next(((what, readable) for other, what, readable in _OTHERS if other.search(head)), None)
 
 
 def _not_read(source: str, what: str, readable: str) -> InputError:

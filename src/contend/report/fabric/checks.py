@@ -72,9 +72,12 @@ def check_verdict(report: CheckReport) -> str:
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     warnings = sum(item.status == Status.WARNING for item in report.checks)
     rest = counted(warnings, "warning") if warnings else "no warnings"
+    skipped = sum(item.status == Status.NOT_CHECKED for item in report.checks)
+    made = counted(len(report.checks) - skipped, "check")
+    rest += f"; {skipped} could not be made" if skipped else ""
     if not wrong:
-        return f"{report.fabric.name} is sound: {counted(len(report.checks), 'check')}, {rest}."
-    failed = f"{len(wrong)} of {counted(len(report.checks), 'check')}"
+        return f"{report.fabric.name} is sound: {made}, {rest}."
+    failed = f"{len(wrong)} of {made}"
     return f"{report.fabric.name} fails {failed}: {', '.join(wrong)}; {rest}."
 
 

@@ -172,7 +172,8 @@ class SlurmTree:
 
 _HEAD = re.compile(
     rb"^[^\S\n]*(?:(?:SwitchName|BlockName|BlockSizes|RingName)[^\S\n]*="
-    rb"|include[^\S\n]+\S{1,4096}\.conf[^\S\n]*$)", re.MULTILINE | re.IGNORECASE
+    rb"|include[^\S\n]+\S{1,4096}\.conf[^\S\n]*$)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _SETTING = re.compile(r"\s*[A-Za-z]+\s*=")
 _PART = re.compile(r"([A-Za-z]+)\s*=\s*(\S*)\s*")
