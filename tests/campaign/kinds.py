@@ -234,6 +234,10 @@ def kinds() -> Iterator[Kind]:
     yield Kind("port counters", [*counters, _exported()], TEXT, reading.counters, command=counted)
     listed = lzma.decompress((DATA / "slurm" / "squeue.json.xz").read_bytes())
     records = _seed("slurm/scontrol.txt", "slurm/scontrol.oneliner.txt", "slurm/squeue.csv")
+    table = b" JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"
+    records.append(
+        table + b" 1 batch a b me R 0:02 2 host[1-2]\n 2 batch c me PD 0:00 2 (No, so)\n"
+    )
     running = ("jobs", "fig1", "PATH", "--samples", "2")
     yield Kind("records of jobs", records, TEXT, reading.jobs, command=running)
     yield Kind("JSON of jobs", [listed], JSON, reading.jobs, command=running)
@@ -241,6 +245,8 @@ def kinds() -> Iterator[Kind]:
     files = [
         b"\n".join(names),
         b"".join(name + b" slots=2\n" for name in names[:6]),
+        b"".join(b"rank %d=%b slot=0\n" % row for row in enumerate(names[:6])),
+        b"".join(name + b":2 binding=user:0,1\n" for name in names[:6]),
         b"".join(name + b":3\n" for name in names[3:]) + b"# all\n",
         b",".join(names[:4]) + b"\n",
     ]
