@@ -51,7 +51,7 @@ def counter_source(text: str) -> CounterSource:
 def _by_command(text: str, words: Sequence[str]) -> list[PortCount]:
     done = run_process(words, os.environ, _LIMIT)
     if done.status != 0:
-        raise UsageError(f"{text}: {done.why}")
+        raise UsageError(f"{text}: {done.why()}")
     return read_counters([done.output], text)
 
 
