@@ -47,6 +47,69 @@ def test_standard_output_is_for_one_alone(name: str, capsys: pytest.CaptureFixtu
     assert "only one of" in capsys.readouterr().err
 
 
+WATCH = ["watch", "fig1", "--interval", "1ms", "--count", "1"]
+
+
+def _counters(file: Path) -> str:
+    file.write_text("   GUID 0x200000000 port 5: [PortXmitData == 5]\n")
+    return str(file)
+
+
+@pytest.mark.parametrize("output", ["prometheus", "log", "json", "plot"])
+@pytest.mark.parametrize("source", ["{}", "command:cat {}"])
+def test_no_output_overwrites_what_is_read(
+    output: str, source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "now.svg"
+    name = _counters(file)
+    before = file.read_bytes()
+    assert run([*WATCH, "--counters", source.format(name), f"--{output}", name]) == 2
+    assert "now.svg: this file is being read" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_an_option_of_a_pattern_is_no_part_of_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = tmp_path / "graph.xml"
+    graph.write_bytes((Path(__file__).parents[1] / "data/rails/server.graph.xml").read_bytes())
+    pattern = ["--pattern", f"file:{graph},ring"]
+    assert run(["simulate", "fig1", *pattern, "--json", str(graph)]) == 2
+    assert "this file is being read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("json", "plot"), ("csv", "markdown"), ("prometheus", "json"), ("log", "csv")],
+)
+def test_two_outputs_have_two_files(
+    one: str, other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counters, place = _counters(tmp_path / "now"), tmp_path / "it.svg"
+    (tmp_path / "link.svg").symlink_to(place)
+    both = [f"--{one}", str(place), f"--{other}", str(tmp_path / "link.svg")]
+    assert run([*WATCH, "--counters", counters, *both]) == 2
+    error = capsys.readouterr().err
+    assert f"--{one}" in error
+    assert f"--{other}" in error
+    assert "would overwrite each other" in error
+    assert not place.exists()
+    both = [f"--{one}", "/dev/null", "--csv" if one != "csv" else "--json", "/dev/null"]
+    assert run([*WATCH, "--counters", counters, *both]) == 0
+
+
+@pytest.mark.parametrize("output", ["prometheus", "log"])
+def test_what_watch_writes_on_standard_output_stands_there_alone(
+    output: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = [*WATCH, "--counters", _counters(tmp_path / "now"), f"--{output}", "-"]
+    assert run(words) == 0
+    first = "#" if output == "prometheus" else '{"'
+    assert all(line.startswith((first, "contend_")) for line in capfd.readouterr().out.splitlines())
+    assert run([*words, "--json", "-"]) == 2
+    assert "only one of" in capfd.readouterr().err
+
+
 def test_what_cannot_be_drawn_is_refused_before_any_work(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -52,6 +52,41 @@ def test_what_verbs_write_is_what_prometheus_reads(
     capsys.readouterr()
 
 
+def test_the_page_has_every_name_and_label(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A channel has the labels by which exporters name the port that sends over it."""
+    jobs, now = tmp_path / "jobs", tmp_path / "now"
+    jobs.write_text("1,1\n1,9\n2,2\n2,10\n")
+    now.write_text(
+        "   GUID 0x200000000 port 5: [PortXmitData == 5] [PortRcvData == 5] "
+        "[PortXmitDiscards == 1] [SymbolErrorCounter == 1] [LinkDownedCounter == 1]\n"
+    )
+    text = ""
+    for command in (
+        ["simulate", "fig1", "--route", "minhop"],
+        ["fabric", "check", "fig1", "--route", "minhop"],
+        ["jobs", "fig1", str(jobs), "--route", "minhop"],
+        ["watch", "fig1", "--counters", str(now), "--count", "1", "--interval", "1ms"],
+    ):
+        assert run([*command, "--prometheus", str(tmp_path / "it")]) in (0, 1)
+        text += (tmp_path / "it").read_text()
+    capsys.readouterr()
+    written: dict[str, set[str]] = {}
+    for name, labels in re.findall(r"^(contend_\w+){(.*)} ", text, re.M):
+        written[name] = set(re.findall(r'(\w+)="', labels))
+    told: dict[str, set[str]] = {}
+    labels_of: set[str] = set()
+    for names, labels in re.findall(r"^\| (`contend_.*?) \| (.*?) \|", PAGE.read_text(), re.M):
+        if labels != "the same":
+            labels_of = set(re.findall(r"`(\w+)`", labels)) - {"alone", "beside"} | {"fabric"}
+        told |= dict.fromkeys(re.findall(r"`(\w+)`", names), labels_of)
+    assert told | {"contend_check_failed": {"fabric", "check"}} == told
+    assert written == {name: labels for name, labels in told.items() if name in written}
+    assert told.keys() - written.keys() <= {"contend_check_failed", "contend_rated_bisection_ratio"}
+    assert 'guid="0x0000000200000000",port="5",switch="leaf 1"' in text
+
+
 def test_the_rules_of_the_page_are_rules(
     tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:

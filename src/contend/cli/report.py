@@ -11,7 +11,7 @@ import typer
 from contend import profiling
 from contend import report as reports
 from contend import runs as kept
-from contend.cli.options.option import Bytes, parsed
+from contend.cli.options.option import Bytes, parsed, writable
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import MATRIX, PICTURE
 from contend.cli.profile import merging
@@ -44,7 +44,7 @@ AtOption = Annotated[
         help="Message size that --picture times draws.",
     ),
 ]
-MatrixOption = Annotated[Path | None, MATRIX()]
+MatrixOption = Annotated[Path | None, MATRIX(callback=writable)]
 
 
 def report(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from inspect import getdoc
-from os.path import isfile, samefile
+from os.path import exists, isfile, realpath, samefile
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from contend.cli.options.option import with_options
 from contend.errors import UsageError
+from contend.units import listed
 
 
 class Verb(TyperCommand):
@@ -53,7 +55,7 @@ class Verb(TyperCommand):
         context = self.command.make_context(info_name, args, parent, **extra)
         # Of a line that is still being typed nothing is refused.
         if not context.resilient_parsing:
-            _refuse_to_overwrite_input(context.params)
+            _check_written(self.command.params, context.params)
         return context
 
 
@@ -120,33 +122,49 @@ def _is_kind(hint: object, kind: type) -> bool:
     return isinstance(hint, type) and issubclass(hint, kind)
 
 
-# Arguments that name what is written.
-_WRITTEN = {"output", "json", "plot", "csv", "markdown", "matrix", "messages"}
+def _check_written(options: Iterable[Any], given: Mapping[str, Any]) -> None:
+    """Refuses before any work what would overwrite an input, or another output.
 
-
-def _refuse_to_overwrite_input(given: Mapping[str, Any]) -> None:
-    """Raises UsageError where a file is to be written that another argument reads."""
-    read: list[str] = []
-    for name, value in given.items():
-        if name not in _WRITTEN:
-            values = value if isinstance(value, list | tuple) else [value]
-            read += [str(text).removeprefix("file:") for text in values if _is_name(text)]
-    for name in sorted(_WRITTEN & given.keys()):
-        output = given[name]
-        if _is_name(output) and any(_is_same_file(source, str(output)) for source in read):
+    Raises:
+        UsageError: two outputs for one file or for standard output, or one for a file that is read.
+    """
+    flags = {o.name: o.opts[0] for o in options if getattr(o.callback, "writes", False)}
+    outputs = {
+        flags[name]: str(given[name]) for name in flags if isinstance(given[name], str | Path)
+    }
+    to_standard = [flag for flag, place in outputs.items() if place == "-"]
+    if len(to_standard) > 1:
+        raise UsageError(f"only one of {listed(to_standard)} can go to standard output")
+    read = [
+        part
+        for name, value in given.items()
+        if name not in flags
+        for text in (value if isinstance(value, list | tuple) else [value])
+        if isinstance(text, str | Path)
+        for part in _files_in(str(text))
+    ]
+    flag_of: dict[str, str] = {}
+    for flag, place in outputs.items():
+        # Standard streams and devices lose nothing.
+        if place == "-" or (exists(place) and not isfile(place)):
+            continue
+        if any(isfile(source) and isfile(place) and samefile(source, place) for source in read):
             raise UsageError(
-                f"{output}: this file is being read, and what the new one leaves out would be "
+                f"{place}: this file is being read, and what the new one leaves out would be "
                 "lost; write to another one"
             )
+        if (other := flag_of.setdefault(realpath(place), flag)) != flag:
+            raise UsageError(f"{place}: {other} and {flag} would overwrite each other here")
 
 
-def _is_name(value: object) -> bool:
-    """Whether a value may name a file; standard streams have none."""
-    return isinstance(value, str | Path) and str(value) != "-"
+def _files_in(text: str) -> Iterator[str]:
+    """What an argument may name as a file: all of it, or with a prefix or options, as file:A,ring.
 
-
-def _is_same_file(source: str, output: str) -> bool:
-    return isfile(source) and isfile(output) and samefile(source, output)
+    A command reads the files that are words of it.
+    """
+    yield text
+    yield text.partition(":")[2]
+    yield from re.split("[:, ]", text)
 
 
 class Group(TyperGroup):

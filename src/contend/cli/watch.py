@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from contend import report, watching
-from contend.cli.common import load
+from contend.cli.common import load, write_output
 from contend.cli.options.option import Option, Seconds, Share, parsed, writable
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
@@ -92,6 +92,7 @@ def watch(
         threshold=busy,
     )
     told = Document()
+    outputs.console.quiet |= str(log) == "-"
     for seen in states:
         told = report.watched_document(seen, renewed=interval)
         if outputs.console.is_terminal:
@@ -99,7 +100,9 @@ def watch(
         else:
             told = replace(told, brief=True)
         told.print_to(outputs.console)
-        if log is not None:
+        if str(log) == "-":
+            write_output("-", msgspec.json.encode(told.record) + b"\n")
+        elif log is not None:
             append_line(log, msgspec.json.encode(told.record))
         # A page and metrics are of the present state, a record of the last one.
         replace(outputs, json=None, markdown=None, csv=None).deliver(told, taken=True)

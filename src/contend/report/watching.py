@@ -95,10 +95,18 @@ def watched_document(seen: Watched, *, renewed: float = 0.0) -> Document:
 
 
 def _metrics(seen: Watched) -> list[Metric]:
-    """What every channel carries, and what went wrong on it."""
-    found = []
+    """What every channel carries, and what went wrong on it, named as exporters name its port."""
+    found, fabric = [], seen.fabric
+    ends = list(fabric.cable_ends())
     for channel in seen.carried.known.tolist():
-        of = {"fabric": seen.fabric.name, "channel": seen.fabric.channel_name(channel)}
+        switch, port = ends[channel // 2][2 * (channel % 2) :][:2]
+        of = {
+            "fabric": fabric.name,
+            "channel": fabric.channel_name(channel),
+            "guid": f"0x{int(fabric.switch_guid[switch]):016x}",
+            "port": str(port),
+            "switch": fabric.switch_name[switch],
+        }
         busy = float(seen.busy[channel])
         meaning = "Part of its time that a channel carries something."
         found.append(Metric("contend_channel_busy_ratio", meaning, busy, of))

@@ -11,7 +11,7 @@ from contend import congestion, cure, report
 from contend import fabric as fabric_room
 from contend import routes as routing
 from contend.cli.common import load
-from contend.cli.options.option import drawable
+from contend.cli.options.option import drawable, writing
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
     OUTPUT,
@@ -27,6 +27,7 @@ from contend.errors import UsageError
 from contend.report import Document
 
 
+@writing
 def _page(path: Path) -> Path:
     if path.suffix.lower() != ".html":
         raise UsageError(f"--output: {path}: expected a name that ends in .html")

@@ -10,6 +10,7 @@ import typer
 
 from contend import measurement, report
 from contend.cli.measure.measuring import Measuring, judged
+from contend.cli.options.option import writable
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
     PATTERN,
@@ -20,7 +21,7 @@ from contend.cli.options.shared import (
 )
 from contend.cli.options.where import Where
 from contend.errors import UsageError
-from contend.files import check_place, whole_file
+from contend.files import whole_file
 from contend.measurement import STANDARD
 from contend.report import Document
 
@@ -41,7 +42,10 @@ RepeatsOption = Annotated[
 MessagesOption = Annotated[
     Path | None,
     typer.Option(
-        "--messages", metavar="FILE", help="Write a line for every message: .csv or .parquet."
+        "--messages",
+        metavar="FILE",
+        help="Write a line for every message: .csv or .parquet.",
+        callback=writable,
     ),
 ]
 
@@ -65,12 +69,10 @@ def bisect(
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
-    if messages is not None:
-        if messages.suffix not in (".csv", ".parquet"):
-            raise UsageError(
-                f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
-            )
-        check_place(messages)
+    if messages is not None and messages.suffix not in (".csv", ".parquet"):
+        raise UsageError(
+            f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
+        )
     work = measurement.BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     with measuring.place(where, outputs.console) as place:
         runs = measuring.runs("bisect", work.workload.options, where, place, outputs.console)

@@ -26,6 +26,7 @@ else:
     Bytes = BytesPerSecond = Seconds = Share = Numbers = str
 
 Value = TypeVar("Value")
+_Callback = TypeVar("_Callback", bound=Callable[..., Any])
 _Target = TypeVar("_Target", str, Path, str | None, Path | None)
 
 
@@ -90,6 +91,13 @@ def labels(texts: Iterable[str] | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
+def writing(callback: _Callback) -> _Callback:
+    """The same callback, marked as that of an option which names what is written."""
+    callback.writes = True  # type: ignore[attr-defined]
+    return callback
+
+
+@writing
 def writable(target: _Target) -> _Target:
     """The same target of an option, refused before any work where it could not be written."""
     if target is not None and str(target) != "-":
@@ -97,6 +105,7 @@ def writable(target: _Target) -> _Target:
     return target
 
 
+@writing
 def drawable(target: _Target) -> _Target:
     """As `writable`, of a figure: what contend cannot draw by its ending is refused too."""
     from contend.report import check_suffix

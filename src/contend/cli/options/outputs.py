@@ -44,13 +44,7 @@ class TextOutputs:
 
         Args:
             given: the verb's own arguments.
-
-        Raises:
-            UsageError: two results for standard output.
         """
-        if (*self._texts, given.get("output")).count("-") > 1:
-            names = "--output, --json" if given.get("output") == "-" else "--json"
-            raise UsageError(f"only one of {names}, --markdown and --csv can go to standard output")
 
     def deliver(self, document: Document, *, taken: bool = False) -> None:
         """Prints a result and writes it wherever it was asked for.
@@ -89,8 +83,11 @@ class Outputs(TextOutputs):
     plot: PlotOption = None
 
     def check(self, given: dict[str, Any]) -> None:
-        """As of `TextOutputs`; a picture needs a figure."""
-        super().check(given)
+        """As of `TextOutputs`.
+
+        Raises:
+            UsageError: a picture without a figure.
+        """
         if self.plot is None and given.get("picture") is not None:
             raise UsageError("--picture says what --plot FILE draws: give both")
 
@@ -114,6 +111,10 @@ class MetricOutputs(Outputs):
     """Where a result goes whose figures are worth an alert."""
 
     prometheus: PrometheusOption = None
+
+    @property
+    def _texts(self) -> tuple[str | None, ...]:
+        return *super()._texts, self.prometheus
 
     def deliver(self, document: Document, *, taken: bool = False) -> None:
         """As of `Outputs`, the figures first: a result that falls short has them too."""
