@@ -154,3 +154,11 @@ def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     for count in found:
         for value in (count.sent, count.received, count.waited):
             assert value is None or 0 <= value < float("inf")
+
+
+def test_labels_of_any_length_are_read_at_once() -> None:
+    """A word is tried as a name where it begins alone: from every letter, time would be squared."""
+    labels = f'{"a" * 60_000} guid="0x1",port="'
+    metric = "infiniband_switch_port_transmit_data_bytes_total"
+    lines = [f'{metric}{{{labels}{port}"}} 5\n'.encode() for port in range(1, 101)]
+    assert sorted(count.port for count in read_counters(lines, "it")) == list(range(1, 101))

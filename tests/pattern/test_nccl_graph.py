@@ -15,6 +15,7 @@ from contend.congestion import simulate
 from contend.cure import place
 from contend.errors import ContendError, InputError, UsageError
 from contend.pattern import parse
+from contend.pattern.nccl_graph import holds_nccl_graphs
 
 Pairs = list[tuple[int, int]]
 
@@ -88,6 +89,20 @@ def test_two_servers(tmp_path: Path) -> None:
     spec = written(tmp_path, graph(4, channel(0, 0)), graph(3, channel(0, 0)))
     assert pairs(spec, 2) == [(0, 1), (1, 0)]
     assert pairs(spec, 2, 1) == [(0, 1), (0, 1), (1, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    "comments", ["<!---->" * 500, "<!-- a -- b -->\n" * 500, "<!--" + "-" * 9000]
+)
+def test_any_number_of_comments_before_graphs_is_read_at_once(
+    comments: str, tmp_path: Path
+) -> None:
+    """What is no end of a comment is not tried as one: each more would double the time."""
+    path = tmp_path / "graph.xml"
+    path.write_text(f"{comments}<graph/>")
+    assert not holds_nccl_graphs(str(path))
+    path.write_text(f"{comments}{'-->' * comments.endswith('---')}<graphs/>")
+    assert holds_nccl_graphs(str(path))
 
 
 def test_rings_leave_by_the_last_adapter_and_enter_by_the_first(tmp_path: Path) -> None:

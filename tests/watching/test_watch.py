@@ -168,6 +168,8 @@ def test_what_cannot_be_watched_is_refused(fig1: Fabric, tmp_path: Path) -> None
         next(watch(fig1, [file], interval=0))
     with pytest.raises(UsageError, match="expected a command after command:"):
         counter_source("command: ")
+    with pytest.raises(UsageError, match="quotation"):
+        counter_source("command:a 'b")
     with pytest.raises(UsageError, match=r"^command:false: exit status 1$"):
         counter_source("command:false")()
     with closing(socket.socket()) as free:
@@ -214,6 +216,51 @@ def exported() -> Iterator[tuple[str, Callable[[str], None]]]:
     yield f"127.0.0.1:{server.server_address[1]}", lambda new: text.__setitem__(0, new.encode())
     server.shutdown()
     server.server_close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no JSON",
+        "[" * 100_000,
+        "[1]",
+        '{"data": 1}',
+        '{"data": {"result": [1]}}',
+        '{"data": {"result": "many"}}',
+        '{"data": {"resultType": "vector", "result": [{"metric": {}, "value": [1, "2"]}]}}',
+        '{"data": {"result": [{"metric": {"__name__": "a"}, "values": []}]}}',
+        '{"data": {"result": [{"metric": {"__name__": "a"}, "values": [[1e999, "2"]]}]}}',
+        '{"data": {"result": [{"metric": {"__name__": 7}, "values": [[1, "2"]]}]}}',
+        '{"data": {"result": [{"metric": {}, "values": [[1, "2"]]}]}}',
+    ],
+)
+def test_what_prometheus_does_not_answer_is_one_line(
+    answer: str, exported: tuple[str, Callable[[str], None]]
+) -> None:
+    address, tell = exported
+    tell(answer)
+    with pytest.raises(InputError, match="expected") as refused:
+        counter_source(f"http://{address}")()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["http://a b", "http://a:b", "http://[::1", "http://"])
+def test_an_address_that_is_none_is_one_line(address: str) -> None:
+    with pytest.raises(InputError, match="expected an answer of Prometheus"):
+        counter_source(address)()
+
+
+def test_what_does_not_speak_http_is_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with server.accept()[0] as peer:
+                peer.recv(4096)
+                peer.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(InputError, match="expected an answer of Prometheus, got SSH"):
+            counter_source(f"http://127.0.0.1:{server.getsockname()[1]}")()
 
 
 def test_prometheus_tells_the_hot_cable(

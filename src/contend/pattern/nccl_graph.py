@@ -27,7 +27,8 @@ _MOST_MESSAGES = 1 << 26
 # Far beyond any file: a graph is as many elements deep.
 _MOST_DEPTH = 16
 _BEGINS = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)*<graphs\b", re.S
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<graphs\b",
+    re.S,
 )
 _OPTIONS = re.compile(r"(?P<path>.*?)(?P<some>(?:,(?:ring|tree|rails=\d{1,3}))+)")
 

@@ -140,7 +140,7 @@ _IN_BLOCK = re.compile(r"(\w+):\.*(\S+)")
 _ERRORS = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (\w+):")
 _IN_ERRORS = re.compile(r"\[(\w+) == (\d+)")
 _METRIC = re.compile(r"\s*((?:node_)?infiniband_\w+)\{(.*)\}\s+(\S+)(?:\s+(-?\d{1,20}))?\s*")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(?<!\w)(\w+)="((?:[^"\\]|\\.)*)"')
 _HOST_LABELS = ("instance", "hostname", "nodename", "node", "host")
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
-from urllib.error import URLError
+from http.client import HTTPException
+from typing import TypeAlias
 from urllib.parse import urlencode
 from urllib.request import urlopen
+
+import msgspec
 
 from contend.errors import InputError, UsageError
 from contend.fabric.counters.counted_ports import read_all
@@ -36,10 +39,13 @@ def counter_source(text: str) -> CounterSource:
             standard output holds counters; or the address of a Prometheus, ``http://HOST:PORT``.
 
     Raises:
-        UsageError: a command is empty.
+        UsageError: a command is empty, or a quotation in it has no end.
     """
     if text.startswith(_COMMAND):
-        words = shlex.split(text.removeprefix(_COMMAND))
+        try:
+            words = shlex.split(text.removeprefix(_COMMAND))
+        except ValueError as error:
+            raise UsageError(f"{text}: {error}") from None
         if not words:
             raise UsageError(f"{text}: expected a command after {_COMMAND}")
         return lambda: _by_command(text, words)
@@ -64,24 +70,39 @@ def _by_prometheus(address: str) -> Iterator[bytes]:
     query = urlencode({"query": _QUERY.format(_WINDOW)})
     try:
         with urlopen(f"{address.rstrip('/')}/api/v1/query?{query}", timeout=_LIMIT) as answer:
-            told = json.loads(answer.read(_MOST_BYTES))
-        series = told["data"]["result"]
-    except (OSError, URLError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise InputError(address, 0, "an answer of Prometheus", str(reason)) from None
-    except (KeyError, TypeError):
-        raise InputError(address, 0, "an answer of Prometheus", "something else") from None
-    if not series:
+            told = msgspec.json.decode(answer.read(_MOST_BYTES), type=_Answer)
+    # An address may be none, or lead to what does not speak HTTP.
+    except (OSError, HTTPException, ValueError, msgspec.MsgspecError, RecursionError) as error:
+        reason = " ".join(str(getattr(error, "reason", error)).split())[:200]
+        raise InputError(address, 0, "an answer of Prometheus", reason) from None
+    if not told.data.result:
         raise InputError(
             address, 0, f"metrics infiniband_* or node_infiniband_* of the last {_WINDOW}", "none"
         )
-    for one in series:
-        yield _line(one)
+    for series in told.data.result:
+        yield _line(series, address)
 
 
-def _line(series: dict[str, Any]) -> bytes:
-    labels = dict(series["metric"])
-    name = labels.pop("__name__")
-    time, value = series["values"][-1]
+class _Series(msgspec.Struct):
+    metric: dict[str, str]
+    values: list[tuple[float, str]]
+
+
+class _Data(msgspec.Struct):
+    result: list[_Series]
+
+
+class _Answer(msgspec.Struct):
+    """What Prometheus answers of a range of samples: a matrix."""
+
+    data: _Data
+
+
+def _line(series: _Series, address: str) -> bytes:
+    labels = dict(series.metric)
+    name = labels.pop("__name__", "")
+    if not series.values or not math.isfinite(series.values[-1][0]):
+        raise InputError(address, 0, f"a sample of {name[:60]} with its time", "none")
+    time, value = series.values[-1]
     told = ",".join(f"{label}={json.dumps(text)}" for label, text in sorted(labels.items()))
     return f"{name}{{{told}}} {value} {round(1000 * time)}\n".encode()
