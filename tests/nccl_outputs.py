@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def printed(
@@ -14,9 +14,23 @@ def printed(
     factor: float = 1.0,
     redop: str = "none",
     named: bool = True,
-    tag: str = "",
+    tag: str | Callable[[int], str] = "",
+    columns: str = "size count type redop root time algbw busbw #wrong time algbw busbw #wrong",
+    each: int = 1,
 ) -> str:
-    """What a test prints: a line for every rank, then one for every size."""
+    """What a test prints: a line for every rank, then one for every size.
+
+    Args:
+        program: its name.
+        hosts: of every rank.
+        seconds: of every size.
+        factor: bus bandwidth by algorithm bandwidth.
+        redop: what is reduced.
+        named: whether the program's name is printed.
+        tag: what stands before every line, by its number where that changes.
+        columns: of the table.
+        each: sizes are so many times the count of elements.
+    """
     lines = [f"# Collective test starting: {program}"] if named else []
     lines += ["# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor)", "#", "# Using devices"]
     lines += [
@@ -25,15 +39,24 @@ def printed(
     ]
     lines += [
         "#",
-        "#       size         count      type   redop    root     time   algbw   busbw #wrong",
+        f"#       {columns.replace(' ', '   ')}",
         "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)",
     ]
     for size, time in seconds.items():
         rate = size / time / 1e9
-        timed = f"{1e6 * time:.2f} {rate:.2f} {factor * rate:.2f} 0"
-        lines.append(f"  {size} {size // 4} float {redop} -1 {timed} {timed}")
+        row = {
+            "size": size,
+            "count": size // 4 // each,
+            "type": "float",
+            "redop": redop,
+            "root": -1,
+        }
+        row |= {"time": f"{1e6 * time:.2f}", "algbw": f"{rate:.2f}", "#wrong": 0}
+        row |= {"cputime": row["time"], "busbw": f"{factor * rate:.2f}"}
+        lines.append(f"  {' '.join(str(row.get(name, '-')) for name in columns.split())}")
     lines += ["# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 1.0"]
-    return "".join(f"{tag}{line}\n" for line in lines)
+    before = tag if callable(tag) else lambda _: tag
+    return "".join(f"{before(number)}{line}\n" for number, line in enumerate(lines, 1))
 
 
 def written(program: str, hosts: Sequence[str], seconds: dict[int, float]) -> str:

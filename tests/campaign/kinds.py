@@ -336,7 +336,13 @@ def kinds() -> Iterator[Kind]:
     )
     yield Kind("rules", [_RULES], TEXT, lambda path: read_rules(path.parent), "rules.toml")
     timed = ["s1", "s1", "s2", "s2"], {1024: 2e-5, 1 << 20: 1e-3}
-    texts = [printed("all_reduce_perf", *timed).encode()]
+    ways: list[dict[str, Any]] = [
+        {},
+        {"tag": "[1,0]<stdout>:", "columns": "size count type redop root time algbw busbw"},
+        {"tag": lambda line: f"2026-05-01T12:00:{line:02}.5Z \x1b[32m0: ", "redop": "sum"},
+    ]
+    texts = [printed("all_reduce_perf", *timed, **way).encode() for way in ways]
+    texts.append(printed("", [], timed[1], each=4, redop="sum", named=False).encode())
     yield Kind("text of nccl-tests", texts, TEXT, explain, command=("explain", "PATH"))
     documents = [written("all_reduce_perf", *timed).encode()]
     yield Kind("JSON of nccl-tests", documents, JSON, explain, command=("explain", "PATH"))

@@ -50,6 +50,146 @@ def test_text_and_json_say_the_same(tmp_path: Path) -> None:
     ]
 
 
+CLOCK = "12:{0:02}:{0:02}"
+PREFIXES = {
+    "srun -l": " 0: ",
+    "mpirun --tag-output": "[1,0]<stdout>:",
+    "prterun": "[prterun-node1-77@1,0]<stdout>: ",
+    "indented": "        [1,0]<stdout>: ",
+    "mpiexec -l": "[0] ",
+    "torchrun": "[default0]:",
+    "kubectl": "[pod/nccl-launcher-x8k2p/main] ",
+    "compose": "launcher-1  | ",
+    "pdsh": "node1: ",
+    "kubectl --timestamps": f"2026-05-01T{CLOCK}.{{0:09}}Z ",
+    "containers": f"2026-05-01T{CLOCK}.{{0:09}}+02:00 stdout F ",
+    "logging": f"2026-05-01 {CLOCK},{{0:03}} INFO ",
+    "syslog": f"May  1 {CLOCK} node1 nccl[1234]: ",
+    "ts": f"May 01 {CLOCK} ",
+    "ts %.s": "17000{0:05}.{0:06} ",
+    "mpirun --timestamp-output": f"Fri May  1 {CLOCK} 2026[1,0]<stdout>:",
+    "brackets": f"[2026/05/01 {CLOCK}.{{0:03}}] ",
+    "dmesg": "[   {0}.{0:06}] ",
+    "grep -n": "{0}:",
+    "cat -n": "{0:6}\t",
+    "colours": "\x1b[32m0:\x1b[0m ",
+}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\x1b[0m\r\n"])
+def test_what_stands_before_every_line_is_passed_over(
+    prefix: str, end: str, tmp_path: Path
+) -> None:
+    path, seconds = tmp_path / "out.txt", {1 << power: 1e-3 for power in range(10, 20)}
+    path.write_text(printed("all_gather_perf", RANKS, seconds))
+    bare = read_nccl_tests(path)
+    assert bare is not None
+    text = printed("all_gather_perf", RANKS, seconds, tag=lambda line: prefix.format(line))
+    path.write_bytes(text.replace("\n", end).encode())
+    assert read_nccl_tests(path) == bare
+
+
+def test_lines_of_several_ranks_are_told_apart(tmp_path: Path) -> None:
+    """Each prints its own table where a program was built without MPI, and NCCL tells its own."""
+    path, seconds = tmp_path / "out.txt", {1024: 2e-5, 1 << 20: 1e-3}
+    texts = [
+        printed("all_gather_perf", [host, host], seconds, tag=f"[1,{rank}]<stdout>: ")
+        for rank, host in enumerate(NAMES)
+    ]
+    info = "[1,3]<stderr>: s4:77:77 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P\n"
+    lines = zip(*(text.splitlines(keepends=True) for text in texts), strict=True)
+    path.write_text("".join(info + "".join(row) for row in lines))
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    assert [test.servers for test in tests] == [(name,) for name in NAMES]
+    assert [[timed.bytes for timed in test.sizes] for test in tests] == [list(seconds)] * 4
+
+
+@pytest.mark.parametrize("glue", ["", " ", "\n0: "])
+def test_a_row_that_others_wrote_into_is_whole(glue: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3}, tag="0: ")
+    path.write_text(text)
+    bare = read_nccl_tests(path)
+    info = f"-1{glue}s1:77:77 [0] NCCL INFO Connected all rings\n0: "
+    path.write_text(text.replace("-1 ", info))
+    assert read_nccl_tests(path) == bare
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "size count type redop root time algbw busbw",
+        "size count type redop time algbw busbw error",
+        "size count type redop root cputime algbw busbw #wrong cputime algbw busbw #wrong",
+        "count size type root redop time algbw busbw #wrong",
+        "size count type stride redop root time algbw busbw #wrong timestamp",
+        "time algbw busbw size count type redop root",
+    ],
+)
+def test_columns_are_told_by_the_heading(columns: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(printed("all_gather_perf", RANKS, {1 << 20: 1e-3}, columns=columns))
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    (timed,) = tests[0].sizes
+    assert (timed.bytes, timed.seconds) == (1 << 20, pytest.approx(1e-3))
+
+
+def test_a_time_in_place_counts_where_none_is_out_of_place(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    text = printed("all_gather_perf", RANKS, {1 << 20: 1e-3})
+    path.write_text(text.replace("1000.00 1.05 1.05 0", "N/A N/A N/A N/A", 1))
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    assert tests[0].sizes[0].seconds == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize(
+    ("each", "factor", "redop", "ranks", "collective"),
+    [
+        (24, 23 / 24, "none", 24, ""),
+        (24, 23 / 24, "sum", 24, "reduce-scatter"),
+        (1, 2 * 15 / 16, "sum", 16, "all-reduce"),
+    ],
+)
+def test_columns_tell_the_ranks_where_no_devices_are_listed(
+    each: int, factor: float, redop: str, ranks: int, collective: str, tmp_path: Path
+) -> None:
+    """The count is a rank's part of the size, or bus bandwidth tells: 2 (n - 1) / n."""
+    path = tmp_path / "out.txt"
+    seconds = {24 << 26: 0.024, 24 << 27: 0.04}
+    words = {"each": each, "factor": factor, "redop": redop, "named": False}
+    path.write_text(printed("", [], seconds, **words))  # type: ignore[arg-type]
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    assert (tests[0].ranks, tests[0].hosts, tests[0].collective) == (ranks, (), collective)
+    found = contend.explain(path, fabric=contend.load("rails:2,2,2,1", route="minhop"))
+    assert f"{ranks} GPUs" in found.verdicts[0].evidence.cell
+    assert "0 servers" not in found.verdicts[0].evidence.cell
+    assert any("does not list the devices" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("word", ["nan", "-nan", "inf", "9" * 5000, "1e999"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_is_no_number_is_one_line(word: str, place: int, tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    text = printed("all_reduce_perf", RANKS, {1 << 20: 1e-3}, redop="sum")
+    figures = ["1000.00", "1.05", "1.05"]
+    changed = [word if at == place else figure for at, figure in enumerate(figures)]
+    path.write_text(text.replace(" ".join(figures), " ".join(changed), 1))
+    with pytest.raises(InputError, match=r"out.txt:\d+: expected a time in micro") as refused:
+        contend.explain(path)
+    assert len(str(refused.value)) < 300 + len(str(path))
+    path.write_text(text.replace(f" {1 << 20} ", f" {'9' * 5000} "))
+    with pytest.raises(InputError, match=r"out.txt:\d+: expected a size in bytes, got 999"):
+        contend.explain(path)
+    path.write_text(written("all_reduce_perf", RANKS, {1 << 20: 1e-3}).replace("1000.0", "1e999"))
+    with pytest.raises(InputError, match="expected"):
+        contend.explain(path)
+
+
 @pytest.mark.parametrize(
     ("factor", "redop", "collective"),
     [
@@ -149,6 +289,82 @@ def test_a_slow_server_is_told_from_a_slow_network(tmp_path: Path) -> None:
         (tmp_path / f"{a}-{b}.txt").write_text(test)
     remarks = contend.explain(tmp_path).remarks
     assert any("the network between them" in line for line in remarks)
+
+
+PAIRS = [(a, b) for a in NAMES for b in NAMES if a < b]
+
+
+@pytest.mark.parametrize(
+    ("slow", "left_out", "words"),
+    [
+        # The median itself is slow: 3 of 5, and of 4.
+        ({"s3": 2.0}, [("s1", "s2")], "s3 is in each of the 3 slow pairs"),
+        ({"s3": 2.0}, [("s1", "s2"), ("s1", "s4")], "s3 is in each of the 3 slow pairs"),
+        ({"s1": 2.0, "s3": 4.0}, [], "Each of the 7 slow pairs has s1 or s3 in it"),
+        # Slower than most, but faster than the slowest.
+        ({"s3": 1.3}, [], "s3 is in each of the 3 slow pairs"),
+    ],
+)
+def test_the_slow_server_is_found_whatever_part_of_the_pairs_is_slow(
+    slow: dict[str, float], left_out: list[tuple[str, str]], words: str, tmp_path: Path
+) -> None:
+    names = [*NAMES, "s5"] if len(slow) > 1 else NAMES
+    pairs = [(a, b) for a in names for b in names if a < b and (a, b) not in left_out]
+    for number, pair in enumerate(pairs):
+        time = 1e-3 * max(slow.get(name, 1.0) for name in pair) * (1 + 0.01 * number)
+        hosts = [name for name in pair for _ in range(2)]
+        path = tmp_path / f"{number}.txt"
+        path.write_text(printed("sendrecv_perf", hosts, {1 << 20: time}))
+    remarks = contend.explain(tmp_path).remarks
+    assert any(line.startswith(words) for line in remarks), remarks
+
+
+def test_one_fast_pair_makes_no_server_slow(tmp_path: Path) -> None:
+    for a, b in PAIRS:
+        time = 5e-4 if (a, b) == ("s1", "s2") else 1e-3
+        (tmp_path / f"{a}-{b}").write_text(printed("sendrecv_perf", [a, a, b, b], {1 << 20: time}))
+    assert not any("slow" in line for line in contend.explain(tmp_path).remarks)
+
+
+def test_what_is_faster_than_the_network_was_not_there(
+    tmp_path: Path, units: contend.Fabric
+) -> None:
+    """A bound that one size beats proves nothing of another."""
+    path = tmp_path / "all_reduce.txt"
+    port = 0.75 / HDR
+    seconds = {10**8: 1.5e8 * port, 10**9: 0.7e9 * port}
+    path.write_text(printed("all_reduce_perf", RANKS, seconds, redop="sum"))
+    found = contend.explain(path, fabric=units)
+    assert all(Limit.PORT not in verdict.limits for verdict in found.verdicts)
+    (told,) = [line for line in found.remarks if "did not run on this fabric" in line]
+    assert told.startswith("all-reduce on 4 servers took 0.7 times the least time that the inject")
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        ([3.1, 6.0, 12.0, 49.5, 47.5], "1 GiB took 49.5 ms, longer than 2 GiB (47.5 ms)"),
+        ([3.1, 6.0, 12.0, 75.0, 150.0], "falls from 44.7 GB/s at 512 MiB to 14.3 GB/s at 1 GiB"),
+        ([0.1, 0.1, 0.1, 0.1, 0.1], ""),
+        ([3.1, 6.0, 12.0, 30.0, 60.0], ""),
+    ],
+)
+def test_sizes_that_fall_out_of_line_are_told(
+    milliseconds: list[float], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "alltoall.txt"
+    seconds = {1 << (27 + place): ms / 1e3 for place, ms in enumerate(milliseconds)}
+    path.write_text(printed("alltoall_perf", RANKS, seconds))
+    odd = [line for line in contend.explain(path).remarks if "took" in line or "falls" in line]
+    assert len(odd) == bool(words)
+    assert all(words in line for line in odd)
+
+
+def test_a_test_on_one_host_says_nothing_about_the_network(tmp_path: Path) -> None:
+    path = tmp_path / "all_reduce.txt"
+    path.write_text(printed("all_reduce_perf", ["s1"] * 8, {1 << 30: 1e-2}, redop="sum"))
+    (told,) = contend.explain(path).remarks
+    assert "all GPUs are on s1, so no message crossed the network" in told
 
 
 def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> None:

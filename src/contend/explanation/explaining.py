@@ -11,7 +11,7 @@ from contend.explanation.advice import Remedy, by_saving, remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
 from contend.explanation.measured import Source
-from contend.explanation.nccl_evidence import NcclSource
+from contend.explanation.nccl_evidence import NcclSource, too_fast
 from contend.explanation.nccl_tests import NcclTest, read_nccl_tests
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource
@@ -140,7 +140,10 @@ def _explain_tests(
 ) -> Explanation:
     remarks: list[str] = []
     source = NcclSource(name, tests, fabric, wire, remarks)
-    verdicts = tuple(judge(cell) for cell in compare(list(source.evidence())))
+    cells = compare(list(source.evidence()))
+    beaten = too_fast(cells)
+    remarks += beaten.values()
+    verdicts = tuple(judge(cell, network=cell.series not in beaten) for cell in cells)
     advised = by_saving(source.remedies(verdicts))
     # Tests of the same servers repeat what is to be told of them.
     return Explanation(Path(name).name, verdicts, advised, tuple(dict.fromkeys(remarks)))

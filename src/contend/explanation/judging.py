@@ -185,13 +185,19 @@ class Verdict:
         return tuple(reason.limit for reason in self.reasons)
 
 
-def judge(evidence: Evidence) -> Verdict:
-    """Says which limits a cell hit: one, several, or none that can be proven."""
+def judge(evidence: Evidence, *, network: bool = True) -> Verdict:
+    """Says which limits a cell hit: one, several, or none that can be proven.
+
+    Args:
+        evidence: of the cell.
+        network: whether bounds of port and fabric may prove anything.
+    """
     reasons: dict[Limit, Reason] = {}
     if evidence.hung:
         return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
     for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
-        reasons.setdefault(reason.limit, reason)
+        if network or reason.limit not in (Limit.PORT, Limit.FABRIC):
+            reasons.setdefault(reason.limit, reason)
     return Verdict(evidence, tuple(reasons[limit] for limit in Limit if limit in reasons))
 
 

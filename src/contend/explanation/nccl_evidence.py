@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from shlex import quote
 from statistics import median
 
@@ -20,13 +21,13 @@ from contend.congestion.gpus import PORTS
 from contend.errors import ContendError
 from contend.explanation.advice import Remedy
 from contend.explanation.cures import ENGINES
-from contend.explanation.evidence import Bound, Evidence, Limit
+from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest
 from contend.fabric import Fabric, rails_of
 from contend.placement import HostNames
 from contend.routes import compute
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 # Of contend's collectives, by how their names begin.
 _WAYS = {
@@ -38,9 +39,15 @@ _WAYS = {
 _PRECISION = 0.01
 # Routes that allow it in no less than this share of the time are no remedy.
 _BETTER = 0.9
-# A pair that gets less than this share of the median pair is slow.
+# Pairs that get less than this share of what the next faster one gets are slow.
 _SLOW = 0.8
 _FEWEST_PAIRS = 4
+# A size whose bandwidth is below this share of that of smaller ones has lost something.
+_FALLEN = 2 / 3
+# So much longer than a larger size no size takes by chance.
+_LONGER = 1.2
+# The first size may have warmed up what the others use.
+_WARM = 2
 
 
 class NcclSource:
@@ -68,7 +75,7 @@ class NcclSource:
         self._remarks = remarks
         self._count = partial(simulate, rate=wire, precision=_PRECISION)
         self._seats: dict[tuple[str, ...], NDArray[np.uint32]] = {}
-        if fabric is None:
+        if fabric is None and any(len(test.servers) != 1 for test in tests):
             remarks.append("The network is not known: name it with --fabric, and its routes.")
 
     def evidence(self) -> Iterator[Evidence]:
@@ -86,18 +93,22 @@ class NcclSource:
                 if self._seats[servers].size:
                     known[servers] = self._allowed(self._fabric, servers)
             collective = test.collective or "collective"
-            gpus, where = counted(len(test.hosts), "GPU"), counted(len(servers), "server")
+            gpus, where = counted(test.ranks, "GPU"), counted(len(servers), "server")
             if len(self._tests) > 1 and len(servers) == 2:
                 where = " and ".join(servers)
+            on = f"{gpus} on {where}" if servers else gpus if test.ranks else "unknown GPUs"
+            series = f"{collective} on {where if servers else on}"
+            self._remarks += _untold(test, self._name, series)
+            self._remarks += odd_sizes(test, series)
             for timed in test.sizes:
                 yield Evidence(
-                    cell=f"{collective}, {format_bytes(timed.bytes)}, {gpus} on {where}",
-                    series=f"{collective} on {where}",
+                    cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
+                    series=series,
                     at=f"at {format_bytes(timed.bytes)}",
-                    condition=(servers, len(test.hosts)),
+                    condition=(servers, test.ranks),
                     schedule=collective,
                     bytes=timed.bytes,
-                    ranks=len(test.hosts),
+                    ranks=test.ranks or None,
                     measured_s=timed.seconds,
                     bounds=tuple(_bounds(known.get(servers), test.collective, timed.bytes)),
                     hosts=len(servers),
@@ -206,11 +217,70 @@ def _bounds(known: GpuCollectives | None, collective: str, size: int) -> Iterato
         )
 
 
+def _untold(test: NcclTest, name: str, series: str) -> Iterator[str]:
+    """Why a test says nothing about the network."""
+    if not test.servers:
+        yield (
+            f"{name} does not list the devices, so contend does not know which servers took part: "
+            'keep the lines that begin with "# Rank".'
+        )
+    elif len(test.servers) == 1:
+        yield (
+            f"{series}: all GPUs are on {test.servers[0]}, so no message crossed the network, and "
+            "the test says nothing about it."
+        )
+
+
+def too_fast(cells: Sequence[Evidence]) -> dict[str, str]:
+    """What to make of series that were faster than the network that was told allows.
+
+    Bounds that one size beats prove nothing of the others either.
+    """
+    beaten: dict[str, tuple[float, Limit]] = {}
+    for cell in cells:
+        for bound in cell.bounds:
+            pair = cell.ratio(bound), bound.limit
+            if bound.limit in (Limit.PORT, Limit.FABRIC) and pair[0] < IMPOSSIBLE:
+                beaten[cell.series] = min(pair, beaten.get(cell.series, pair))
+    return {
+        series: f"{series} took {rounded(ratio)} times the least time that {limit} allows, so the "
+        "bounds are not those of this test: it did not run on this fabric, links have other rates, "
+        "or messages went another way, such as NVLink between servers or sums in switches (SHARP)."
+        for series, (ratio, limit) in beaten.items()
+    }
+
+
+def odd_sizes(test: NcclTest, series: str) -> Iterator[str]:
+    """Sizes that take longer than larger ones, and those from which on the bandwidth is lower."""
+    sizes = sorted({timed.bytes: timed for timed in test.sizes}.values(), key=lambda t: t.bytes)
+    rates = [timed.bytes / timed.seconds for timed in sizes]
+    for place, at in enumerate(sizes):
+        fell = place > 0 and rates[place] < _FALLEN * rates[place - 1]
+        larger = min(sizes[place + 1 :], key=lambda timed: timed.seconds, default=None)
+        longer = _WARM if place == 0 else 1 if fell else _LONGER
+        size = format_bytes(at.bytes)
+        if larger is not None and at.seconds > longer * larger.seconds:
+            yield (
+                f"{series}: {size} took {format_seconds(at.seconds)}, longer than "
+                f"{format_bytes(larger.bytes)} ({format_seconds(larger.seconds)}). No network does "
+                "that by itself: repeat this size, and look for what else ran at that time."
+            )
+        elif fell:
+            yield (
+                f"{series}: the bandwidth falls from {format_rate(rates[place - 1])} at "
+                f"{format_bytes(sizes[place - 1].bytes)} to {format_rate(rates[place])} at {size}. "
+                "Ports and cables carry both sizes alike: compare NCCL_PROTO and NCCL_ALGO, and "
+                "look for lost packets and full buffers."
+            )
+
+
 def slow_pairs(tests: Sequence[NcclTest]) -> list[str]:
     """What pairs of servers say of the slow among them, where a test measured each.
 
-    A server that all slow pairs share, and no other pair, is named: then it is its adapters, its
-    slots or its GPUs that are slow, and not the network. A pair's rate is that of its largest size.
+    Servers that are in slow pairs only, and without which none is slow, are named: then it is their
+    adapters, slots or GPUs that are slow, and not the network. That holds however many pairs are
+    slow, so each gap between rates is tried, the highest first. A pair's rate is that of its
+    largest size.
     """
     rate: dict[tuple[str, str], float] = {}
     for test in tests:
@@ -220,23 +290,41 @@ def slow_pairs(tests: Sequence[NcclTest]) -> list[str]:
             rate[first, second] = largest.bytes / largest.seconds
     if len(rate) < _FEWEST_PAIRS:
         return []
-    usual = median(rate.values())
-    slow = [pair for pair, each in rate.items() if each < _SLOW * usual]
+    levels = sorted(rate.values(), reverse=True)
+    gaps = [low for high, low in pairwise(levels) if low < _SLOW * high]
+    for most in gaps:
+        slow = [pair for pair, each in rate.items() if each <= most]
+        times = Counter(server for pair in slow for server in pair)
+        sound = {server for pair in rate if pair not in slow for server in pair}
+        bad = [server for server, n in times.items() if n > 1 and server not in sound]
+        if not bad or not all(set(bad) & set(pair) for pair in slow):
+            continue
+        advice = "adapters, slots and GPUs, not at the network. The slowest gets"
+        if len(bad) == 1:
+            return [
+                f"{bad[0]} is in each of the {counted(len(slow), 'slow pair')} and in no other: "
+                f"look at its {advice} {_loss(rate, slow)}."
+            ]
+        # One fast pair clears only its own servers, and most servers are not slow.
+        if len(slow) < len(rate) - 1 and 2 * len(bad) < len(sound | times.keys()):
+            return [
+                f"Each of the {counted(len(slow), 'slow pair')} has {' or '.join(bad)} in it, and "
+                f"no other pair has: look at their {advice} {_loss(rate, slow)}."
+            ]
+    slow = [pair for pair, each in rate.items() if each < _SLOW * median(levels)]
     if not slow:
+        slow = [pair for pair, each in rate.items() if gaps and each <= gaps[0]]
+    if not slow or len(slow) == len(rate) - 1 > 0:
         return []
-    times = Counter(server for pair in slow for server in pair)
-    others = {server for pair in rate if pair not in slow for server in pair}
-    shared = [server for server, n in times.items() if n == len(slow) and server not in others]
-    loss = f"{100 * min(rate[pair] for pair in slow) / usual:.0f} % of the median pair's rate"
     pairs = counted(len(slow), "slow pair")
-    if len(slow) > 1 and len(shared) == 1:
-        return [
-            f"{shared[0]} is in each of the {pairs} and in no other: look at its adapters, slots "
-            f"and GPUs, not at the network. The slowest gets {loss}."
-        ]
-    listed = ", ".join(" - ".join(pair) for pair in slow[:3])
+    names = ", ".join(" - ".join(pair) for pair in slow[:3])
     more = f" and {len(slow) - 3:,} more" if len(slow) > 3 else ""
     return [
-        f"{pairs[:1].upper()}{pairs[1:]} share no server of their own ({listed}{more}), so look at "
-        f"the network between them. The slowest gets {loss}."
+        f"{pairs[:1].upper()}{pairs[1:]} share no server of their own ({names}{more}), so look at "
+        f"the network between them. The slowest gets {_loss(rate, slow)}."
     ]
+
+
+def _loss(rate: dict[tuple[str, str], float], slow: Sequence[tuple[str, str]]) -> str:
+    usual = median(each for pair, each in rate.items() if pair not in slow)
+    return f"{100 * min(rate[pair] for pair in slow) / usual:.0f} % of what the others' median gets"

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,26 @@ _PROGRAMS = {
 }
 _PROGRAM = re.compile(rf"({'|'.join(_PROGRAMS)})(?:_perf)?(?:_mpi)?")
 _STARTS = re.compile(r"# (?:Collective test starting: (\S+)|nThread )")
-_RANK = re.compile(r"#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s+\d+")
-_HEADING = re.compile(r"#\s+size\s+count\s+type\s")
-_ROW = re.compile(r"\s*(\d+)\s+\d+\s+\w+\s+(\w+)\s+-?\w+\s+(.*)")
-# Before every line by mpirun --tag-output.
-_TAG = re.compile(r"\[\d+,\d+\]<std(?:out|err)>: ?")
+_RANK = re.compile(
+    r"#\s++Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
+)
+_HEADING = re.compile(r"#(?=\s[^#]*?\btype\s)(.*)")
+_SHAPES = {"size": r"\d++", "count": r"\d++", "type": r"[a-z]\w*+", "root": r"-?\d++"}
+_NAMED = ("size", "count", "type", "redop", "root")
+# What a terminal takes for colours and the like.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|.)")
+# Before a line may stand whatever a launcher, a scheduler or a log puts there: it tells the lines
+# of several tests apart, but for times of day.
+_CLOCKS = re.compile(
+    r"(?<![\w-])(?:\d[\d:/-]*[:/-]\d\d[\dT:.,Z+/-]*|\d{9,}|\d+\.\d+|(?:19|20)\d\d|\d+(?= \d*:))"
+    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +\d+"
+    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b"
+)
+_LONGEST_PREFIX = 400
+_FIGURE = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?|N/A")
+_MOST_DIGITS = 18
+# A bandwidth is printed with two digits behind the point.
+_ROUNDING = 0.005
 _LARGEST = 1 << 26
 _MOST_RANKS = 1 << 20
 
@@ -56,12 +72,14 @@ class NcclTest:
 
     Attributes:
         collective: such as ``all-reduce``; "" where the output does not say.
-        hosts: name of the host of every rank.
+        hosts: name of the host of every rank; none where the output lists no devices.
+        ranks: how many; 0 where the output does not say.
         sizes: in the order of the output.
     """
 
     collective: str
     hosts: tuple[str, ...]
+    ranks: int
     sizes: tuple[TimedSize, ...]
 
     @property
@@ -80,12 +98,66 @@ def read_nccl_tests(path: Path) -> list[NcclTest] | None:
     content = read_bounded(path, _LARGEST)
     if content.lstrip()[:1] == b"{":
         return _of_json(path, content)
-    text = content.decode("utf-8", "replace")
-    lines = [_TAG.sub("", line, count=1) for line in text.splitlines()]
-    if not any(_HEADING.match(line) for line in lines):
+    text = _ESCAPES.sub("", content.decode("utf-8", "replace"))
+    lines = list(enumerate(text.splitlines(), 1))
+    if not any(_heading(line) for _, line in lines):
         return None
-    tests = [test.whole(path) for test in _tests(path, lines)]
+    tests = [test.whole(path) for told in _apart(lines) for test in _tests(path, told)]
     return [test for test in tests if test.sizes]
+
+
+_Lines = list[tuple[int, str]]
+
+
+def _apart(lines: _Lines) -> list[_Lines]:
+    """The lines of each test, without what stands before them, where several are interleaved."""
+    apart: dict[str, _Lines] = {}
+    table, label, headed, timed = None, "", set[str](), set[str]()
+    for number, line in lines:
+        head = _heading(line)
+        match = head or _STARTS.search(line) or _RANK.search(line)
+        if head is not None:
+            table = _Table(head[1].split())
+        if match is None and table is not None and (match := table.row.search(line)):
+            timed.add(label := _label(line[: match.start()]))
+        elif match is not None:
+            label = _label(line[: match.start()])
+            headed |= {label} if head is not None else set()
+        # What is in no form may end a row of the test before.
+        apart.setdefault(label, []).append((number, line[match.start() if match else 0 :]))
+    # Line numbers and the like tell nothing apart.
+    return list(apart.values()) if timed <= headed else [sorted(chain(*apart.values()))]
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    """What names the columns of a table, sizes and times among them."""
+    match = _HEADING.search(line)
+    words = match[1].split() if match else []
+    return match if "size" in words and any(word.endswith("time") for word in words) else None
+
+
+def _label(prefix: str) -> str:
+    return " ".join(_CLOCKS.sub("", prefix[:_LONGEST_PREFIX]).split())
+
+
+class _Table:
+    """Where figures stand in a row, by its heading.
+
+    Attributes:
+        row: what a row begins with: all columns that are the same for every size but its own.
+        place: of every such column.
+        groups: places of a time and its two bandwidths, out of place first.
+        length: how many columns there are.
+    """
+
+    def __init__(self, columns: list[str]) -> None:
+        self.place = {name: at for at, name in enumerate(columns) if name in _NAMED}
+        leading = columns[: max(self.place.values()) + 1]
+        shapes = r"\s++".join(_SHAPES.get(name, r"\S++") for name in leading)
+        self.row = re.compile(rf"(?<![^\s:>\]|)]){shapes}")
+        times = [at for at, name in enumerate(columns) if name.endswith("time")]
+        self.groups = [range(at, at + 3) for at in times]
+        self.length = len(columns)
 
 
 @dataclass
@@ -96,6 +168,7 @@ class _Read:
     hosts: dict[int, str] = field(default_factory=dict)
     sizes: list[TimedSize] = field(default_factory=list)
     told: str = ""
+    ranks: int = 0
 
     def whole(self, path: Path) -> NcclTest:
         if self.sizes and sorted(self.hosts) != list(range(len(self.hosts))):
@@ -103,14 +176,13 @@ class _Read:
             raise InputError(str(path), 0, f"a line of rank {lacking}", "none")
         named = _PROGRAM.search(Path(self.program).name) or _PROGRAM.search(path.name)
         collective = self.told if named is None else _PROGRAMS[named[1]]
-        return NcclTest(
-            collective, tuple(self.hosts[rank] for rank in sorted(self.hosts)), tuple(self.sizes)
-        )
+        hosts = tuple(self.hosts[rank] for rank in sorted(self.hosts))
+        return NcclTest(collective, hosts, len(hosts) or self.ranks, tuple(self.sizes))
 
 
-def _tests(path: Path, lines: list[str]) -> Iterator[_Read]:
-    test = _Read("")
-    for number, line in enumerate(lines, 1):
+def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
+    test, table, cut = _Read(""), None, list[str]()
+    for number, line in lines:
         if (start := _STARTS.match(line)) is not None:
             # Newer versions name the program, then the number of threads.
             if test.sizes:
@@ -118,31 +190,94 @@ def _tests(path: Path, lines: list[str]) -> Iterator[_Read]:
                 test = _Read("")
             test.program = start[1] or test.program
         elif (rank := _RANK.match(line)) is not None:
-            if int(rank[1]) >= _MOST_RANKS:
-                raise InputError(str(path), number, f"a rank below {_MOST_RANKS:,}", rank[1])
+            if len(rank[1]) > 9 or int(rank[1]) >= _MOST_RANKS:
+                raise InputError(str(path), number, f"a rank below {_MOST_RANKS:,}", rank[1][:40])
             test.hosts[int(rank[1])] = rank[2]
-        elif not line.startswith("#") and (row := _ROW.match(line)) is not None:
-            _add_row(path, number, test, row)
+        elif (head := _heading(line)) is not None:
+            table = _Table(head[1].split())
+        elif table is not None and table.row.match(line):
+            words = line.split()[: table.length]
+            whole = _add_row(path, number, test, table, words)
+            # Other ranks may write between the two halves of a row.
+            cut = [] if whole else words[: max(table.place.values()) + 1]
+        elif table is not None and cut:
+            words = line.split()[len(cut) - table.length :]
+            if len(words) >= 3 and all(_FIGURE.fullmatch(word) for word in words):
+                _add_row(path, number, test, table, [*cut, *words])
+                cut = []
     yield test
 
 
-def _add_row(path: Path, number: int, test: _Read, row: re.Match[str]) -> None:
-    """The time of a row: out of place or, where only that was timed, in place."""
-    words = row[3].split()
-    try:
-        size, times = int(row[1]), [float(word) for word in words[:3]]
-    except ValueError:
-        expected = "a time in microseconds and two bandwidths"
-        raise InputError(str(path), number, expected, " ".join(words[:3])) from None
-    # Nothing is timed for sizes that leave a rank no element.
-    if len(times) < 3 or size == 0 or not 0 < times[0] < math.inf:
+def _add_row(path: Path, number: int, test: _Read, table: _Table, words: list[str]) -> bool:
+    """The time of a row: out of place or, where only that was timed, in place.
+
+    Returns:
+        Whether it has times: the job may have ended in its middle, or somebody wrote into it.
+    """
+    size, count, *_ = (words[table.place.get(name, table.place["size"])] for name in _NAMED[:2])
+    if max(len(size), len(count)) > _MOST_DIGITS:
+        raise InputError(str(path), number, "a size in bytes", f"{size[:20]}...")
+    for group in table.groups:
+        timed = [words[place] for place in group if place < len(words)]
+        figures = [_figure(word) for word in timed]
+        if len(timed) < 3 or figures.count(None) > 1:
+            return False
+        # Nothing is timed for sizes that leave a rank no element.
+        if int(size) == 0 or timed[0] == "N/A" or figures[0] == 0:
+            continue
+        if None in figures:
+            expected = "a time in microseconds and two bandwidths"
+            raise InputError(str(path), number, expected, " ".join(timed)[:60])
+        test.sizes.append(TimedSize(int(size), (figures[0] or 0.0) * 1e-6))
+        _tell(test, table, words, figures)
+        return True
+    return True
+
+
+def _figure(word: str) -> float | None:
+    """A number from 0; None for what is none, and 0 for what was not measured."""
+    if not _FIGURE.fullmatch(word):
+        return None
+    value = 0.0 if word == "N/A" else float(word)
+    return value if value < math.inf else None
+
+
+def _tell(test: _Read, table: _Table, words: list[str], figures: list[float | None]) -> None:
+    """What columns tell of the ranks, where none are listed, and of the collective.
+
+    Some collectives have as many times the count as there are ranks. Bus bandwidth is that of the
+    algorithm times 2 (n - 1) / n for an all-reduce of n ranks, times half of that for others.
+    """
+
+    def column(name: str) -> str:
+        return words[table.place[name]] if name in table.place else ""
+
+    _, rate, bus = (figure or 0.0 for figure in figures)
+    each = int(column("count") or 0) * _element(column("type"))
+    part = int(column("size")) / each if each else 1.0
+    if not test.hosts and part > 1 and part == round(part):
+        test.ranks = max(test.ranks, round(part))
+    if not rate or not bus:
         return
-    test.sizes.append(TimedSize(size, times[0] * 1e-6))
-    ranks = len(test.hosts)
-    if row[2] != "none" and ranks > 2 and times[1] > 0:
+    if not test.hosts and part == 1 and column("root") == "-1" and bus > rate:
+        near = [2 / (2 - (bus + sign) / (rate - sign)) for sign in (-_ROUNDING, _ROUNDING)]
+        if round(near[0]) == round(near[1]):
+            test.ranks = round(near[0])
+    ranks = len(test.hosts) or test.ranks
+    if column("redop") not in ("none", "") and ranks > 2:
         # Versions that do not name the program: bus over algorithm bandwidth tells.
-        factor = times[2] / times[1] * ranks / (ranks - 1)
+        factor = bus / rate * ranks / (ranks - 1)
         test.told = {1: "reduce-scatter", 2: "all-reduce"}.get(round(factor), "")
+
+
+def _element(name: str) -> int:
+    """Bytes of an element: ``float``, ``bfloat16``, ``fp8_e4m3``; 0 where nobody knows."""
+    bits = re.search(r"8|16|32|64", name)
+    return (
+        int(bits[0]) // 8
+        if bits
+        else {"char": 1, "half": 2, "int": 4, "float": 4, "double": 8}.get(name, 0)
+    )
 
 
 class _DeviceJson(msgspec.Struct):
@@ -178,6 +313,10 @@ def _of_json(path: Path, content: bytes) -> list[NcclTest] | None:
     for result in output.results:
         timed = result.out_of_place or result.in_place or {}
         microseconds = timed.get("time", timed.get("cpu_time"))
-        if result.size > 0 and isinstance(microseconds, float) and microseconds > 0:
-            test.sizes.append(TimedSize(result.size, microseconds * 1e-6))
+        if not isinstance(microseconds, int | float) or result.size <= 0 or microseconds <= 0:
+            continue
+        if not math.isfinite(microseconds) or result.size >= 10**_MOST_DIGITS:
+            got = f"{result.size} bytes in {microseconds} µs"
+            raise InputError(str(path), 0, "a size and a time in microseconds", got)
+        test.sizes.append(TimedSize(result.size, microseconds * 1e-6))
     return [test.whole(path)]

@@ -176,6 +176,8 @@ def _nearest(verdicts: Sequence[Verdict]) -> str:
         failed = [verdict for verdict in verdicts if verdict.evidence.failed]
         if len(failed) == len(verdicts):
             return "every cell failed, and nothing points to a limit"
+        if any(verdict.evidence.bounds for verdict in verdicts):
+            return "the measurement is faster than all bounds allow"
         return "no bound is known to compare the measurement with"
     ratio, bound = min(near, key=lambda pair: pair[0])
     return (
