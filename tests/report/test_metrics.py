@@ -67,7 +67,7 @@ def test_the_page_has_every_name_and_label(
         ["simulate", "fig1", "--route", "minhop"],
         ["fabric", "check", "fig1", "--route", "minhop"],
         ["jobs", "fig1", str(jobs), "--route", "minhop"],
-        ["watch", "fig1", "--counters", str(now), "--count", "1", "--interval", "1ms"],
+        ["watch", "fig1", "--counters", f"command:cat {now}", "--count", "1", "--interval", "1ms"],
     ):
         assert run([*command, "--prometheus", str(tmp_path / "it")]) in (0, 1)
         text += (tmp_path / "it").read_text()

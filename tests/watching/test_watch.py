@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -83,6 +84,84 @@ def test_a_cable_is_busy_by_what_it_carried_since(fig1: Fabric, tmp_path: Path) 
     told = [watched_document(seen).verdict for seen in states]
     assert 'switch "S0" port 5 -> switch "S4" port 1 is the busiest' in told[1]
     assert "95.0 % of its rate, for 20 s now" in told[1]
+
+
+def test_between_two_scrapes_the_last_figure_stands(fig1: Fabric, tmp_path: Path) -> None:
+    """A cable carries 0.95 of its rate; its counter is scraped every 60 s, and read every 10 s.
+
+    Another port is scraped 30 s later, with a tenth of that.
+    """
+    file = tmp_path / "now"
+
+    def renew(naps: int) -> None:
+        lines = []
+        for port, share, begin in ((5, 0.95, 1000), (6, 0.095, 1030)):
+            scraped = begin + (10 * naps - (begin - 1000)) // 60 * 60
+            metric = "infiniband_switch_port_transmit_data_bytes_total"
+            value = share * RATE * (scraped - 900)
+            lines.append(f'{metric}{{guid="0x200000000",port="{port}"}} {value} {scraped}000\n')
+        file.write_text("".join(lines))
+
+    renew(0)
+    states = _watched(fig1, file, renew, count=20)
+    hot, other = _channel(fig1, "S0", 5), _channel(fig1, "S0", 6)
+    assert [float(seen.busy[hot]) for seen in states if seen.time >= 1060] == pytest.approx(
+        [0.95] * sum(seen.time >= 1060 for seen in states)
+    )
+    told = [float(seen.busy[other]) for seen in states]
+    assert told == pytest.approx([0.095] * 20)
+    channels = [watched_document(seen).record.channels for seen in states if seen.time >= 1060]
+    ages = [{one.channel: one.age for one in state}[hot] for state in channels]
+    assert ages[:7] == [0, 10, 20, 30, 40, 50, 0]
+    last = next(seen for seen in states if seen.time == 1110)
+    assert (
+        "95.0 % of its rate, for 110 s now, as counted 50 s ago" in watched_document(last).verdict
+    )
+
+
+def test_a_file_that_nobody_has_renewed_says_nothing_new(fig1: Fabric, tmp_path: Path) -> None:
+    """It is written anew every 60 s, without times in it; nothing is sent in the third minute."""
+    file = tmp_path / "now"
+
+    def renew(naps: int) -> None:
+        if naps % 6 == 0:
+            _ports(file, up=0.95 * 60 * RATE * min(naps // 6, 2))
+            os.utime(file, (naps, naps))
+
+    renew(0)
+    states = _watched(fig1, file, renew, count=15)
+    busy = [float(seen.busy[_channel(fig1, "S0", 5)]) for seen in states]
+    assert states[0].time == 1060
+    assert busy == pytest.approx([0.95] * 12 + [0] * 3)
+
+
+def test_a_source_that_disappears_is_told_once_and_so_is_its_return(
+    fig1: Fabric, tmp_path: Path
+) -> None:
+    file = tmp_path / "now"
+
+    def renew(naps: int) -> None:
+        if naps == 3:
+            file.unlink()
+        if naps < 3 or naps > 5:
+            _ports(file, up=naps * RATE)
+
+    renew(0)
+    states = _watched(fig1, file, renew, count=8)
+    assert [len(seen.missed) for seen in states] == [0, 0, 1, 0, 0, 0, 0, 0]
+    assert [list(seen.returned) for seen in states] == [[]] * 5 + [[30]] + [[]] * 2
+    hot = _channel(fig1, "S0", 5)
+    assert [float(seen.busy[hot]) for seen in states] == pytest.approx([0.1] * 8)
+    assert "as counted 30 s ago" in watched_document(states[4]).verdict
+    assert "30 s" in watched_document(states[5]).remarks[0]
+
+
+def test_counters_that_nobody_ever_renews_are_told_of(fig1: Fabric, tmp_path: Path) -> None:
+    file = tmp_path / "now"
+    _ports(file, up=5)
+    (seen,) = _watched(fig1, file, lambda _: None, count=1)
+    assert seen.time == 1120
+    assert "no counter has been renewed" in watched_document(seen).verdict
 
 
 def _channel(fabric: Fabric, switch: str, port: int) -> int:

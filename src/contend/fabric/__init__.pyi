@@ -22,8 +22,10 @@ from .composition import size_of as size_of
 from .composition import structure as structure
 from .counters.counted_ports import Carried as Carried
 from .counters.counted_ports import Reading as Reading
+from .counters.counted_ports import Samples as Samples
 from .counters.counted_ports import carried as carried
 from .counters.counted_ports import carried_between as carried_between
+from .counters.port_counters import PortCount as PortCount
 from .counters.sources import CounterSource as CounterSource
 from .counters.sources import counter_source as counter_source
 from .cuts.rated_bisection import Bisection as Bisection

@@ -38,6 +38,7 @@ class WatchedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
     channel: Annotated[int, "its number."]
     name: Annotated[str, "both its ends with their ports."]
     sent_Bps: Annotated[float, "bytes per second."]
+    age: Annotated[float, "seconds since the counters were so."]
     busy: Annotated[
         float | None, "part of its time that they took; null where its rate is not known."
     ]
@@ -60,10 +61,16 @@ class WatchedJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str, "one-sentence verdict."]
     fabric: Annotated[FabricSize, "which."]
     time: Annotated[float, "seconds since 1970."]
-    seconds: Annotated[float | None, "between the last two readings."]
+    seconds: Annotated[
+        float | None,
+        "between the last two samples of a channel, the median; null where none has two.",
+    ]
     threshold: Annotated[float, "from this part of its time on a channel is told as busy."]
     predicted_by: Annotated[str, "what predicts: a pattern, or the running jobs."]
-    missed: Annotated[tuple[str, ...], "why readings in between failed."]
+    missed: Annotated[tuple[str, ...], "why sources could not be read, once for each loss."]
+    returned: Annotated[
+        tuple[float, ...], "seconds after which sources can be read again, once for each return."
+    ]
     channels: Annotated[list[WatchedChannelJson], "in the order of their numbers."]
 
 
@@ -88,7 +95,10 @@ def watched_document(seen: Watched, *, renewed: float = 0.0) -> Document:
         ),
         pictures={"network": lambda: report.fabric_figure(seen.fabric, *_load(seen)[:1])},
         explorable=lambda: _explored(seen),
-        remarks=[f"A reading failed: {why}" for why in seen.missed],
+        remarks=[
+            *(f"A reading failed, so the last figures stand: {why}" for why in seen.missed),
+            *(f"Readings succeed again after {format_seconds(s)}." for s in seen.returned),
+        ],
         renewed=renewed,
         metrics=_metrics(seen),
     )
@@ -110,6 +120,8 @@ def _metrics(seen: Watched) -> list[Metric]:
         busy = float(seen.busy[channel])
         meaning = "Part of its time that a channel carries something."
         found.append(Metric("contend_channel_busy_ratio", meaning, busy, of))
+        meaning = "Seconds since the counters of a channel were so."
+        found.append(Metric("contend_channel_age_seconds", meaning, _age(seen, channel), of))
         for kind, happened in seen.faults.items():
             meaning = f"What went wrong on a channel since watching began: {kind}."
             found.append(Metric(f"contend_channel_{kind}", meaning, float(happened[channel]), of))
@@ -130,7 +142,9 @@ def watched_verdict(seen: Watched) -> str:
 
 
 def _busy_words(seen: Watched) -> str:
-    first = _order(seen)[0]
+    if not (order := _order(seen)):
+        return "no counter has been renewed since the first reading"
+    first = order[0]
     rate, busy = _rate(seen, first), float(seen.busy[first])
     if not rate > 0:
         return "no cable between switches carries anything"
@@ -141,6 +155,8 @@ def _busy_words(seen: Watched) -> str:
         line += ", more than a link can carry: the counters are in another unit"
     if not np.isnan(seen.since[first]):
         line += f", for {format_seconds(seen.time - float(seen.since[first]))} now"
+    if (age := _age(seen, first)) >= 1:
+        line += f", as counted {format_seconds(age)} ago"
     if jobs := _crossing(seen, first):
         line += f"; job{'s' * (len(jobs) > 1)} {_some(jobs)} {verb(len(jobs), 'sends')} over it"
     hot = int(np.count_nonzero(~np.isnan(seen.since[: 2 * seen.fabric.cables])))
@@ -158,7 +174,13 @@ def _order(seen: Watched) -> list[int]:
 
 
 def _rate(seen: Watched, channel: int) -> float:
-    return float(seen.carried.sent[channel] / (seen.carried.seconds or np.nan))
+    assert seen.carried.apart is not None
+    return float(seen.carried.sent[channel] / seen.carried.apart[channel])
+
+
+def _age(seen: Watched, channel: int) -> float:
+    assert seen.carried.at is not None
+    return max(0.0, seen.time - float(seen.carried.at[channel]))
 
 
 def _crossing(seen: Watched, channel: int) -> list[str]:
@@ -173,13 +195,14 @@ def _some(names: Sequence[str]) -> str:
 def _busiest(seen: Watched) -> ResultTable:
     predicted = seen.predicted is not None
     jobs = seen.jobs is not None
-    numeric = ("busy", "rate", "busy for", "waited", *(("predicted",) if predicted else ()))
+    numeric = ("busy", "rate", "age", "busy for", "waited", *(("predicted",) if predicted else ()))
 
     def row(channel: int) -> tuple[str, ...]:
         since, waited = seen.since[channel], seen.carried.waited[channel]
         return (
             UNKNOWN if np.isnan(seen.busy[channel]) else percent(float(seen.busy[channel])),
             rate_words(_rate(seen, channel)),
+            format_seconds(_age(seen, channel)),
             "" if np.isnan(since) else format_seconds(seen.time - float(since)),
             UNKNOWN if np.isnan(waited) else f"{waited:,.0f}",
             *((percent(float(seen.predicted[channel])),) if seen.predicted is not None else ()),
@@ -260,6 +283,7 @@ def _channel_json(seen: Watched, channel: int) -> WatchedChannelJson:
         channel=channel,
         name=seen.fabric.channel_name(channel),
         sent_Bps=_rate(seen, channel),
+        age=_age(seen, channel),
         busy=known(seen.busy),
         since=known(seen.since),
         waited=known(seen.carried.waited),

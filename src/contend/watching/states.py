@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from contend.fabric import (
     Carried,
     CounterSource,
     Fabric,
+    PortCount,
     Reading,
+    Samples,
     carried_between,
     counter_source,
 )
@@ -24,6 +27,9 @@ from contend.placement import ListedJob, read_jobs
 from contend.shown import Shown
 from contend.units import rate_of
 from contend.watching.job_loads import JobLoads, job_loads
+
+# After so many readings there is a state, even if nobody has renewed the counters yet.
+_PATIENCE = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,7 @@ class Watched(Shown, told="watched_document"):
     Attributes:
         fabric: which.
         time: seconds since 1970 of the last reading.
-        carried: between the last two readings.
+        carried: by every channel between its last two samples.
         busy: part of the time that the bytes took at the link's rate, NaN where that is not known,
             shape [channels].
         since: seconds since 1970 from which on a channel has been as busy as `threshold`, NaN for
@@ -44,7 +50,8 @@ class Watched(Shown, told="watched_document"):
             where routes or jobs are not known.
         predicted_by: what predicts them: a pattern, or the running jobs.
         jobs: that run; None where nobody asked.
-        missed: why readings in between failed.
+        missed: why sources could not be read, once for each loss.
+        returned: seconds after which sources can be read again, once for each return.
     """
 
     fabric: Fabric
@@ -58,6 +65,7 @@ class Watched(Shown, told="watched_document"):
     predicted_by: str
     jobs: JobLoads | None
     missed: tuple[str, ...] = ()
+    returned: tuple[float, ...] = ()
 
 
 def watch(
@@ -74,6 +82,9 @@ def watch(
 ) -> Iterator[Watched]:
     """Reads counters again and again, and says what channels have carried in between.
 
+    A state follows every reading once a channel has two samples. What has no new sample keeps its
+    last figure, with its time.
+
     Args:
         fabric: whose counters; with routes, for what should cross its channels.
         counters: files or folders that somebody renews, ``command:PROGRAM ...``, or the address of
@@ -88,34 +99,45 @@ def watch(
 
     Raises:
         UsageError: the first reading tells nothing of the fabric, or the interval is not above 0.
-        InputError: the first reading is something else. A later one that fails is told with the
-            next.
+        InputError: the first reading is something else. A source that fails later is told.
     """
     if interval <= 0:
         raise UsageError(f"interval: expected a time above 0, got {interval:g} s")
-    sources = [counter_source(str(one)) for one in counters]
+    sources = [_Source(counter_source(str(one)), clock) for one in counters]
     predicted, loads = _predicted(fabric, jobs, pattern)
     due = clock()
-    first, at = _read(fabric, sources, clock)
-    last = first
-    if not last.between:
+    for source in sources:
+        source.read()
+    first = Reading(fabric, chain.from_iterable(source.counts for source in sources))
+    if not first.between:
         names = ", ".join(map(str, counters))
         raise UsageError(f"{names}: no counter is of a cable between switches of {fabric.name}")
+    samples = Samples(first)
     since = np.full(fabric.channels, np.nan)
     missed: list[str] = []
-    given = 0
+    returned: list[float] = []
+    given = readings = 0
     while count is None or given < count:
         # What took longer than the interval is not caught up with.
         due = max(due + interval, clock())
         sleep(max(0.0, due - clock()))
-        try:
-            now, then = _read(fabric, sources, clock)
-        except ContendError as error:
-            missed.append(str(error))
+        for source in sources:
+            try:
+                returned += source.read()
+            except ContendError as error:
+                # Once for each loss.
+                missed += [str(error)] if source.lost() else []
+        then = max(source.at for source in sources)
+        now = Reading(fabric, chain.from_iterable(source.counts for source in sources))
+        carried = samples.add(now)
+        readings += 1
+        if not len(carried.known) and readings < _PATIENCE:
             continue
-        carried = carried_between(last, now, _apart(last, now, then - at))
+        assert carried.apart is not None
+        assert carried.at is not None
         busy = _busy(fabric, carried)
-        since = np.where(busy >= threshold, np.where(np.isnan(since), at, since), np.nan)
+        began = carried.at - carried.apart
+        since = np.where(busy >= threshold, np.where(np.isnan(since), began, since), np.nan)
         yield Watched(
             fabric=fabric,
             time=then,
@@ -128,31 +150,53 @@ def watch(
             predicted_by=pattern if loads is None else "the running jobs",
             jobs=loads,
             missed=tuple(missed),
+            returned=tuple(returned),
         )
-        given, last, at, missed = given + 1, now, then, []
+        given, missed, returned = given + 1, [], []
 
 
-def _read(
-    fabric: Fabric, sources: Sequence[CounterSource], clock: Callable[[], float]
-) -> tuple[Reading, float]:
-    """The counters, and when they were so: in the middle of a reading, which may take seconds."""
-    begun = clock()
-    counts = [count for source in sources for count in source()]
-    return Reading(fabric, counts), (begun + clock()) / 2
+class _Source:
+    """A source with what it told last.
 
+    Attributes:
+        counts: all with a time: their own, or that of the middle of a reading, which may take
+            seconds.
+        at: seconds since 1970 of the last reading.
+    """
 
-def _apart(last: Reading, now: Reading, waited: float) -> float:
-    """Seconds between two readings: by their own times, or else by how long was waited."""
-    if last.time is not None and now.time is not None and now.time > last.time:
-        return now.time - last.time
-    return waited
+    def __init__(self, read: CounterSource, clock: Callable[[], float]) -> None:
+        self._read, self._clock = read, clock
+        self._told: list[PortCount] | None = None
+        self._lost_at: float | None = None
+        self.counts: list[PortCount] = []
+        self.at = 0.0
+
+    def read(self) -> list[float]:
+        """Reads it; for how long it could not be read before, if it could not."""
+        begun = self._clock()
+        try:
+            told = self._read()
+        finally:
+            self.at = (begun + self._clock()) / 2
+        if told is not self._told:
+            self._told = told
+            self.counts = [c if c.time is not None else replace(c, time=self.at) for c in told]
+        lost, self._lost_at = self._lost_at, None
+        return [] if lost is None else [self.at - lost]
+
+    def lost(self) -> bool:
+        """Whether it is lost since this reading."""
+        if self._lost_at is not None:
+            return False
+        self._lost_at = self.at
+        return True
 
 
 def _busy(fabric: Fabric, carried: Carried) -> NDArray[np.float64]:
     rates = np.array([rate_of(label) or np.nan for label in fabric.rates])
     hosts = rates[fabric.host_rate]
     rate = np.concatenate([np.repeat(rates[fabric.cable_rate], 2), hosts, hosts])
-    busy: NDArray[np.float64] = carried.sent / (rate * (carried.seconds or np.nan))
+    busy: NDArray[np.float64] = carried.sent / (rate * carried.apart)
     return busy
 
 

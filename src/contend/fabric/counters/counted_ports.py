@@ -46,6 +46,9 @@ class Carried:
         compared: how many channels have two counters: from two sources, or from the ports at both
             ends.
         fourfold: how many of these differ by a factor of four, as where words pass for bytes.
+        apart: seconds between the two samples of a channel, NaN where it has none, shape
+            [channels]; None where `seconds` is that of all.
+        at: seconds since 1970 of the later of them, likewise.
         faults: how often what went wrong, by `FAULTS`: packets dropped before a channel, errors at
             its end, and the link down, NaN where no counter tells, shape [channels].
     """
@@ -62,6 +65,8 @@ class Carried:
     compared: int
     fourfold: int
     faults: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    apart: NDArray[np.float64] | None = None
+    at: NDArray[np.float64] | None = None
 
     @property
     def known(self) -> NDArray[np.int64]:
@@ -115,6 +120,11 @@ def carried_between(first: Reading | None, last: Reading, seconds: float | None 
         if seconds is None and last.time is not None and first.time is not None:
             passed = last.time - first.time
             seconds = passed if passed > 0 else None
+    return replace(_carried(last, columns, cleared), seconds=seconds, faults=faults)
+
+
+def _carried(last: Reading, columns: _Columns, cleared: int) -> Carried:
+    fabric = last.fabric
     sent, waited, ratios = _merged(fabric, columns)
     fourfold = np.abs(ratios / 4 - 1) < _ALIKE
     kinds = [kind for kind in UNITS if {("sent", kind), ("received", kind)} & columns.keys()]
@@ -122,7 +132,7 @@ def carried_between(first: Reading | None, last: Reading, seconds: float | None 
         fabric=fabric,
         sent=sent,
         waited=waited,
-        seconds=seconds,
+        seconds=None,
         ports=last.ports,
         unknown=last.unknown,
         cleared=cleared,
@@ -130,11 +140,56 @@ def carried_between(first: Reading | None, last: Reading, seconds: float | None 
         units={kind: UNITS[kind] for kind in kinds},
         compared=len(ratios),
         fourfold=int(np.count_nonzero(fourfold)),
-        faults=faults,
     )
 
 
 _Columns = dict[tuple[str, str], NDArray[np.float64]]
+
+
+class Samples:
+    """The last two samples of every port, which are of different times.
+
+    What has no new sample keeps what the last two told.
+    """
+
+    def __init__(self, first: Reading) -> None:
+        """Begins with the first reading, all of whose counters have times."""
+        self._columns, self._times = dict(first.columns), dict(first.times)
+        self._grown: _Columns = {}
+        self._apart: _Columns = {}
+
+    def add(self, now: Reading) -> Carried:
+        """What channels carried between their last two samples, those of `now` included."""
+        fabric = now.fabric
+        none = np.full(fabric.channels, np.nan)
+        new: _Columns = {}
+        for key, column in now.columns.items():
+            before = self._times.get(key, none)
+            later = np.isnan(before) | (now.times[key] > before)
+            new[key] = np.where(later, column, np.nan)
+        grown, cleared = _between(fabric, self._columns, new)
+        for key, column in new.items():
+            fresh = ~np.isnan(column)
+            apart = now.times[key] - self._times.get(key, none)
+            for held, values in (
+                (self._grown, grown.get(key, none)),
+                (self._apart, apart),
+                (self._columns, column),
+                (self._times, now.times[key]),
+            ):
+                held[key] = np.where(fresh, values, held.get(key, none))
+        told = {key: ~np.isnan(column) for key, column in self._grown.items()}
+        apart, at = (
+            _merged(fabric, {key: np.where(told[key], held[key], np.nan) for key in told})[0]
+            for held in (self._apart, self._times)
+        )
+        known = apart[~np.isnan(apart)]
+        return replace(
+            _carried(now, self._grown, cleared),
+            seconds=float(np.median(known)) if len(known) else None,
+            apart=apart,
+            at=at,
+        )
 
 
 def _between(fabric: Fabric, first: _Columns, last: _Columns) -> tuple[_Columns, int]:
@@ -226,13 +281,15 @@ class Reading:
         told: names of their counters.
         data: whether any of these tells what a channel carries.
         full: ports with counters that are at their 32-bit limit.
-        time: the latest that counters are of; None where none says it.
+        times: seconds since 1970 of every figure in `columns`, NaN where nobody says it.
+        time: the latest of them; None where there is none.
     """
 
     def __init__(self, fabric: Fabric, counts: Iterable[PortCount]) -> None:
         self.fabric = fabric
         self._channels = _ports(fabric)
         self.columns: _Columns = {}
+        self.times: _Columns = {}
         self.faults: dict[str, NDArray[np.float64]] = {}
         ports, unknown, between = set(), set(), set()
         told: set[str] = set()
@@ -256,7 +313,10 @@ class Reading:
                     if column is None:
                         column = np.full(fabric.channels, np.nan)
                         self.columns[meaning, count.kind] = column
+                        self.times[meaning, count.kind] = column.copy()
                     column[channel] = value
+                    if count.time is not None:
+                        self.times[meaning, count.kind][channel] = count.time
             for name in FAULTS:
                 happened = [n for (meaning, _), n in count.faults.items() if meaning == name]
                 if happened:
@@ -337,7 +397,7 @@ def read_all(paths: Iterable[str | Path]) -> list[PortCount]:
     """The counters of all files; of several of a kind that name a port alike, the last ones."""
     counts: dict[Any, PortCount] = {}
     for path in paths:
-        for file in _files(path):
+        for file in files_in(path):
             name = Path(file).name
             for count in read_counters(open_chunks(file), source_name(file), _stem(name)):
                 known = counts.get((count.key, count.kind))
@@ -362,7 +422,8 @@ def _stem(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _files(path: str | Path) -> list[str]:
+def files_in(path: str | Path) -> list[str]:
+    """A file itself, or those of a folder."""
     if str(path) == "-" or not Path(path).is_dir():
         return [str(path)]
     files = sorted(

@@ -15,12 +15,12 @@ from urllib.request import urlopen
 import msgspec
 
 from contend.errors import InputError, UsageError
-from contend.fabric.counters.counted_ports import read_all
+from contend.fabric.counters.counted_ports import files_in, read_all
 from contend.fabric.counters.port_counters import PortCount, read_counters
 from contend.process import run_process
 
 CounterSource: TypeAlias = Callable[[], list[PortCount]]
-"""Reads all counters as they are now."""
+"""Reads all counters as they are now; the same list again where nobody has renewed them."""
 
 _COMMAND = "command:"
 _ADDRESSES = ("http://", "https://")
@@ -51,7 +51,31 @@ def counter_source(text: str) -> CounterSource:
         return lambda: _by_command(text, words)
     if text.startswith(_ADDRESSES):
         return lambda: read_counters(_by_prometheus(text), text)
-    return lambda: read_all([text])
+    return _Files(text)
+
+
+class _Files:
+    """Files that somebody renews, or not: that they are told by when they were written."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._written: list[tuple[int, ...]] | None = None
+        self._counts: list[PortCount] = []
+
+    def __call__(self) -> list[PortCount]:
+        counts = read_all([self._text])
+        written = None
+        if self._text != "-":
+            stats = [os.stat(file) for file in files_in(self._text)]
+            written = [(stat.st_mtime_ns, stat.st_ino, stat.st_size) for stat in stats]
+        # Clocks of file systems tick slowly, so what differs is new too.
+        if written is None or written != self._written or not _alike(counts, self._counts):
+            self._written, self._counts = written, counts
+        return self._counts
+
+
+def _alike(one: list[PortCount], other: list[PortCount]) -> bool:
+    return one == other and [count.faults for count in one] == [count.faults for count in other]
 
 
 def _by_command(text: str, words: Sequence[str]) -> list[PortCount]:
