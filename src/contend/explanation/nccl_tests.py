@@ -33,7 +33,13 @@ _RANK = re.compile(
     r"#\s++Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
 )
 _HEADING = re.compile(r"#(?=\s[^#]*?\btype\s)(.*)")
-_SHAPES = {"size": r"\d++", "count": r"\d++", "type": r"[a-z]\w*+", "root": r"-?\d++"}
+# Other ranks may write right behind the root, where nccl-tests pause.
+_SHAPES = {
+    "size": r"\d++(?!\S)",
+    "count": r"\d++(?!\S)",
+    "type": r"[a-z]\w*+(?!\S)",
+    "root": r"-?\d++",
+}
 _NAMED = ("size", "count", "type", "redop", "root")
 # What a terminal takes for colours and the like.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|.)")
