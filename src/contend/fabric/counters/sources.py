@@ -59,7 +59,7 @@ class _Files:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._written: list[tuple[int, ...]] | None = None
+        self._written: list[tuple[int, int, int]] | None = None
         self._counts: list[PortCount] = []
 
     def __call__(self) -> list[PortCount]:
