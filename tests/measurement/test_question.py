@@ -9,7 +9,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.measurement import (
-    STANDARD,
+    OF_ALL_PROBES,
     Conditions,
     RealHosts,
     Shape,
@@ -67,6 +67,39 @@ def test_options_become_a_command_line() -> None:
         make_workload("bisection", {})
 
 
+@pytest.mark.parametrize("probe", ["alltoall", "pingpong", "bisect", "hotspot"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("64kB", "64000"),
+        ("64KiB,1k", "65536,1024"),
+        ("1.5MiB", "1572864"),
+        ("1:4", "1,2,4"),
+        ("1 MB", "1000000"),
+    ],
+)
+def test_every_probe_is_told_plain_numbers_of_bytes(probe: str, text: str, told: str) -> None:
+    """kB is 1000 and K is 1024, whichever probe is asked."""
+    assert f"--bytes={told}" in make_workload(probe, {"bytes": text}).arguments
+
+
+@pytest.mark.parametrize(
+    ("probe", "option", "text", "word"),
+    [
+        ("sort", "length", "2:8", "--m=2,4,8"),
+        ("sort", "vectors", "1-3", "--n=1,2,3"),
+        ("alltoall", "in_flight", "1:4", "--in-flight=1,2,4"),
+        ("hotspot", "load_bytes", "1.5MiB", "--load-bytes=1572864"),
+    ],
+)
+def test_ranges_are_plain_numbers_before_a_probe_is_started(
+    probe: str, option: str, text: str, word: str
+) -> None:
+    assert word in make_workload(probe, {option: text}).arguments
+    with pytest.raises(UsageError, match="expected"):
+        make_workload(probe, {option: "some"})
+
+
 def test_conditions_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UsageError, match="budget above 0 s"):
         Conditions(ranks=(2,), budget=0)
@@ -88,11 +121,13 @@ def test_a_probe_is_told_all_that_decides_its_memory() -> None:
         for constant, value in constants:
             sources = sources.replace(f"std::to_string({constant})", f'"{value}"')
             sources = sources.replace(constant, value)
-        for name, word in STANDARD[probe].items():
-            name = {"vectors": "n", "length": "m"}.get(name, name)
-            own = re.search(rf'\{{"{name.replace("_", "-")}",\s*Kind::\w+,\s*"([^"]*)"', sources)
+        for told in make_workload(probe, dict.fromkeys(OF_ALL_PROBES)).arguments:
+            name, _, word = told.removeprefix("--").partition("=")
+            if name.replace("-", "_") in OF_ALL_PROBES:
+                continue
+            own = re.search(rf'\{{"{name}",\s*Kind::\w+,\s*((?:"[^"]*"\s*)+)', sources)
             assert own is not None, name
-            assert own[1] == word, name
+            assert "".join(re.findall(r'"([^"]*)"', own[1])) == word, name
 
 
 def test_every_condition_is_part_of_the_question() -> None:

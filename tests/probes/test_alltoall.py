@@ -113,7 +113,7 @@ def test_phases_of_a_file_are_followed(
     path = tmp_path / "phases.txt"
     phases_by_routes(load("xgft:2;4,4;1,1", route="dmodk"), range(ranks)).write(path)
     options: dict[str, Sequence[object]] = {"algorithm": _ROUTED, "phases": [path]}
-    options |= {"bytes": [0, 1, 4099, "256K"], "counts": ["even", "uneven"]}
+    options |= {"bytes": [0, 1, 4099, 1 << 18], "counts": ["even", "uneven"]}
     if any_mpi.name != "openmpi" and ranks > 7:
         # Where ranks share processors these need up to a tenth of a second for each phase.
         options["bytes"] = [4099]
@@ -160,7 +160,7 @@ def test_a_schedule_by_routes_needs_phases(
 
 def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -> None:
     # No library sends 1 MiB before the receiver is ready: a cycle of waiting ranks would stay one.
-    options: dict[str, Sequence[object]] = {"bytes": ["1M"], "counts": ["even", "uneven"]}
+    options: dict[str, Sequence[object]] = {"bytes": [1 << 20], "counts": ["even", "uneven"]}
     options |= {"ranks_per_node": [1, 2, 3], "batch": [1], "in_flight": [1]}
     ended = check(any_mpi, alltoall, 4, **options)
     assert all_right(ended, 4, cells(4, **options)), ended

@@ -56,7 +56,7 @@ def test_bad_patterns_are_named_by_line(
 def test_rivals_send_until_the_victim_is_done(openmpi: Mpi, tmp_path: Path) -> None:
     path = tmp_path / "hotspot.samples"
     pairs = ["--victim", "0:1", "--rivals", "2:3,4:5", "--rivals-active", "0,1,2"]
-    load = ["--load-bytes", "64K", "--lead", "0.001", "--operations", "3", "--window", "4"]
+    load = ["--load-bytes", "65536", "--lead", "0.001", "--operations", "3", "--window", "4"]
     ended = openmpi.run(
         6, probe(openmpi, "hotspot"), *pairs, *load, "--bytes", "0,999", *_FOUR, "--output", path
     )

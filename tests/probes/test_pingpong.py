@@ -75,7 +75,7 @@ def test_window_is_narrowed_to_what_memory_is_meant_for_it(
     any_mpi: Mpi, pingpong: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "wide.samples"
-    arguments = ["--algorithm", "stream", "--bytes", "64,128M", "--window", "7"]
+    arguments = ["--algorithm", "stream", "--bytes", f"64,{128 << 20}", "--window", "7"]
     # No time: the cells are only named.
     ended = any_mpi.run(2, pingpong, *arguments, "--seed", 0, "--budget", 1e-9, "--output", path)
     assert ended.status == 0
@@ -84,7 +84,7 @@ def test_window_is_narrowed_to_what_memory_is_meant_for_it(
 
 
 def test_table_says_what_times_mean(any_mpi: Mpi, pingpong: Path) -> None:
-    arguments = ["--algorithm", "pingpong,bounce,stream", "--bytes", "1K", *_FEW]
+    arguments = ["--algorithm", "pingpong,bounce,stream", "--bytes", "1024", *_FEW]
     ended = any_mpi.run(2, pingpong, *arguments)
     assert ended.status == 0
     _, one, bounced, other = ended.output.splitlines()

@@ -117,7 +117,7 @@ def test_table_without_a_file(openmpi: Mpi, trial: Path) -> None:
 
 def test_cells_from_a_file(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
     cells = tmp_path / "cells"
-    cells.write_text("good 4K\n\n # nothing\nunsupported 1 # and why\n2\n", encoding="utf-8")
+    cells.write_text("good 4096\n\n # nothing\nunsupported 1 # and why\n2\n", encoding="utf-8")
     path = tmp_path / "cells.samples"
     ended = openmpi.run(2, trial, "--cells", cells, "--output", path, "--repetitions", "6:6")
     assert ended.status == 0

@@ -52,15 +52,15 @@ def alltoall_memory(options: Mapping[str, str]) -> Memory:
 
 def sort_memory(options: Mapping[str, str]) -> Memory:
     """The arrays before and after; see `MemoryPrediction`."""
-    vectors = max(_whole_numbers(options, "vectors"))
-    bytes_of_vector = BYTES_OF_DOUBLE * max(_whole_numbers(options, "length"))
+    vectors = max(numbers_of(options, "vectors"))
+    bytes_of_vector = BYTES_OF_DOUBLE * max(numbers_of(options, "length"))
     return lambda ranks, here: ARRAYS * here * -(-vectors // ranks) * bytes_of_vector
 
 
 def pingpong_memory(options: Mapping[str, str]) -> Memory:
     """A message each way, or a window of them, but for large ones at most 256 MiB."""
     largest = _largest(options)
-    window = max(_whole_numbers(options, "window"))
+    window = max(numbers_of(options, "window"))
     held = max(largest, min(window * largest, _MOST_IN_FLIGHT))
     return lambda _, here: 2 * here * held
 
@@ -73,24 +73,26 @@ def bisect_memory(options: Mapping[str, str]) -> Memory:
 
 def hotspot_memory(options: Mapping[str, str]) -> Memory:
     """Two of a rival's messages, or a window of the victim's and one more."""
-    load = max(_sizes(options, "load_bytes"))
+    load = max(sizes_of(options, "load_bytes"))
     largest = _largest(options)
-    window = max(_whole_numbers(options, "window"))
+    window = max(numbers_of(options, "window"))
     return lambda _, here: here * max(2 * load, (window + 1) * largest)
 
 
 def _largest(options: Mapping[str, str]) -> int:
-    return max(_sizes(options, "bytes"))
+    return max(sizes_of(options, "bytes"))
 
 
-def _sizes(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+def sizes_of(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+    """Bytes that an option names."""
     try:
         return parse_sizes(options[name])
     except UsageError as error:
         raise UsageError(Argument(name), f": {error}") from None
 
 
-def _whole_numbers(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+def numbers_of(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+    """Whole numbers that an option names."""
     try:
         return parse_numbers(options[name], least=0)
     except UsageError as error:

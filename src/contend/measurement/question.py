@@ -15,7 +15,9 @@ from contend.measurement.memory import (
     alltoall_memory,
     bisect_memory,
     hotspot_memory,
+    numbers_of,
     pingpong_memory,
+    sizes_of,
     sort_memory,
 )
 from contend.measurement.standard import DEFAULT_BUDGET, OF_ALL_PROBES, STANDARD
@@ -32,6 +34,13 @@ OptionValue = str | int | float | bool | None | Sequence[str | int | float]
 
 # What a probe's own program calls its options.
 _OF_PROGRAMS = {"vectors": "n", "length": "m"}
+_SIZES = frozenset({"bytes", "load_bytes", "sample_bytes"})
+_NUMBERS = frozenset(
+    {
+        *("vectors", "length", "batch", "in_flight", "radix", "ranks_per_node", "rivals_active"),
+        *("inner", "window", "packets", "operations"),
+    }
+)
 
 _MEMORY: Mapping[str, Callable[[Mapping[str, str]], Memory]] = {
     "alltoall": alltoall_memory,
@@ -59,11 +68,19 @@ class Workload:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The options on a command line."""
+        """The options on the probe's command line, with sizes and ranges as plain numbers.
+
+        Raises:
+            UsageError: a size or a number is none.
+        """
+        words = dict(self.options)
+        for names, read in ((_SIZES, sizes_of), (_NUMBERS, numbers_of)):
+            for name in names & words.keys():
+                words[name] = ",".join(map(str, read(self.options, name)))
         # In one word, so that a value may begin with a dash.
         return tuple(
             f"--{_OF_PROGRAMS.get(name, name).replace('_', '-')}{'=' if word else ''}{word}"
-            for name, word in self.options.items()
+            for name, word in words.items()
         )
 
     @property
@@ -96,8 +113,9 @@ def make_workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
     given = {name: word for name, value in options.items() if (word := _word(value)) is not None}
     words = {name: given.get(name, word) for name, word in usual.items()}
     workload = Workload(probe, {name: word for name, word in words.items() if word is not None})
-    # Sizes that are none are told here and not by the probe.
+    # Sizes and numbers that are none are told here and not by the probe.
     workload.memory(1, 1)
+    _ = workload.arguments
     return workload
 
 

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
                  "What goes wrong.",
                  {"good", "truth", "alone", "unsupported", "memory", "wrong", "wrong-later",
                   "killed", "forgetful"}},
-                {"bytes", Kind::sizes, "8", "Means nothing."}};
+                {"bytes", Kind::integers, "8", "Means nothing."}};
   probe.make = [](const Cell& cell, const Context&, MPI_Comm comm) {
     return std::make_unique<Trial>(cell, comm);
   };

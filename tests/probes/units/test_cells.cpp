@@ -9,7 +9,7 @@ using namespace contend::probe;
 namespace {
 
 const std::vector<Option> kAxes = {{"algorithm", Kind::words, "a", "", {"a", "b"}},
-                                   {"bytes", Kind::sizes, "1,2", ""}};
+                                   {"bytes", Kind::integers, "1,2", ""}};
 
 std::vector<std::string> names(const std::vector<Cell>& cells) {
   std::vector<std::string> all;
@@ -38,8 +38,16 @@ TEST_CASE("cells are every combination, the last axis fastest") {
 
 TEST_CASE("a line that leaves out the first axes takes them from their options") {
   const Arguments arguments(kAxes, {"--algorithm=all"});
-  CHECK(names(parse_cells("4K\nb 1:2\n", "f", kAxes, arguments)) ==
+  CHECK(names(parse_cells("4096\nb 1,2\n", "f", kAxes, arguments)) ==
         std::vector<std::string>{"a 4096", "b 4096", "b 1", "b 2"});
+}
+
+TEST_CASE("sizes are plain numbers that 63 bits hold") {
+  CHECK(parse_integer("9223372036854775807", 0) == INT64_MAX);
+  for (const char* wrong : {"", "4K", "1:8", " 1", "1.5", "0x10", "-1", "9223372036854775808"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(static_cast<void>(parse_integer(wrong, 0)), BadInput);
+  }
 }
 
 TEST_CASE("faults name their line") {
@@ -68,7 +76,7 @@ TEST_CASE("cells that a file names are left out") {
 }
 
 TEST_CASE("the seed alone decides the order, and 0 keeps it") {
-  const Arguments arguments(kAxes, {"--bytes", "1:1M"});
+  const Arguments arguments(kAxes, {"--bytes", "1,2,4,8,16,32,64"});
   const std::vector<Cell> cells = cross_product(kAxes, arguments);
   std::vector<Cell> first = cells;
   std::vector<Cell> second = cells;

@@ -136,7 +136,10 @@ constexpr const char* kBehindBarrier = "barrier";
 std::vector<Option> axes() {
   return {
       {"algorithm", Kind::words, "all", "The schedules to measure.", names()},
-      {"bytes", Kind::sizes, "1:1M", "Bytes that each rank sends to each rank."},
+      {"bytes", Kind::integers,
+       "1,2,4,8,16,32,64,128,256,512,1024,2048,"
+       "4096,8192,16384,32768,65536,131072,262144,524288,1048576",
+       "Bytes that each rank sends to each rank."},
   };
 }
 

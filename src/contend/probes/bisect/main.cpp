@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
       "is a pattern: for each rank, the rank that it sends to, or - if it sends nothing.";
   probe.example = "--patterns pairs.txt --bytes 1M --packets 10 --repetitions 100 --precision 0";
   probe.axes = {
-      {"bytes", Kind::sizes, "1M", "Bytes of a packet."},
+      {"bytes", Kind::integers, "1048576", "Bytes of a packet."},
       {"packets", Kind::integers, "100", "Packets in each message."},
   };
   probe.options = {

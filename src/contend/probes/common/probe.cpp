@@ -134,10 +134,6 @@ const char* placeholder(Kind kind) {
       return " N,...";
     case Kind::number:
       return " X";
-    case Kind::size:
-      return " SIZE";
-    case Kind::sizes:
-      return " SIZE,...|FIRST:LAST";
   }
   return "";
 }

@@ -47,7 +47,7 @@ std::vector<Pair> parse_pairs(const std::string& option, const std::string& text
 /// The cell with the window and the operations that send no more in a sample than is asked for: of
 /// long messages a few tell as much, and on a slow network they take their time.
 Cell limited(Cell cell, const Arguments& arguments) {
-  const std::int64_t most = arguments.size("sample-bytes");
+  const std::int64_t most = arguments.integer("sample-bytes");
   const std::int64_t bytes = std::max<std::int64_t>(cell.integer("bytes"), 1);
   std::int64_t window = cell.text("algorithm") == "stream" ? arguments.integer("window") : 1;
   std::int64_t operations = arguments.integer("operations");
@@ -83,12 +83,12 @@ std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int rank
   if (arguments.integer("operations") < 1 || arguments.integer("window") < 1) {
     throw BadInput("--operations and --window: expected at least 1");
   }
-  for (const std::int64_t bytes : {cell.integer("bytes"), arguments.size("load-bytes")}) {
+  for (const std::int64_t bytes : {cell.integer("bytes"), arguments.integer("load-bytes")}) {
     if (bytes < 0 || bytes > std::numeric_limits<int>::max()) {
       throw BadInput("--bytes and --load-bytes: expected at most 2147483647");
     }
   }
-  if (arguments.size("load-bytes") < 1) {
+  if (arguments.integer("load-bytes") < 1) {
     throw BadInput("--load-bytes: expected at least 1");
   }
   return {limited(cell, arguments)};
@@ -102,7 +102,7 @@ std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Co
   const bool streams = cell.text("algorithm") == "stream";
   const Hotspot::Settings settings{streams ? Measured::stream : Measured::round_trip,
                                    cell.integer("bytes"),
-                                   arguments.size("load-bytes"),
+                                   arguments.integer("load-bytes"),
                                    arguments.number("lead"),
                                    cell.integer("operations"),
                                    cell.integer("window")};
@@ -128,16 +128,19 @@ int main(int argc, char** argv) {
        "What the victim does: send a message there and back, or --window messages one way.",
        {"round-trip", "stream"}},
       {"rivals-active", Kind::integers, "0,1", "Number of rival pairs that send meanwhile."},
-      {"bytes", Kind::sizes, "1:1M", "Bytes of the victim's message."},
+      {"bytes", Kind::integers,
+       "1,2,4,8,16,32,64,128,256,512,1024,2048,"
+       "4096,8192,16384,32768,65536,131072,262144,524288,1048576",
+       "Bytes of the victim's message."},
   };
   probe.options = {
       {"victim", Kind::word, "", "The measured pair: FROM:TO."},
       {"rivals", Kind::word, "", "The pairs that load the network: FROM:TO,FROM:TO,..."},
-      {"load-bytes", Kind::size, "8M", "Bytes of a rival's messages."},
+      {"load-bytes", Kind::integer, "8388608", "Bytes of a rival's messages."},
       {"lead", Kind::number, "0.02", "Seconds that the rivals send before the victim begins."},
       {"operations", Kind::integer, "10", "The victim's operations in a sample; each is timed."},
       {"window", Kind::integer, "16", "Messages in flight at a time in a stream."},
-      {"sample-bytes", Kind::size, "0",
+      {"sample-bytes", Kind::integer, "0",
        "Limit on the bytes that the victim sends in a sample, kept by fewer operations and smaller "
        "windows; 0 sets no limit."},
   };

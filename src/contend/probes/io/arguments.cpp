@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -13,26 +12,6 @@
 #include "common/ranks.hpp"
 
 namespace contend::probe {
-
-namespace {
-
-constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
-
-// How many bits a unit shifts by; -1 when it is none.
-int shift_of(std::string unit) {
-  for (char& letter : unit) {
-    letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  }
-  if (unit.empty() || unit == "B") {
-    return 0;
-  }
-  const std::size_t place = std::string("KMGT").find(unit.front());
-  const std::string rest = unit.substr(1);
-  const bool known = rest.empty() || rest == "B" || rest == "IB";
-  return place == std::string::npos || !known ? -1 : 10 * (static_cast<int>(place) + 1);
-}
-
-}  // namespace
 
 std::vector<std::string> split_text(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
@@ -69,48 +48,6 @@ double parse_number(const std::string& text, bool zero_allowed) {
                    " 0, got '" + text + "'");
   }
   return value;
-}
-
-std::int64_t parse_size(const std::string& text) {
-  const std::string problem = "expected a size such as 512, 4K or 1M, got '" + text + "'";
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0) {
-    throw BadInput(problem);
-  }
-  errno = 0;
-  char* end = nullptr;
-  const long long digits = std::strtoll(text.c_str(), &end, 10);
-  const int shift = shift_of(end);
-  if (shift < 0) {
-    throw BadInput(problem);
-  }
-  if (errno != 0 || digits > (kLargestSize >> shift)) {
-    throw BadInput("'" + text + "' is more bytes than 64 bits can count");
-  }
-  return static_cast<std::int64_t>(digits) << shift;
-}
-
-std::vector<std::int64_t> parse_sizes(const std::string& text) {
-  std::vector<std::int64_t> sizes;
-  for (const std::string& part : split_text(text, ',')) {
-    const std::size_t colon = part.find(':');
-    if (colon == std::string::npos) {
-      sizes.push_back(parse_size(part));
-      continue;
-    }
-    const std::int64_t first = parse_size(part.substr(0, colon));
-    const std::int64_t last = parse_size(part.substr(colon + 1));
-    if (first < 1 || last < first) {
-      throw BadInput("expected a range that doubles from at least 1, such as 1:1M, got '" + part +
-                     "'");
-    }
-    for (std::int64_t size = first; size <= last; size *= 2) {
-      sizes.push_back(size);
-      if (size > kLargestSize / 2) {
-        break;
-      }
-    }
-  }
-  return sizes;
 }
 
 namespace {
@@ -213,12 +150,8 @@ void Arguments::take(const Option& option, const std::string& value) {
       case Kind::number:
         static_cast<void>(parse_number(value, true));
         break;
-      case Kind::size:
-        static_cast<void>(parse_size(value));
-        break;
       case Kind::words:
       case Kind::integers:
-      case Kind::sizes:
         static_cast<void>(parse_labels(option, value));
         break;
     }
@@ -243,8 +176,6 @@ std::int64_t Arguments::integer(const std::string& name) const {
   return parse_integer(text(name), 0);
 }
 
-std::int64_t Arguments::size(const std::string& name) const { return parse_size(text(name)); }
-
 double Arguments::number(const std::string& name) const { return parse_number(text(name), true); }
 
 std::vector<Label> Arguments::labels(const std::string& name) const {
@@ -253,12 +184,6 @@ std::vector<Label> Arguments::labels(const std::string& name) const {
 
 std::vector<Label> parse_labels(const Option& option, const std::string& text) {
   std::vector<Label> labels;
-  if (option.kind == Kind::size || option.kind == Kind::sizes) {
-    for (const std::int64_t size : parse_sizes(text)) {
-      labels.emplace_back(size);
-    }
-    return labels;
-  }
   if (option.kind == Kind::words && text == "all" && !option.choices.empty()) {
     labels.assign(option.choices.begin(), option.choices.end());
     return labels;

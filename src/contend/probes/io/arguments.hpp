@@ -25,12 +25,6 @@ class BadInput : public std::runtime_error {
 /// A number above zero, or zero when that is allowed. Throws BadInput.
 [[nodiscard]] double parse_number(const std::string& text, bool zero_allowed);
 
-/// Bytes: "512", "4K", "1M", "2GiB"; units are powers of 1024. Throws BadInput.
-[[nodiscard]] std::int64_t parse_size(const std::string& text);
-
-/// Several sizes: "1,2,4K", "1:1M" (doubling from the first while not above the last), or both.
-[[nodiscard]] std::vector<std::int64_t> parse_sizes(const std::string& text);
-
 /// What may stand behind an option.
 enum class Kind {
   flag,      ///< nothing
@@ -38,9 +32,7 @@ enum class Kind {
   words,     ///< several of them, with commas; "all" for every choice
   integer,   ///< a whole number from 0
   integers,  ///< several, with commas
-  number,    ///< a number from 0
-  size,      ///< bytes: 4K
-  sizes      ///< several sizes or ranges: 1,2,4K:1M
+  number     ///< a number from 0
 };
 
 /// An option of the command line.
@@ -66,7 +58,6 @@ class Arguments {
   [[nodiscard]] bool flag(const std::string& name) const { return given(name); }
   [[nodiscard]] const std::string& text(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;
-  [[nodiscard]] std::int64_t size(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;
   /// All values of an option that takes several, as labels of cells.
   [[nodiscard]] std::vector<Label> labels(const std::string& name) const;

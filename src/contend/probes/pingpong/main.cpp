@@ -94,7 +94,10 @@ int main(int argc, char** argv) {
        "which it arrived. stream: windows of messages one way, each window acknowledged. "
        "both-ways: windows both ways at once.",
        {"pingpong", "bounce", "stream", "both-ways"}},
-      {"bytes", Kind::sizes, "1:1M", "Bytes of a message."},
+      {"bytes", Kind::integers,
+       "1,2,4,8,16,32,64,128,256,512,1024,2048,"
+       "4096,8192,16384,32768,65536,131072,262144,524288,1048576",
+       "Bytes of a message."},
   };
   probe.options = {
       {"pairs", Kind::word, "0-1",
