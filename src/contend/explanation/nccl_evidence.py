@@ -23,7 +23,7 @@ from contend.explanation.advice import Remedy
 from contend.explanation.cures import ENGINES
 from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit
 from contend.explanation.judging import Verdict
-from contend.explanation.nccl_tests import NcclTest
+from contend.explanation.nccl_tests import NcclTest, TimedSize
 from contend.fabric import Fabric, rails_of
 from contend.placement import HostNames
 from contend.routes import compute
@@ -254,9 +254,15 @@ def odd_sizes(test: NcclTest, series: str) -> Iterator[str]:
     """Sizes that take longer than larger ones, and those from which on the bandwidth is lower."""
     sizes = sorted({timed.bytes: timed for timed in test.sizes}.values(), key=lambda t: t.bytes)
     rates = [timed.bytes / timed.seconds for timed in sizes]
+    # Of all sizes from a place on, the fastest.
+    fastest: list[TimedSize | None] = [None]
+    for timed in reversed(sizes):
+        last = fastest[-1]
+        fastest.append(timed if last is None or timed.seconds < last.seconds else last)
+    fastest.reverse()
     for place, at in enumerate(sizes):
         fell = place > 0 and rates[place] < _FALLEN * rates[place - 1]
-        larger = min(sizes[place + 1 :], key=lambda timed: timed.seconds, default=None)
+        larger = fastest[place + 1]
         longer = _WARM if place == 0 else 1 if fell else _LONGER
         size = format_bytes(at.bytes)
         if larger is not None and at.seconds > longer * larger.seconds:
