@@ -6,8 +6,11 @@ import filecmp
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from mmap import PROT_READ, mmap
 from pathlib import Path
 
 from contend.errors import MissingError
@@ -25,6 +28,8 @@ _APART = re.compile("[ :;]")
 _LIST = "OMPI_MCA_mca_base_env_list"
 # What libraries that are preloaded by contend export for each other.
 _OWN = b"contend_library_behind"
+# How programs that were compiled with -fsanitize=address are told what to check.
+_SANITIZER, _UNORDERED = "ASAN_OPTIONS", "verify_asan_link_order=0"
 # What srun passes on, where that is not everything.
 _EXPORTED = "SLURM_EXPORT_ENV"
 
@@ -143,6 +148,11 @@ def preloaded(
         )
     added = dict(variables)
     added[PRELOAD] = _with(environment.get(PRELOAD, ""), library)
+    if _sanitized(words, environment):
+        # Its runtime wants to be loaded first, and ends the program where it is not. Nothing here
+        # takes a call of its away.
+        own = environment.get(_SANITIZER, "")
+        added[_SANITIZER] = f"{_UNORDERED}:{own}" if own else _UNORDERED
     names = list(added)
     words = _with_in_words(words, library)
     if "-x" in words:
@@ -160,6 +170,19 @@ def preloaded(
         kept = [] if exported in ("NONE", "NIL") else [exported]
         added[_EXPORTED] = ",".join([*kept, *names])
     return Preloaded(tuple(words), added)
+
+
+def _sanitized(words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether a command names a program that needs the runtime of the address sanitizer."""
+    for word in dict.fromkeys(words):
+        found = shutil.which(word, path=environment.get("PATH", os.defpath))
+        with suppress(OSError, ValueError):
+            if found is None:
+                continue
+            with Path(found).open("rb") as file, mmap(file.fileno(), 0, prot=PROT_READ) as whole:
+                if whole[:4] == b"\x7fELF" and whole.find(b"libasan.so") >= 0:
+                    return True
+    return False
 
 
 def _with(listed: str, library: Path) -> str:

@@ -191,3 +191,24 @@ def test_a_command_is_recorded(libraries: Libraries, tmp_path: Path) -> None:
     left = sorted(folder.glob("*.record"))
     assert [path.name for path in left] == ["rank-000000.record", "rank-000001.record"]
     assert all(path.stat().st_size < 1 << 20 for path in left)
+
+
+def test_the_runtime_of_a_sanitizer_need_not_come_first(
+    tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    compiler, program, other = require_program("gcc"), tmp_path / "program", tmp_path / "other.so"
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "other.c").write_text("int other;\n")
+    for options in (
+        ["-fsanitize=address", "main.c", "-o", program],
+        ["-shared", "-fPIC", "other.c", "-o", other],
+    ):
+        subprocess.run([compiler, *options], cwd=tmp_path, check=True)
+    own = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_leaks=0"}
+    variables = preloaded([str(program)], other, {}, own).variables
+    assert variables["ASAN_OPTIONS"] == "verify_asan_link_order=0:detect_leaks=0"
+    ended = subprocess.run(
+        [program], env={**own, **variables}, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "ASAN_OPTIONS" not in preloaded([compiler], other, {}, own).variables
