@@ -25,6 +25,7 @@ from contend.profiling.record_form import (
     PEER,
     SECTIONS,
     UNDER_WAY,
+    UNKNOWN_BYTES,
     VERSION,
 )
 from contend.runs import write_table
@@ -119,9 +120,10 @@ class Rank:
 
     def in_call(self, start: int, routine: int, *awaited: tuple[int, int, int]) -> None:
         """Adds a thread that is in a call which waits for kind, peer and tag."""
-        kept = [(*one, 0, 0) for one in awaited] + [(0, 0, 0, 0, 0)] * (8 - len(awaited))
+        nothing = (0, 0, 0, 0, 0, 0, UNKNOWN_BYTES)
+        kept = [(*one, 0, 0, 0, UNKNOWN_BYTES) for one in awaited] + [nothing] * (8 - len(awaited))
         at = self.base + start
-        self.threads.append((at, at, SITE, routine, len(awaited), kept))
+        self.threads.append((at, at, SITE, routine, len(awaited), 0, 0, 0, 0, kept))
 
     def communicator(
         self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0

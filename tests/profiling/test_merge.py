@@ -152,7 +152,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     profile = _merged(tmp_path / "p", ranks[:4])
     told = {warning.code: warning.text for warning in profile.record.missing}
     assert told["no-record"].startswith("ranks 4 and 5 left no record")
-    assert told["killed"].startswith("rank 0 crashed")
+    assert told["killed"].startswith("rank 0 was ended with the others")
     assert told["aborted"] == "rank 1 called MPI_Abort with 7"
     assert told["exited"] == "rank 2 ended without MPI_Finalize"
     assert "12 events of rank 3 did not fit" in told["lost-events"]

@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import contend
@@ -24,6 +27,7 @@ from contend.profiling.folder import (
     write_profile_record,
     write_seen,
 )
+from contend.profiling.record_file import RankRecord
 from contend.report.profile.json import profiles_json
 from probe_programs import Mpi
 from tracer.conftest import Build, tracer_of
@@ -57,7 +61,27 @@ HANGS = {
     ),
     "collectives": (
         ("Bcast", "Reduce"),
-        ("rank 0 is in MPI_Bcast where rank 1 is in MPI_Reduce", "on pair"),
+        ("rank 0 called MPI_Bcast at hangs.c:", " where rank 1 called MPI_Reduce at", "on pair"),
+    ),
+    "roots": (
+        ("Gather", "Gather"),
+        (
+            "rank 0 called MPI_Gather with rank 0 as its root at hangs.c:",
+            " where rank 1 called MPI_Gather with rank 1 as its root at hangs.c:",
+        ),
+    ),
+    "nonblocking": (
+        ("Wait", "Allreduce"),
+        (
+            "rank 0 waits for rank 1 in MPI_Wait",
+            "(MPI_Ibarrier, collective 2 on MPI_COMM_WORLD)",
+            "rank 0 called MPI_Ibarrier at hangs.c:",
+            " where rank 1 called MPI_Allreduce at hangs.c:",
+        ),
+    ),
+    "left": (
+        ("Barrier", "Reduce"),
+        ("rank 1 called MPI_Reduce at hangs.c:", " where rank 0 called MPI_Bcast at hangs.c:"),
     ),
     "stopped": (
         ("Barrier", OUT),
@@ -85,10 +109,30 @@ UNPROVEN = frozenset({"stopped", "lost", "either", "window", "pipe"})
 """What is in no call, or is not followed, may be about to do what others wait for."""
 
 
+def _in_place(
+    records: list[RankRecord],
+    places: tuple[str | None, ...],
+    there: Callable[[RankRecord], bool],
+) -> bool:
+    """Whether ranks are where they are to be; of one that is at no place, `there` tells."""
+    return len(records) == len(places) and all(
+        there(record) if at is None else place(record) == at
+        for record, at in zip(records, places, strict=True)
+    )
+
+
 CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 
 
-def _hang(mpi: Mpi, program: Path, mode: str, places: tuple[str, ...], folder: Path) -> Path:
+def _hang(
+    mpi: Mpi,
+    program: Path,
+    mode: str,
+    places: tuple[str | None, ...],
+    folder: Path,
+    *,
+    there: Callable[[RankRecord], bool] = lambda record: True,
+) -> Path:
     """A profile of a program that was killed as soon as its ranks were in place."""
     records = folder / RECORDS
     records.mkdir()
@@ -103,7 +147,7 @@ def _hang(mpi: Mpi, program: Path, mode: str, places: tuple[str, ...], folder: P
         command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as launched:
         try:
-            while tuple(map(place, left_records(records))) != places:
+            while not _in_place(left_records(records), places, there):
                 if launched.poll() is not None:
                     break
                 os.sched_yield()
@@ -113,6 +157,32 @@ def _hang(mpi: Mpi, program: Path, mode: str, places: tuple[str, ...], folder: P
                     os.kill(int(record.header["pid"]), signal.SIGKILL)
             launched.wait()
     return folder
+
+
+# Its ranks ask again and again, so that they are in no call, or in a question.
+ASKING = {"polls": ("MPI_Iprobe", "for any rank"), "tests": ("MPI_Test", "for rank 1")}
+
+
+@pytest.mark.parametrize("mode", ASKING)
+def test_who_asks_again_and_again_waits(
+    openmpi: Mpi, build: Build, tmp_path: Path, mode: str
+) -> None:
+    routine, whom = ASKING[mode]
+
+    def asks(record: RankRecord) -> bool:
+        [thread] = record.threads
+        return bool(thread["asking"]) and bool(thread["asked_left"] == thread["left"])
+
+    program = build(openmpi.wrapper, "hangs.c")
+    folder = _hang(openmpi, program, mode, (None, "Barrier"), tmp_path, there=asks)
+    merge(folder)
+    profile = ProgramProfile.load(folder)
+    stuck = profile.record.stuck[0]
+    assert (stuck.routine, stuck.asks) == (routine, True)
+    said = f"rank 0 waits {whom} in {routine} at hangs.c:"
+    assert said in profile.findings.verdict
+    long = [msgspec.structs.replace(thread, since_s=60.0) for thread in profile.record.stuck]
+    assert replace(profile.findings.stuck, stuck=long).hung
 
 
 @pytest.mark.parametrize("mode", HANGS)
@@ -148,6 +218,23 @@ def test_where_it_was_stuck(openmpi: Mpi, build: Build, tmp_path: Path, mode: st
     assert [place.routine or OUT for place in result.stuck] == [
         name if name == OUT else f"MPI_{name}" for name in places
     ]
+
+
+def test_partitions_that_are_not_ready_are_not_under_way(
+    build: Build, tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
+    program = build(mpich.wrapper, "partitions.c")
+    folder = _hang(mpich, program, "", ("Wait", "Wait"), tmp_path)
+    write_profile_record(folder, ProfileRecord(("./p",), ended_unix=time.time() + 60))
+    merge(folder)
+    profile = ProgramProfile.load(folder)
+    verdict = profile.findings.verdict
+    assert verdict.startswith("The run hung: rank 0 waits for itself in MPI_Wait at partitions.c:")
+    assert "(3 of 4 partitions of a send to rank 1 are marked as ready, tag 3" in verdict
+    assert "rank 1 waits for rank 0 in MPI_Wait" in verdict
+    assert profile.record.under_way == ()
+    assert profile.findings.stuck.cure().startswith("A send in partitions ends when MPI_Pready")
 
 
 def test_a_run_that_was_ended_early_has_not_hung(

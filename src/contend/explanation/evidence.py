@@ -68,6 +68,7 @@ class Limit(StrEnum):
     """What stands in a measurement's way, in the order in which several are told."""
 
     HANG = "a hang"
+    CRASH = "a crash"
     COMPUTATION = "computation"
     MEMORY = "memory"
     HOST_QUEUES = "time-outs from the hosts' own full queues"
@@ -176,6 +177,7 @@ class Evidence:
         rival: the fastest other schedule.
         stalled: calls of a program that lost time-outs; None where there are none.
         hung: since when a program hung; "" where it did not.
+        crashed: how a program ended early; "" where it did not.
         rise: how many times longer it takes than without rivals (hot spots).
         memory: what the data need; None where that is not known.
         per_byte: how many times longer a byte takes than where data are smaller.
@@ -207,6 +209,7 @@ class Evidence:
     rival: FastestRival | None = None
     stalled: Stalled | None = None
     hung: str = ""
+    crashed: str = ""
     rise: float | None = None
     memory: Memory | None = None
     per_byte: float | None = None

@@ -38,7 +38,7 @@ class Explanation(Shown, told="explanation_document"):
         verdicts: of every cell; of a program's run, its communication, and places in it.
         remedies: of every limit that was hit.
         remarks: what could not be known, and what would tell it.
-        stuck: of a program that hung or stood still, where its ranks were.
+        stuck: of a program that hung, stood still or ended early, where its ranks were.
     """
 
     name: str
@@ -171,7 +171,7 @@ def _explain_profile(
         verdicts,
         profile_remedies(verdicts, source),
         (*remarks, *source.unknown()),
-        profile.findings if source.stood_still else None,
+        profile.findings if source.stood_still or source.ended_early else None,
     )
 
 

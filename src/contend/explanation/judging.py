@@ -195,6 +195,8 @@ def judge(evidence: Evidence, *, network: bool = True) -> Verdict:
     reasons: dict[Limit, Reason] = {}
     if evidence.hung:
         return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
+    if evidence.crashed:
+        return Verdict(evidence, (Reason(Limit.CRASH, evidence.crashed),))
     for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
         if network or reason.limit not in (Limit.PORT, Limit.FABRIC):
             reasons.setdefault(reason.limit, reason)

@@ -37,8 +37,8 @@ class _Advice:
     def against(self, limit: Limit) -> Iterator[Remedy]:
         """What helps against one limit."""
         match limit:
-            case Limit.HANG:
-                yield self._hang()
+            case Limit.HANG | Limit.CRASH:
+                yield self._hang(limit)
             case Limit.COMPUTATION:
                 yield self._computation()
             case Limit.HOST_QUEUES | Limit.TIME_OUTS:
@@ -67,8 +67,8 @@ class _Advice:
     def _report(self, options: str) -> str:
         return f"contend report {quote(str(self._profile.folder))} {options}".rstrip()
 
-    def _hang(self) -> Remedy:
-        return Remedy(Limit.HANG, self._profile.findings.stuck.cure(), self._report(""))
+    def _hang(self, limit: Limit) -> Remedy:
+        return Remedy(limit, self._profile.findings.stuck.cure(), self._report(""))
 
     def _computation(self) -> Remedy:
         gain = 100 * self._profile.findings.mpi_share

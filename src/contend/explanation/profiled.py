@@ -63,6 +63,10 @@ class ProfileSource:
     def evidence(self) -> Iterator[Evidence]:
         """Of the run; where not nearly all of it computes, of communication and places in it."""
         findings = self.profile.findings
+        if self.ended_early:
+            why = findings.stuck.verdict()
+            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, crashed=why)
+            return
         if self.stood_still:
             # What that has cost is no cost of communication: nothing else is judged.
             since = (
@@ -102,8 +106,9 @@ class ProfileSource:
     def unknown(self) -> Iterator[str]:
         """What could not be known, and what would tell it."""
         findings = self.profile.findings
-        if findings.stuck.hung:
-            yield "No other limit is judged in a program that hung."
+        if findings.stuck.hung or self.ended_early:
+            how = "hung" if findings.stuck.hung else "ended early"
+            yield f"No other limit is judged in a program that {how}."
             return
         if self.stood_still:
             since = findings.stuck.since_when(self.profile.record.run_s)
@@ -119,7 +124,7 @@ class ProfileSource:
             yield findings.stuck.cure()
             return
         if stuck := findings.stuck.verdict():
-            yield f"{stuck}. {findings.stuck.cure()}"
+            yield f"{stuck}. {findings.stuck.cure()}".rstrip()
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (
@@ -158,6 +163,11 @@ class ProfileSource:
         stuck = self.profile.findings.stuck
         long = stuck.still_s >= SMALL_SHARE * self.profile.findings.mean_run_s
         return stuck.hung or (stuck.stood_still and long)
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether a rank died or called MPI_Abort, and the run ended with it."""
+        return self.profile.findings.stuck.ended_first is not None
 
     def _common(self, what: str) -> dict[str, Any]:
         record = self.profile.record

@@ -38,9 +38,30 @@
   X(ompi_mpi_packed)        \
   X(ompi_mpi_int)           \
   X(ompi_mpi_unsigned_long) \
+  X(ompi_mpi_char)          \
+  X(ompi_mpi_unsigned)      \
+  X(ompi_mpi_long)          \
+  X(ompi_mpi_float)         \
+  X(ompi_mpi_double)        \
+  X(ompi_mpi_int64_t)       \
+  X(ompi_mpi_uint64_t)      \
+  X(ompi_mpi_integer)       \
+  X(ompi_mpi_real)          \
+  X(ompi_mpi_dblprec)       \
   X(ompi_mpi_op_no_op)      \
   X(ompi_mpi_op_sum)        \
   X(ompi_mpi_op_max)        \
+  X(ompi_mpi_op_min)        \
+  X(ompi_mpi_op_prod)       \
+  X(ompi_mpi_op_land)       \
+  X(ompi_mpi_op_band)       \
+  X(ompi_mpi_op_lor)        \
+  X(ompi_mpi_op_bor)        \
+  X(ompi_mpi_op_lxor)       \
+  X(ompi_mpi_op_bxor)       \
+  X(ompi_mpi_op_maxloc)     \
+  X(ompi_mpi_op_minloc)     \
+  X(ompi_mpi_op_replace)    \
   X(ompi_request_null)      \
   X(ompi_message_no_proc)   \
   X(ompi_mpi_errors_return)

@@ -26,7 +26,7 @@ from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
 from contend.profiling.hang.deadlock import with_messages
-from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.hang.stuck import Past, Seen, cells_under_way, look, since_when, where_stuck
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
@@ -130,10 +130,11 @@ class Gathering:
         self._write("peers", self._peers.table("peers"))
         self._write("communicators", self._communicators.table())
         self._write("members", self._communicators.members())
-        self._write("sites", self._places.table(run))
         ranks = self._rows.table("ranks")
         self._write("ranks", ranks)
-        return self._described(ranks, phases)
+        described = self._described(ranks, phases)
+        self._write("sites", self._places.table(run))
+        return described
 
     def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Ticks of a rank as nanoseconds of the common clock."""
@@ -182,12 +183,19 @@ class Gathering:
     def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
         """A rank's record, with the calls that it was in as cells of their own."""
         clock, threads = self._ranks[record.rank].header["clock"], record.threads
-        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, self._seen_unix)
+        ended_s, since_s, asking_s = since_when(
+            record, self._ranks[record.rank].counter, self._seen_unix
+        )
+        gone = np.array([record.header["died"] or clock["end_ticks"]], np.uint64)
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
-            self._places.number(threads["site"], record.modules),
+            self._places.number(
+                np.append(threads["site"], record.header["died_at"]), record.modules
+            ),
             since_s.tolist(),
+            asking_s.tolist(),
+            gone_s=1e-9 * float(self._instants(record.rank, gone)[0] - self._origin),
             at_least=self._record.ended_unix is None,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
@@ -348,6 +356,9 @@ class Gathering:
         record = read_record(self._ranks[rank].path)
         return record, self._communicators.numbers_of(record)
 
+    def _place(self, record: RankRecord, address: int) -> int:
+        return int(self._places.number(np.array([address], np.uint64), record.modules)[0])
+
     def _described(self, ranks: pl.DataFrame, phases: tuple[Phase, ...]) -> ProfileRecord:
         held = Counter(rank.host for rank in self._ranks.values())
         names = list(held)
@@ -359,7 +370,10 @@ class Gathering:
         unsure = ranks["uncertainty_s"].to_numpy()
         members = self._communicators.by_number
         stuck, under_way = with_messages(
-            where_stuck(self._seen, self._size, members), members, self._size, self._record_of
+            where_stuck(self._seen, self._size, members, Past(self._record_of, self._place)),
+            members,
+            self._size,
+            self._record_of,
         )
         return msgspec.structs.replace(
             self._record,
@@ -381,7 +395,14 @@ class Gathering:
             left=tuple(self._left.names),
             missing=(
                 *self._left.warnings,
-                *left_out(ranks, self._size, self._lost, headers),
+                *left_out(
+                    ranks,
+                    self._size,
+                    self._lost,
+                    headers,
+                    {thread.rank: thread.died for thread in stuck if thread.died},
+                    cut_short=self._record.ended_unix is not None and self._record.status is None,
+                ),
                 *self._unmatched(),
             ),
         )

@@ -78,6 +78,9 @@ def left_out(
     size: int,
     lost: Mapping[int, Mapping[str, int]],
     headers: Sequence[np.void],
+    died: Mapping[int, str],
+    *,
+    cut_short: bool,
 ) -> Iterator[Warned]:
     """What is missing, each with what follows from it.
 
@@ -86,12 +89,14 @@ def left_out(
         size: of MPI_COMM_WORLD.
         lost: items that found no room, by rank and section.
         headers: of all records.
+        died: of what, by rank, as far as it is known.
+        cut_short: whether contend was told to end while the program ran.
     """
     absent = sorted(set(range(size)) - set(ranks["rank"].to_list()))
     if absent:
         text = f"{rank_words(absent)} left no record: their calls are missing"
         yield Warned("no-record", text)
-    yield from _endings(ranks)
+    yield from _endings(ranks, died, cut_short=cut_short)
     for section, (thing, consequence) in _LOST.items():
         number = sum(sections.get(section, 0) for sections in lost.values())
         if number:
@@ -114,21 +119,25 @@ def left_out(
         yield Warned("clock", text)
 
 
-def _endings(ranks: pl.DataFrame) -> Iterator[Warned]:
+def _endings(ranks: pl.DataFrame, died: Mapping[int, str], *, cut_short: bool) -> Iterator[Warned]:
     state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
-    if state[State.RUNNING]:
-        killed = state[State.RUNNING]
+    for rank, cause in sorted(died.items()):
+        yield Warned("killed", f"rank {rank} {cause}")
+    if killed := sorted({*state[State.RUNNING]} - died.keys()):
         were, each = ("was", "it") if len(killed) == 1 else ("were", "each")
-        text = (
-            f"{rank_words(killed)} crashed or {were} killed from outside: the call that {each} was "
-            "in counts until the end"
-        )
+        if cut_short:
+            how = f"{were} still running when contend was told to end, and ended with it"
+        elif died or state[State.ABORTED]:
+            how = f"{were} ended with the others"
+        else:
+            how = f"{were} killed from outside, or crashed without a word"
+        text = f"{rank_words(killed)} {how}: the call that {each} was in counts until the end"
         yield Warned("killed", text)
     for rank in state[State.ABORTED]:
         code = ranks.filter(pl.col("rank") == rank)["exit_code"].item()
         yield Warned("aborted", f"rank {rank} called MPI_Abort with {code}")
-    if state[State.EXITED]:
-        text = f"{rank_words(state[State.EXITED])} ended without MPI_Finalize"
+    if exited := sorted({*state[State.EXITED]} - died.keys()):
+        text = f"{rank_words(exited)} ended without MPI_Finalize"
         yield Warned("exited", text)
 
 

@@ -223,6 +223,7 @@ class _Reader:
             ("cells of collectives", _known_cells(record.collectives), len(record.cells)),
             ("cells of events", _known_cells(record.events), len(record.cells)),
             ("routines of threads", _in_calls(record.threads)["routine"], len(record.routines)),
+            ("routines that threads asked with", record.threads["asked"], len(record.routines)),
             ("what threads wait for", _awaited(record.threads)["kind"], len(Awaits)),
             ("awaited communicators", _awaited(record.threads)["communicator"], known),
             ("kinds of events", record.events["kind"], len(EventKind)),
@@ -259,10 +260,10 @@ def _in_calls(threads: Items) -> Items:
 
 
 def _awaited(threads: Items) -> Items:
-    """All that threads wait for."""
-    here = _in_calls(threads)
-    kept = np.arange(here["awaited"].shape[1]) < here["count"][:, None]
-    awaited: Items = here["awaited"][kept]
+    """All that threads wait for, or asked for."""
+    count = np.where(threads["routine"] == NO_CALL, threads["asked_for"], threads["count"])
+    count = np.maximum(count, np.where(threads["asking"] > 0, threads["asked_for"], 0))
+    awaited: Items = threads["awaited"][np.arange(threads["awaited"].shape[1]) < count[:, None]]
     return awaited
 
 

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 5
+VERSION = 6
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
 """Stands for a peer outside MPI_COMM_WORLD, any source, or none."""
-ANY_PEER, FOREIGN_PEER, ANY_TAG = -2, -3, -1
-"""Of what a call waits for: any source, a peer outside MPI_COMM_WORLD, any tag."""
+ANY_PEER, FOREIGN_PEER, INVALID_PEER, ANY_TAG = -2, -3, -4, -1
+"""Of what a call waits for: any source, a peer outside MPI_COMM_WORLD, a rank that the communicator
+has not, any tag."""
 NO_CALL = 2**32 - 1
 """Stands for the routine of a thread that is in no call."""
 WORLD, SELF, OTHERS = 0, 1, 2
@@ -32,6 +33,17 @@ UNKNOWN_MEMBERS = 2**64 - 1
 """Stands for the members of a communicator for which there was no room."""
 MOST_AWAITED = 8
 """Of the things that a call waits for so many are kept."""
+
+
+UNKNOWN_BYTES = 2**64 - 1
+"""Stands for what members must give alike to a collective, where that is not known."""
+_OPERATIONS = "SUM MAX MIN PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE"
+OPERATIONS = (
+    "",
+    *(f"MPI_{name}" for name in _OPERATIONS.split()),
+    "an operation of its own",
+)
+"""Operations of reductions by their numbers."""
 
 
 class State(IntEnum):
@@ -53,6 +65,7 @@ class Awaits(IntEnum):
     TARGET = 4
     FINALIZE = 5
     EXCHANGE = 6
+    READY = 7
 
 
 class EventKind(IntEnum):
@@ -142,6 +155,8 @@ AWAITED = np.dtype(
         ("tag", "<i4"),
         ("communicator", "<u4"),
         ("number", "<u4"),
+        ("routine", "<u4"),
+        ("bytes", "<u8"),
     ]
 )
 UNDER_WAY = np.dtype(
@@ -151,6 +166,10 @@ UNDER_WAY = np.dtype(
         ("site", "<u8"),
         ("routine", "<u4"),
         ("count", "<u4"),
+        ("asking", "<u8"),
+        ("asked_left", "<u8"),
+        ("asked", "<u4"),
+        ("asked_for", "<u4"),
         ("awaited", AWAITED, MOST_AWAITED),
     ]
 )
@@ -201,6 +220,11 @@ HEADER = np.dtype(
         ("library", "S256"),
         ("program", "S256"),
         ("launch", "S192"),
+        ("died", "<u8"),
+        ("died_at", "<u8"),
+        ("signal", "<u4"),
+        ("died_thread", "<u4"),
+        ("error", "S32"),
         ("clock", CLOCK),
         ("sections", SECTION, len(SECTIONS)),
     ]

@@ -17,7 +17,10 @@ BEGUN_EXCHANGES = frozenset({"Isendrecv", "Isendrecv_replace"})
 PROBES = frozenset({"Probe", "Iprobe", "Mprobe", "Improbe"})
 WAITS = frozenset({"Wait", "Waitany", "Waitall", "Waitsome"})
 TESTS = frozenset({"Test", "Testany", "Testall", "Testsome"})
-STARTS = frozenset({"Start", "Startall"})
+QUESTIONS = TESTS | {"Iprobe", "Improbe", "Request_get_status", "Parrived", "Win_test"}
+"""They return whether the answer is there or not."""
+STARTS = frozenset({"Start", "Startall", "Pready", "Pready_range", "Pready_list"})
+"""What is sent in partitions is begun by the call that marks the last of them as ready."""
 
 ALL_TO_ALLS = frozenset({"Alltoall", "Alltoallv", "Alltoallw"})
 SYNCHRONISING = ALL_TO_ALLS | {

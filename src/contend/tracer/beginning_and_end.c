@@ -66,6 +66,9 @@ static void record_from(uint64_t start_ticks, int64_t start_ns) {
   contend_learn_own_code();
   contend_note_modules();
   contend_start_communicators();
+  contend_start_datatypes();
+  contend_start_operations();
+  contend_watch_for_deaths();
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   clocks.start_unix_ns =

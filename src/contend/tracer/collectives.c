@@ -18,6 +18,7 @@ typedef struct {
   contend_live_communicator* on;
   MPI_Comm handle;
   uint64_t bytes;
+  contend_shape shape;
   int32_t root;    ///< in MPI_COMM_WORLD, or CONTEND_NO_PEER
   uint32_t parts;  ///< how many of `parts` below
   bool as_events;
@@ -30,6 +31,42 @@ static uint32_t part_room;
 static volume nothing_on(MPI_Comm handle) {
   return (volume){.on = contend_find(handle), .handle = handle, .root = CONTEND_NO_PEER};
 }
+
+// ---- what all members must give alike
+
+enum { NO_ROOT = INT32_MIN };
+static uint64_t operations[CONTEND_OWN_OPERATION];  // handles
+
+void contend_start_operations(void) {
+  const MPI_Op known[CONTEND_OWN_OPERATION] = {
+      [CONTEND_SUM] = MPI_SUM,        [CONTEND_MAX] = MPI_MAX,       [CONTEND_MIN] = MPI_MIN,
+      [CONTEND_PROD] = MPI_PROD,      [CONTEND_LAND] = MPI_LAND,     [CONTEND_BAND] = MPI_BAND,
+      [CONTEND_LOR] = MPI_LOR,        [CONTEND_BOR] = MPI_BOR,       [CONTEND_LXOR] = MPI_LXOR,
+      [CONTEND_BXOR] = MPI_BXOR,      [CONTEND_MAXLOC] = MPI_MAXLOC, [CONTEND_MINLOC] = MPI_MINLOC,
+      [CONTEND_REPLACE] = MPI_REPLACE};
+  for (int index = CONTEND_SUM; index < CONTEND_OWN_OPERATION; index++)
+    operations[index] = CONTEND_KEY(known[index]);
+}
+
+static inline uint32_t operation_of(MPI_Op operation) {
+  uint32_t index = CONTEND_SUM;
+  while (index < CONTEND_OWN_OPERATION && operations[index] != CONTEND_KEY(operation)) index++;
+  return index;
+}
+
+/// The shape of a call; `at_root` are the root's bytes, which its other arguments tell. Between
+/// groups members give different things.
+static inline contend_shape shape_of(const contend_live_communicator* on, int root,
+                                     uint32_t operation, uint64_t at_root, uint64_t elsewhere) {
+  if (on == NULL || on->kind == CONTEND_INTER)
+    return (contend_shape){CONTEND_NO_PEER, 0, CONTEND_UNKNOWN_BYTES};
+  int32_t world_root = root == NO_ROOT ? CONTEND_NO_PEER : contend_world_rank(on, root);
+  return (contend_shape){world_root, operation, root == on->rank ? at_root : elsewhere};
+}
+#define SHAPE(root, operation, at_root, elsewhere) shape_of(on, root, operation, at_root, elsewhere)
+#define LOOSE_SHAPE(root, operation) \
+  SHAPE(root, operation, CONTEND_UNKNOWN_BYTES, CONTEND_UNKNOWN_BYTES)
+#define SAME_SHAPE(root, operation, bytes) SHAPE(root, operation, bytes, bytes)
 
 static inline uint64_t bytes_of(int64_t count, MPI_Datatype type) {
   return count ? (uint64_t)count * contend_size_of(type) : 0;
@@ -124,7 +161,8 @@ static void keep_occurrence(const contend_call* call, const volume* given, uint3
 static uint32_t note(const contend_call* call, const volume* given, uint32_t request) {
   uint32_t cell = contend_count(call, given->on->index, given->bytes, given->bytes);
   if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root, 0, request, 0);
+    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root,
+                   (int32_t)given->shape.operation, request, contend_so_far(given->on));
   contend_add_parts(call, cell, parts, given->parts, given->as_events);
   return cell;
 }
@@ -136,7 +174,12 @@ static void note_blocking(const contend_call* call, const volume* given) {
 }
 
 static void note_nonblocking(const contend_call* call, const volume* given, MPI_Request handle) {
-  note(call, given, contend_new_request(handle, given->on, CONTEND_COLLECTIVE, false)->number);
+  contend_request* request = contend_new_request(handle, given->on, CONTEND_COLLECTIVE, false);
+  request->routine = call->routine;
+  request->peer = given->shape.root;
+  request->tag = (int32_t)given->shape.operation;
+  request->bytes = given->shape.bytes;
+  note(call, given, request->number);
   contend_count_collective(given->on);
 }
 
@@ -145,6 +188,7 @@ static void note_nonblocking(const contend_call* call, const volume* given, MPI_
 static void note_persistent(const contend_call* call, const volume* given, MPI_Request handle) {
   contend_request* request = contend_new_request(handle, given->on, CONTEND_COLLECTIVE, true);
   request->bytes = given->bytes;
+  request->routine = call->routine;
   request->peer = given->root;
   request->parts_are_events = given->as_events;
   if (given->parts) {
@@ -178,6 +222,7 @@ int contend_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
   contend_leave(&call);
   if (result == MPI_SUCCESS) {
     volume given = nothing_on(communicator);
+    given.shape = (contend_shape){CONTEND_NO_PEER, 0, 0};
     note_nonblocking(&call, &given, *request);
   }
   contend_done();

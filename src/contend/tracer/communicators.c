@@ -264,6 +264,7 @@ int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
   if (peer == MPI_ANY_SOURCE) return CONTEND_ANY_PEER;
   if (peer == MPI_PROC_NULL) return CONTEND_NO_PEER;
   int32_t known = on ? contend_world_rank(on, peer) : CONTEND_NO_PEER;
+  if (on && (peer < 0 || peer >= on->peer_count)) return CONTEND_INVALID_PEER;
   return known == CONTEND_NO_PEER ? CONTEND_FOREIGN_PEER : known;
 }
 
@@ -468,7 +469,11 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
     uint64_t salt = count_made(parent, call->routine);
     if (*made != MPI_COMM_NULL) add_like(*made, parent_handle, (origin){parent, salt}, NULL);
     uint32_t cell = contend_count(call, parent->index, 0, 0);
-    uint32_t number = contend_new_request(*request, parent, CONTEND_COLLECTIVE, false)->number;
+    contend_request* made_request =
+        contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
+    uint32_t number = made_request->number;
+    made_request->routine = call->routine;
+    made_request->bytes = CONTEND_UNKNOWN_BYTES;
     if (contend_room_for_events(1))
       contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0);
   }

@@ -14,6 +14,15 @@ uint64_t contend_size_slowly(MPI_Datatype type) {
   return (uint64_t)bytes;
 }
 
+void contend_start_datatypes(void) {
+  const MPI_Datatype types[] = {MPI_BYTE,     MPI_CHAR,          MPI_INT,   MPI_LONG,
+                                MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_FLOAT, MPI_DOUBLE,
+                                MPI_INT64_T,  MPI_INTEGER,       MPI_REAL,  MPI_DOUBLE_PRECISION,
+                                MPI_UINT64_T};
+  for (size_t index = 0; index < sizeof types / sizeof *types; index++)
+    if (CONTEND_KEY(types[index])) contend_size_slowly(types[index]);
+}
+
 int contend_Type_free(MPI_Datatype* type) {
   CONTEND_CALL_OF(Type_free, (type));
   contend_lock();

@@ -55,7 +55,8 @@ static inline contend_awaited contend_awaited_of(enum contend_awaited_kind kind,
                            .peer = peer,
                            .tag = tag == MPI_ANY_TAG ? CONTEND_ANY_TAG : tag,
                            .communicator = communicator,
-                           .number = number};
+                           .number = number,
+                           .bytes = CONTEND_UNKNOWN_BYTES};
 }
 
 /// Notes, before a call goes to the library, what else it will wait for; `number` is that of a
@@ -80,11 +81,31 @@ static inline uint32_t contend_so_far(const contend_live_communicator* on) {
                                      : contend.communicators[on->index].collectives;
 }
 
+/// What all members must give alike to a collective.
+typedef struct {
+  int32_t root;        ///< in MPI_COMM_WORLD, or CONTEND_NO_PEER
+  uint32_t operation;  ///< contend_operation
+  uint64_t bytes;      ///< from or to each, or CONTEND_UNKNOWN_BYTES
+} contend_shape;
+
+/// Notes a blocking collective that is about to go to the library; the caller holds the lock.
+static inline void contend_await_collective(const contend_live_communicator* on,
+                                            contend_shape shape) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  under_way->awaited[0] = (contend_awaited){.kind = CONTEND_AWAITS_MEMBERS,
+                                            .peer = shape.root,
+                                            .tag = (int32_t)shape.operation,
+                                            .communicator = on ? on->index : CONTEND_OTHERS,
+                                            .number = on ? contend_so_far(on) : 0,
+                                            .routine = under_way->routine,
+                                            .bytes = shape.bytes};
+  under_way->count = 1;
+}
+
 static inline void contend_await_members(MPI_Comm handle) {
   contend_lock();
-  const contend_live_communicator* on = contend_known(handle);
-  contend_await(CONTEND_AWAITS_MEMBERS, on, CONTEND_NO_PEER, CONTEND_ANY_TAG,
-                on ? contend_so_far(on) : 0);
+  contend_await_collective(contend_known(handle),
+                           (contend_shape){CONTEND_NO_PEER, 0, CONTEND_UNKNOWN_BYTES});
   contend_unlock();
 }
 
@@ -114,6 +135,11 @@ static inline void contend_await_peer_at(uint32_t place, enum contend_awaited_ki
   int32_t world_rank = on ? contend_world_rank(on, peer) : CONTEND_NO_PEER;
   int32_t awaited = world_rank >= 0 ? world_rank : contend_awaited_peer(on, peer);
   contend_await_at(place, kind, on, awaited, tag, 0);
+  if (awaited == CONTEND_INVALID_PEER) {
+    contend_awaited* thing = &contend_this_thread.under_way->awaited[place];
+    thing->number = (uint32_t)peer;
+    thing->bytes = (uint64_t)on->peer_count;
+  }
   contend_unlock();
 }
 static inline void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer,
@@ -139,6 +165,16 @@ uint64_t contend_size_slowly(MPI_Datatype type);
 
 static inline uint32_t contend_type_slot(uint64_t key) {
   return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 54) & (CONTEND_TYPE_SLOTS - 1);
+}
+
+/// Makes the datatypes known that most programs use.
+void contend_start_datatypes(void);
+
+/// Bytes of so many items, where the type is known: before a call nothing may be asked of one.
+static inline uint64_t contend_known_bytes(int64_t count, MPI_Datatype type) {
+  const contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
+  if (count < 0 || known->key != CONTEND_KEY(type)) return CONTEND_UNKNOWN_BYTES;
+  return (uint64_t)count * known->bytes;
 }
 
 /// Bytes of data in one item of a datatype.
@@ -171,19 +207,22 @@ typedef struct {
   uint64_t bytes;
   contend_live_communicator* communicator;
   contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
-  uint32_t part_count;
-  uint32_t number;  ///< CONTEND_NO_REQUEST while a persistent one is not under way
-  uint32_t cell;    ///< of the call that began it
-  uint32_t next;    ///< index of the next one in the same slot, or free
-  int32_t peer;     ///< as `contend_awaited` has it
-  int32_t tag;
-  uint32_t collective;  ///< number of a collective on the communicator
-  uint8_t kind;         ///< contend_request_kind
-  bool persistent;
-  bool cancelled : 1, parts_are_events : 1;
+  uint32_t part_count;  ///< without `parts`: partitions that are not marked as ready yet
+  uint32_t number;      ///< CONTEND_NO_REQUEST while a persistent one is not under way
+  uint32_t cell;        ///< of the call that began it
+  uint32_t next;        ///< index of the next one in the same slot, or free
+  int32_t peer;         ///< as `contend_awaited` has it
+  int32_t tag;          ///< of a collective its contend_operation
+  uint32_t collective;  ///< number of a collective on the communicator; of what is sent in
+                        ///< partitions how many they are
+  uint16_t routine;     ///< of a collective
+  uint8_t kind : 4;     ///< contend_request_kind
+  bool persistent : 1, cancelled : 1, parts_are_events : 1;
   bool claimed;  ///< a call waits for it
 } contend_request;
 
+/// Knows operations of reductions from now on.
+void contend_start_operations(void);
 /// Whether there is room for requests.
 bool contend_start_requests(void);
 /// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST

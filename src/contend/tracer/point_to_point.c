@@ -15,9 +15,10 @@ static void note_send(const contend_call* call, int64_t count, MPI_Datatype type
 
 /// Notes a call that makes a request. A send counts now, a receive when it has arrived, and what is
 /// persistent when it is started.
-static void note_begun_on(const contend_call* call, enum contend_request_kind kind, bool persistent,
-                          int64_t count, MPI_Datatype type, int peer, int tag,
-                          contend_live_communicator* communicator, MPI_Request handle) {
+static contend_request* note_begun_on(const contend_call* call, enum contend_request_kind kind,
+                                      bool persistent, int64_t count, MPI_Datatype type, int peer,
+                                      int tag, contend_live_communicator* communicator,
+                                      MPI_Request handle) {
   uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
   int32_t world_peer = contend_world_rank(communicator, peer);
   bool gives = !persistent && kind != CONTEND_RECEIVES;
@@ -30,6 +31,7 @@ static void note_begun_on(const contend_call* call, enum contend_request_kind ki
   request->tag = tag;
   if (contend_room_for_events(1))
     contend_append(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0);
+  return request;
 }
 
 static void note_begun(const contend_call* call, enum contend_request_kind kind, bool persistent,
@@ -134,6 +136,7 @@ int contend_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status
 
 int contend_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
   CONTEND_CALL_OF(Iprobe, (source, tag, communicator, flag, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(Iprobe)(source, tag, communicator, flag, given);
   note_probe(&call, result, result == MPI_SUCCESS && *flag, communicator, given);
@@ -156,6 +159,7 @@ int contend_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* mess
 int contend_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
                     MPI_Status* status) {
   CONTEND_CALL_OF(Improbe, (source, tag, communicator, flag, message, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(Improbe)(source, tag, communicator, flag, message, given);
   bool there = result == MPI_SUCCESS && *flag;
@@ -168,38 +172,23 @@ int contend_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_M
 // ---- partitioned: like persistent ones, of all their partitions
 
 #if CONTEND_MPI_4
-#define PARTITIONED(name, qualifier, kind)                                                      \
-  int contend_##name(qualifier void* data, int partitions, MPI_Count count, MPI_Datatype type,  \
-                     int peer, int tag, MPI_Comm communicator, MPI_Info info,                   \
-                     MPI_Request* request) {                                                    \
-    CONTEND_CALL_OF(name,                                                                       \
-                    (data, partitions, count, type, peer, tag, communicator, info, request));   \
-    int result =                                                                                \
-        REAL(name)(data, partitions, count, type, peer, tag, communicator, info, request);      \
-    contend_leave(&call);                                                                       \
-    if (result == MPI_SUCCESS)                                                                  \
-      note_begun(&call, kind, true, (int64_t)partitions * count, type, peer, tag, communicator, \
-                 *request);                                                                     \
-    contend_done();                                                                             \
-    return result;                                                                              \
+#define PARTITIONED(name, qualifier, kind)                                                     \
+  int contend_##name(qualifier void* data, int partitions, MPI_Count count, MPI_Datatype type, \
+                     int peer, int tag, MPI_Comm communicator, MPI_Info info,                  \
+                     MPI_Request* request) {                                                   \
+    CONTEND_CALL_OF(name,                                                                      \
+                    (data, partitions, count, type, peer, tag, communicator, info, request));  \
+    int result =                                                                               \
+        REAL(name)(data, partitions, count, type, peer, tag, communicator, info, request);     \
+    contend_leave(&call);                                                                      \
+    if (result == MPI_SUCCESS)                                                                 \
+      note_begun_on(&call, kind, true, (int64_t)partitions * count, type, peer, tag,           \
+                    contend_find(communicator), *request)                                      \
+          ->collective = (uint32_t)partitions;                                                 \
+    contend_done();                                                                            \
+    return result;                                                                             \
   }
 
 PARTITIONED(Psend_init, const, CONTEND_SENDS)
 PARTITIONED(Precv_init, , CONTEND_RECEIVES)
-
-/// Calls on partitions of a request are timed.
-#define TIMED(name, parameters, arguments)                                \
-  int contend_##name parameters {                                         \
-    CONTEND_CALL_OF(name, arguments);                                     \
-    int result = REAL(name) arguments;                                    \
-    contend_leave(&call);                                                 \
-    if (result == MPI_SUCCESS) contend_count(&call, CONTEND_WORLD, 0, 0); \
-    contend_done();                                                       \
-    return result;                                                        \
-  }
-
-TIMED(Pready, (int partition, MPI_Request request), (partition, request))
-TIMED(Pready_range, (int first, int last, MPI_Request request), (first, last, request))
-TIMED(Pready_list, (int count, const int list[], MPI_Request request), (count, (int*)list, request))
-TIMED(Parrived, (MPI_Request request, int partition, int* flag), (request, partition, flag))
 #endif

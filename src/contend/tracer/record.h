@@ -4,7 +4,7 @@
 /// never grows: a section that is full counts what it could not keep, in `lost`. Of the memory that
 /// a rank may use (16 MiB unless CONTEND_PROFILE_MEMORY gives a number of bytes), modules and
 /// communicators get 1/128 each, members and cells 1/16 each and a cell for each routine,
-/// collectives 1/8, threads 12 KiB, and events the rest; peers come on top. Calls for which there
+/// collectives 1/8, threads 20 KiB, and events the rest; peers come on top. Calls for which there
 /// is no cell of their own count in that of their routine, of CONTEND_ALL_SIZES on CONTEND_OTHERS
 /// from no place.
 ///
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 5u
+#define CONTEND_RECORD_VERSION 6u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
@@ -28,7 +28,10 @@
 #define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source
 #define CONTEND_FOREIGN_PEER (-3)  ///< of an awaited message: a peer outside MPI_COMM_WORLD
+#define CONTEND_INVALID_PEER \
+  (-4)  ///< likewise: a rank that the communicator has not: `number` of `bytes`
 #define CONTEND_ANY_TAG (-1)
+#define CONTEND_UNKNOWN_BYTES UINT64_MAX
 #define CONTEND_NO_CALL UINT32_MAX  ///< a thread is in no call
 #define CONTEND_NO_REQUEST 0u
 #define CONTEND_WORLD 0u  ///< index of MPI_COMM_WORLD among communicators
@@ -105,6 +108,11 @@ typedef struct {
   char program[256];  ///< /proc/self/exe
   char launch[192];   ///< which ranks began together: a word of their launcher's, a space, and the
                       ///< word of their rank 0, which is absent where that was not seen
+  uint64_t died;      ///< ticks when a signal or an error came that may have been the end; or 0
+  uint64_t died_at;   ///< behind the instruction at which the signal came
+  uint32_t signal;    ///< or 0 for an error
+  uint32_t died_thread;  ///< by first call; UINT32_MAX for one that had called nothing
+  char error[32];        ///< its class, as MPI calls it
   contend_clock clock;
   contend_section sections[CONTEND_SECTIONS];
 } contend_header;
@@ -173,14 +181,38 @@ enum contend_awaited_kind {
   CONTEND_AWAITS_TARGET,    ///< of one-sided communication, `peer`
   CONTEND_AWAITS_FINALIZE,  ///< all ranks, in MPI_Finalize
   CONTEND_AWAITS_EXCHANGE,  ///< the other side of a request that sends to `peer` and receives
+  CONTEND_AWAITS_READY,     ///< its own partitions, of a message to `peer`: `number` of `bytes` are
+                            ///< marked
 };
 
 typedef struct {
-  uint32_t kind;  ///< contend_awaited_kind
-  int32_t peer, tag;
+  uint32_t kind;          ///< contend_awaited_kind
+  int32_t peer, tag;      ///< of a collective: its root, and its contend_operation
   uint32_t communicator;  ///< index
   uint32_t number;
+  uint32_t routine;  ///< of a collective: index of what it was begun by
+  uint64_t bytes;    ///< of a collective: what must be alike on all members, or
+                     ///< CONTEND_UNKNOWN_BYTES
 } contend_awaited;
+
+/// Operations of reductions, which all members must give alike.
+enum contend_operation {
+  CONTEND_NO_OPERATION,
+  CONTEND_SUM,
+  CONTEND_MAX,
+  CONTEND_MIN,
+  CONTEND_PROD,
+  CONTEND_LAND,
+  CONTEND_BAND,
+  CONTEND_LOR,
+  CONTEND_BOR,
+  CONTEND_LXOR,
+  CONTEND_BXOR,
+  CONTEND_MAXLOC,
+  CONTEND_MINLOC,
+  CONTEND_REPLACE,
+  CONTEND_OWN_OPERATION  ///< of the program's
+};
 
 enum { CONTEND_AWAITED = 8 };
 
@@ -192,6 +224,11 @@ typedef struct {
   uint64_t site;     ///< return address in the program
   uint32_t routine;  ///< index, or CONTEND_NO_CALL
   uint32_t count;    ///< what it waits for, of which `awaited` holds the first
+  uint64_t asking;   ///< ticks when it began to ask again and again, in vain ...
+  uint64_t
+      asked_left;  ///< ... and when it last got no answer: the last call was that if it is `left`
+  uint32_t asked;  ///< index of the routine that it asked with
+  uint32_t asked_for;  ///< how many things, as `awaited`; 0 for different ones in turn
   contend_awaited awaited[CONTEND_AWAITED];
 } contend_under_way;
 
@@ -210,14 +247,15 @@ typedef struct {
   uint64_t start,
       end;  ///< ticks; of the call, or from where its thread began to ask again and again
   uint64_t bytes;
-  uint32_t cell;  ///< index; of the preceding call for completions and parts
-  int32_t peer;   ///< destination, source (CONTEND_NO_PEER: any source), or root
-  int32_t tag;
+  uint32_t cell;     ///< index; of the preceding call for completions and parts
+  int32_t peer;      ///< destination, source (CONTEND_NO_PEER: any source), or root
+  int32_t tag;       ///< of a collective: its contend_operation
   uint32_t request;  ///< number of the request that the call made, from 1; or completed
   uint16_t kind;     ///< contend_event_kind
   uint16_t thread;   ///< from 0, by first call
   uint32_t role;     ///< of the receiving half of a Sendrecv 1; of a request that is started 0 for
-                     ///< a send, 1 for a receive, 2 for a collective
+                     ///< a send, 1 for a receive, 2 for a collective; of a collective its number
+                     ///< on the communicator
 } contend_event;
 
 #endif

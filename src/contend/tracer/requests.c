@@ -111,6 +111,7 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->peer = CONTEND_NO_PEER;
   request->collective = kind == CONTEND_COLLECTIVE ? contend_so_far(communicator) : 0;
   request->tag = 0;
+  request->routine = 0;
   request->bytes = 0;
   request->parts = NULL;
   request->part_count = 0;
@@ -178,9 +179,19 @@ static uint32_t await(const MPI_Request* handles, int count, const uint32_t* cla
                                                          CONTEND_NO_PEER, CONTEND_ANY_TAG, 0);
     // One that is complete, or a persistent one that is not under way.
     if (request->number == CONTEND_NO_REQUEST) continue;
-    under_way->awaited[awaited++] =
-        contend_awaited_of(request->kind, request->communicator->index, request->peer, request->tag,
-                           request->collective);
+    contend_awaited* thing = &under_way->awaited[awaited++];
+    *thing = contend_awaited_of(request->kind, request->communicator->index, request->peer,
+                                request->tag, request->collective);
+    if (request->part_count && request->parts == NULL) {
+      thing->kind = CONTEND_AWAITS_READY;
+      thing->number = request->collective - request->part_count;
+      thing->bytes = request->collective;
+    }
+    if (request->kind == CONTEND_COLLECTIVE) {
+      thing->routine = request->routine;
+      // That of a persistent one is what this rank gives.
+      if (!request->persistent) thing->bytes = request->bytes;
+    }
   }
   under_way->count = awaited;
   uint32_t communicator = CONTEND_LIKELY(first) ? requests[first].communicator->index
@@ -278,8 +289,11 @@ static CONTEND_OF_THREAD struct {
   uint64_t since, until, last;  ///< of questions in vain: the first, the last one's end and time
   uint64_t events;              ///< that there were when the last one was asked
   uint32_t cell;                ///< of the last one
-  uint64_t read;                ///< when both of these were read last
-  int64_t wall, used;           ///< nanoseconds, and those on a processor
+  uint64_t site;                ///< likewise, and the first thing that it asked for
+  contend_awaited thing;
+  bool mixed;          ///< whether they asked for different things
+  uint64_t read;       ///< when both of these were read last
+  int64_t wall, used;  ///< nanoseconds, and those on a processor
 } polling;
 
 static int64_t nanoseconds(clockid_t clock) {
@@ -304,13 +318,26 @@ static bool was_idle(uint64_t pause, uint64_t instant) {
 
 /// The end of `contend_asked`: `again` where the thread has waited since the question before.
 static inline uint64_t settle(contend_call* call, bool answered, bool again) {
-  uint64_t events = contend.header->sections[CONTEND_EVENTS].used, own = call->end - call->start;
+  const contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  uint64_t events = section->used + section->lost, own = call->end - call->start;
   // What else the thread called meanwhile is no waiting for an answer.
   if (events != polling.events) again = false;
   uint64_t since = again ? polling.since : call->start;
   if (again) call->start = polling.until;
   polling.since = since;
   polling.until = answered ? 0 : call->end;
+  contend_under_way* under_way = contend_this_thread.under_way;
+  if (!answered) {
+    bool same = under_way->asked == call->routine && polling.site == call->site &&
+                memcmp(&polling.thing, under_way->awaited, sizeof polling.thing) == 0;
+    polling.mixed = again && (polling.mixed || !same);
+    under_way->asked_for = polling.mixed ? 0 : under_way->count;
+    under_way->asking = since;
+    under_way->asked_left = call->end;
+    under_way->asked = call->routine;
+    polling.site = call->site;
+    polling.thing = under_way->awaited[0];
+  }
   polling.last = own;
   polling.events = events;
   return since;
@@ -393,11 +420,12 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   CONTEND_CALL_WITH(request, Test, (request, flag, status));
   MPI_Request before = *request;
   uint32_t claimed = claim_one(request);
+  uint32_t communicator = await(&before, 1, &claimed);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Test)(request, flag, given);
   contend_leave(&call);
-  note_one(&call, result, communicator_of_one(before, claimed), result == MPI_SUCCESS && *flag,
-           before, *request, claimed, given);
+  note_one(&call, result, communicator, result == MPI_SUCCESS && *flag, before, *request, claimed,
+           given);
   give_up(&claimed, 1);
   contend_done();
   return result;
@@ -406,6 +434,8 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 /// It does not complete its request, but programs poll with it.
 int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   CONTEND_CALL_OF(Request_get_status, (request, flag, status));
+  const uint32_t unclaimed = 0;
+  await(&request, 1, &unclaimed);
   int result = REAL(Request_get_status)(request, flag, status);
   contend_leave(&call);
   if (result == MPI_SUCCESS) {
@@ -439,6 +469,7 @@ int contend_Testany(int count, MPI_Request requests_given[], int* index, int* fl
   CONTEND_CALL_WITH(are_there(requests_given, count), Testany,
                     (count, requests_given, index, flag, status));
   const MPI_Request* before = copied(requests_given, count);
+  await(requests_given, count, claims_room);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Testany)(count, requests_given, index, flag, given);
   bool chosen = result == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED;
@@ -484,6 +515,7 @@ int contend_Testall(int count, MPI_Request requests_given[], int* flag, MPI_Stat
   CONTEND_CALL_WITH(are_there(requests_given, count), Testall,
                     (count, requests_given, flag, statuses));
   const MPI_Request* before = copied(requests_given, count);
+  await(requests_given, count, claims_room);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Testall)(count, requests_given, flag, given);
   contend_leave(&call);
@@ -513,21 +545,21 @@ static void note_some(contend_call* call, int result, int count, int done, const
   contend_done();
 }
 
-#define SOME(name, before_it)                                                           \
+#define SOME(name)                                                                      \
   int contend_##name(int count, MPI_Request requests_given[], int* done, int indexes[], \
                      MPI_Status statuses[]) {                                           \
     CONTEND_CALL_WITH(are_there(requests_given, count) && done, name,                   \
                       (count, requests_given, done, indexes, statuses));                \
     const MPI_Request* before = copied(requests_given, count);                          \
     MPI_Status* given = statuses_for(statuses);                                         \
-    before_it;                                                                          \
+    await(requests_given, count, claims_room);                                          \
     int result = REAL(name)(count, requests_given, done, indexes, given);               \
     note_some(&call, result, count, *done, indexes, before, requests_given, given);     \
     return result;                                                                      \
   }
 
-SOME(Waitsome, await(requests_given, count, claims_room))
-SOME(Testsome, (void)0)
+SOME(Waitsome)
+SOME(Testsome)
 
 // ---- persistent requests
 
@@ -539,9 +571,13 @@ static void start(const contend_call* call, uint32_t cell, contend_request* requ
   if (request->kind == CONTEND_SENDS) contend_sent(request->peer, request->bytes);
   uint32_t role = request->kind == CONTEND_COLLECTIVE ? 2 : request->kind == CONTEND_RECEIVES;
   int32_t peer = request->peer < 0 ? CONTEND_NO_PEER : request->peer;
+  // What is sent in partitions is under way when the last of them is marked as ready.
+  bool later = request->kind == CONTEND_SENDS && request->collective;
+  if (later) request->part_count = request->collective;
   if (contend_room_for_events(1))
-    contend_append(call, cell, kind, request->bytes, peer, request->tag, request->number, role);
-  if (request->part_count)
+    contend_append(call, cell, kind, request->bytes, later ? CONTEND_NO_PEER : peer, request->tag,
+                   later ? CONTEND_NO_REQUEST : request->number, role);
+  if (request->parts)
     contend_add_parts(call, cell, request->parts, request->part_count, request->parts_are_events);
 }
 
@@ -615,3 +651,51 @@ int contend_Cancel(MPI_Request* handle) {
   contend_done();
   return result;
 }
+
+// ---- partitions of persistent requests
+
+#if CONTEND_MPI_4
+/// Notes that some partitions of a request are ready; with the last of them it is sent.
+static void note_ready(const contend_call* call, MPI_Request handle, uint32_t count) {
+  contend_request* request = &requests[*link_to(CONTEND_KEY(handle))];
+  bool known = request != requests;
+  uint32_t index = known ? request->communicator->index : CONTEND_WORLD;
+  uint32_t cell = contend_count(call, index, 0, 0);
+  if (!known || request->parts || request->part_count == 0) return;
+  request->part_count -= count < request->part_count ? count : request->part_count;
+  if (request->part_count == 0 && contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, request->bytes,
+                   request->peer < 0 ? CONTEND_NO_PEER : request->peer, request->tag,
+                   request->number, 0);
+}
+
+#define READY(name, parameters, arguments, partitions)                             \
+  int contend_##name parameters {                                                  \
+    CONTEND_CALL_OF(name, arguments);                                              \
+    int result = REAL(name) arguments;                                             \
+    contend_leave(&call);                                                          \
+    if (result == MPI_SUCCESS) note_ready(&call, request, (uint32_t)(partitions)); \
+    contend_done();                                                                \
+    return result;                                                                 \
+  }
+
+READY(Pready, (int partition, MPI_Request request), (partition, request), 1)
+READY(Pready_range, (int first, int last, MPI_Request request), (first, last, request),
+      last - first + 1)
+READY(Pready_list, (int count, const int list[], MPI_Request request), (count, (int*)list, request),
+      count)
+
+int contend_Parrived(MPI_Request request, int partition, int* flag) {
+  CONTEND_CALL_OF(Parrived, (request, partition, flag));
+  const uint32_t unclaimed = 0;
+  uint32_t communicator = await(&request, 1, &unclaimed);
+  int result = REAL(Parrived)(request, partition, flag);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    contend_asked(&call, *flag);
+    contend_count(&call, communicator, 0, 0);
+  }
+  contend_done();
+  return result;
+}
+#endif

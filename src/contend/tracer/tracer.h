@@ -108,6 +108,11 @@ void contend_met_all_ranks(MPI_Comm all, const char* name);
 /// false, with errno, where it cannot be left or is there already.
 bool contend_leave_word(const char* name, const char* of);
 
+// ---- deaths.c
+
+/// Notes from now on what the process dies of.
+void contend_watch_for_deaths(void);
+
 // ---- record.c
 
 /// Makes the record of this rank; false, after one line to standard error, when it cannot be.

@@ -46,6 +46,19 @@ static void either(void) {
   MPI_Waitany(2, two, &which, MPI_STATUS_IGNORE);
 }
 
+// A question is asked until it is answered, in the same breath or with pauses.
+static void ask(int pauses) {
+  MPI_Request request;
+  MPI_Status status;
+  int there = 0;
+  MPI_Irecv(&other, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &request);
+  while (!there) {
+    if (pauses) MPI_Test(&request, &there, &status);
+    if (!pauses) MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &there, &status);
+    if (pauses) usleep(500);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Request request;
@@ -90,6 +103,18 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Probe(1, 3, MPI_COMM_WORLD, &status);
   } else if (is(mode, "window")) {
     window(1);
+  } else if (is(mode, "roots")) {
+    MPI_Gather(&number, 1, MPI_INT, large, 1, MPI_INT, rank, MPI_COMM_WORLD);
+  } else if (is(mode, "nonblocking")) {
+    if (rank == 0) MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else if (is(mode, "left")) {
+    // The root need not wait for the others.
+    if (rank == 0) MPI_Bcast(large, 4, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Reduce(&number, &other, 1, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);
+  } else if (is(mode, "polls") || is(mode, "tests")) {
+    if (rank == 0) ask(is(mode, "tests"));
   } else if (is(mode, "pipe")) {
     int ends[2];
     if (rank == 1 && pipe(ends) == 0)

@@ -204,8 +204,7 @@ def _fit(one: Envelope, other: Envelope) -> bool:
     )
 
 
-_ANY = frozenset({"Waitany", "Waitsome"})
-_RETURNING = routines.TESTS | {"Iprobe", "Improbe", "Request_get_status"}
+_ANY = frozenset({"Waitany", "Waitsome", "Testany", "Testsome"})
 # Not all members need each other; who needs whom is not kept.
 _LOOSE = routines.COLLECTIVES - routines.SYNCHRONISING
 
@@ -276,7 +275,10 @@ def _in_calls(stuck: Iterable[Stuck]) -> dict[int, list[Stuck]]:
     for rank, group in groupby(stuck, key=lambda thread: thread.rank):
         threads = list(group)
         if all(
-            thread.routine and not thread.ended and routines.plain(thread.routine) not in _RETURNING
+            thread.routine
+            and not thread.ended
+            # Who asks once may do something else; who asks again and again waits.
+            and (thread.asks or routines.plain(thread.routine) not in routines.QUESTIONS)
             for thread in threads
         ):
             ranks[rank] = threads
@@ -312,11 +314,13 @@ def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
     if one.any_source:
         anyone = frozenset(members.get(one.communicator, ()))
         return [anyone] if anyone and min(anyone) >= 0 else []
+    if one.kind == "ready":
+        return [frozenset({thread.rank})]
     if one.kind in ("sender", "receiver", "exchange"):
         return [] if one.peer is None else [frozenset({one.peer})]
     if one.kind not in ("members", "finalize") or not thread.ranks:
         return []
-    begun_before = "Wait" in thread.routine
+    begun_before = one.routine not in ("", thread.routine) or "Wait" in thread.routine
     if not begun_before and routines.plain(thread.routine) not in _LOOSE:
         return [frozenset({rank}) for rank in thread.ranks]
     return [frozenset(thread.ranks)] if len(thread.ranks) < MOST_RANKS else []

@@ -7,7 +7,8 @@ members that have not entered it, or have entered another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +16,27 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.profiling import routines
 from contend.profiling.clocks import TickCounter
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import (
     ANY_PEER,
     ANY_TAG,
     CELL,
-    FOREIGN_PEER,
+    INVALID_PEER,
     NO_CALL,
+    NO_CELL,
+    OPERATIONS,
     OTHERS,
+    UNKNOWN_BYTES,
     WORLD,
     Awaits,
+    EventKind,
     State,
 )
 
+# As in the recorder: a thread that pauses no longer than a part of what it has waited still asks.
+_PAUSE_S, _PART_OF_WAIT = 1.0, 4
 MOST_RANKS = 256
 """Of those that a call waits for so many are kept."""
 
@@ -37,14 +45,22 @@ class Awaited(msgspec.Struct, frozen=True):
     """One thing that a call waits for.
 
     Attributes:
-        kind: receiver, sender, members, target, finalize, exchange or unknown.
+        kind: receiver, sender, members, target, finalize, exchange, ready (its own partitions) or
+            unknown.
         peer: rank in MPI_COMM_WORLD; null for none or several.
         any_source: whether any rank may send it.
         tag: null for any, or none.
         communicator: by number.
-        number: of the collective on that communicator, from 0.
+        number: of the collective on that communicator, from 0; of partitions, how many are marked
+            as ready; of an invalid peer, the rank that the program gave.
         under_way: whether the message was sent and its receive posted, so that it was on its way;
             null where that is not known.
+        routine: of a collective: what it was begun by.
+        root: of a collective: its root in MPI_COMM_WORLD; null for none.
+        operation: of a reduction.
+        bytes: of a collective: what all members must give alike; of partitions, how many they are;
+            of an invalid peer, how many ranks there are; null where it is not known.
+        invalid: whether the communicator has no such peer.
     """
 
     kind: str
@@ -54,6 +70,42 @@ class Awaited(msgspec.Struct, frozen=True):
     communicator: int
     number: int
     under_way: bool | None = False
+    routine: str = ""
+    root: int | None = None
+    operation: str = ""
+    bytes: int | None = None
+    invalid: bool = False
+
+
+class Entered(msgspec.Struct, frozen=True):
+    """How a rank entered a collective: what all members must do alike.
+
+    Attributes:
+        rank: in MPI_COMM_WORLD.
+        routine: that it called.
+        site: number of the place of the call.
+        root: in MPI_COMM_WORLD; null for none.
+        operation: of a reduction.
+        bytes: from or to each; null where they are not known.
+    """
+
+    rank: int
+    routine: str
+    site: int
+    root: int | None = None
+    operation: str = ""
+    bytes: int | None = None
+
+    def differs(self, other: Entered) -> bool:
+        """Whether two calls cannot be of the same collective (MPI 4.1, sections 6.2 and 6.12)."""
+        pairs = (
+            (self.root, other.root),
+            (self.operation, other.operation),
+            (self.bytes, other.bytes),
+        )
+        return routines.plain(self.routine) != routines.plain(other.routine) or any(
+            mine != theirs and not {mine, theirs} & {None, ""} for mine, theirs in pairs
+        )
 
 
 class Stuck(msgspec.Struct, frozen=True):
@@ -62,7 +114,7 @@ class Stuck(msgspec.Struct, frozen=True):
     Attributes:
         rank: in MPI_COMM_WORLD.
         thread: from 0, by first call.
-        routine: that it was in; "" for none.
+        routine: that it was in, or asked with again and again; "" for none.
         site: number of the place of the call, or of 0.
         since_s: how long it had been there.
         at_least: whether the end is not known, so that it may have been longer.
@@ -70,7 +122,11 @@ class Stuck(msgspec.Struct, frozen=True):
         requests: how many things the call waits for, of which the first eight are here.
         awaits: what it waits for.
         ranks: that it waits for, as far as that can be told; at most `MOST_RANKS`.
-        others: of a collective: ranks that are in another one instead.
+        others: of a collective: ranks that entered it by another call, which cannot match.
+        entered: the calls by which it and the first of these entered it.
+        asks: whether it asked again and again, in vain.
+        died: what it died of, such as ``died of signal 11 (Segmentation fault)``; "" for nothing.
+        gone_s: seconds into the run when it died or ended by itself; null if it did not.
     """
 
     rank: int
@@ -84,6 +140,10 @@ class Stuck(msgspec.Struct, frozen=True):
     awaits: tuple[Awaited, ...] = ()
     ranks: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
+    entered: tuple[Entered, ...] = ()
+    asks: bool = False
+    died: str = ""
+    gone_s: float | None = None
 
 
 class UnderWay(msgspec.Struct, frozen=True):
@@ -119,8 +179,11 @@ class Seen:
 
 def since_when(
     record: RankRecord, counter: TickCounter, ended_unix: float | None
-) -> tuple[float, NDArray[np.float64]]:
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Seconds from MPI_Init's end to the program's end, and for how long threads had been in place.
+
+    The last are of threads that asked again and again until the end, from the first question on;
+    NaN of others.
 
     Args:
         record: of the rank.
@@ -138,7 +201,17 @@ def since_when(
         ended_s = max(ended_s, ended_unix - 1e-9 * int(clock["start_unix_ns"]))
     called = threads["routine"] != NO_CALL
     begun = np.where(called, threads["start"], threads["left"]) - start
-    return ended_s, ended_s - counter.seconds(begun)
+    since_s = ended_s - counter.seconds(begun)
+    asking_s = ended_s - counter.seconds(threads["asking"] - start)
+    pause_s = ended_s - counter.seconds(threads["left"] - start)
+    questions = [routines.plain(name) in routines.QUESTIONS for name in record.routines]
+    asking = (
+        ~called | np.append(questions, False)[np.where(called, threads["routine"], len(questions))]
+    )
+    asking &= (threads["asking"] > 0) & (threads["asked_left"] == threads["left"])
+    # Who sleeps between two questions waits too.
+    asking &= pause_s <= np.maximum(_PAUSE_S, (asking_s - pause_s) / _PART_OF_WAIT)
+    return ended_s, since_s, np.where(asking, asking_s, np.nan)
 
 
 def cells_under_way(threads: NDArray[Any], ticks: NDArray[np.float64]) -> NDArray[Any]:
@@ -160,7 +233,9 @@ def look(
     communicators: NDArray[np.uint32],
     sites: NDArray[np.uint32],
     since_s: Sequence[float],
+    asking_s: Sequence[float],
     *,
+    gone_s: float,
     at_least: bool,
 ) -> Seen:
     """Where a rank was.
@@ -168,28 +243,38 @@ def look(
     Args:
         record: of the rank.
         communicators: numbers of its communicators, by their index in the record.
-        sites: numbers of the places of its threads' calls.
+        sites: numbers of the places of its threads' calls, and of where a signal came.
         since_s: how long its threads had been where they were.
+        asking_s: how long they had asked in vain; NaN for those that did not.
+        gone_s: seconds into the run when it died or ended by itself, if it did.
         at_least: whether it may have been longer.
     """
     ended = {State.ABORTED: "called MPI_Abort", State.EXITED: "ended without MPI_Finalize"}
     threads = []
+    dying, died = cause_of_death(record)
     for number, item in enumerate(record.threads):
-        called = int(item["routine"]) != NO_CALL
+        called, asks = int(item["routine"]) != NO_CALL, asking_s[number] == asking_s[number]
         if record.state is State.FINISHED and not called:
             continue
-        kept = item["awaited"][: int(item["count"])] if called else ()
+        there = called or asks
+        count = int(item["asked_for" if asks else "count"]) if there else 0
+        site = int(sites[number]) if there else int(sites[-1]) if number == dying else 0
         threads.append(
             Stuck(
                 rank=record.rank,
                 thread=number,
-                routine=record.routines[item["routine"]] if called else "",
-                site=int(sites[number]) if called else 0,
-                since_s=max(since_s[number], 0.0),
+                routine=record.routines[item["asked" if asks else "routine"]] if there else "",
+                site=site,
+                since_s=max(asking_s[number] if asks else since_s[number], 0.0),
                 at_least=at_least,
                 ended=ended.get(record.state, ""),
-                requests=int(item["count"]) if called else 0,
-                awaits=tuple(_awaited(one, communicators) for one in kept),
+                requests=count,
+                awaits=tuple(
+                    _awaited(one, communicators, record.routines) for one in item["awaited"][:count]
+                ),
+                asks=asks,
+                died=died if number == dying else "",
+                gone_s=gone_s if number == dying or record.state in ended else None,
             )
         )
     left: dict[int, int] = {}
@@ -200,22 +285,59 @@ def look(
     return Seen(record.state, tuple(threads), left)
 
 
-def _awaited(item: np.void, communicators: NDArray[np.uint32]) -> Awaited:
+def cause_of_death(record: RankRecord) -> tuple[int, str]:
+    """The thread that a rank died in, and of what; -1 and "" if it did not, as far as is known.
+
+    What a rank survived, such as an error that it handles, was followed by other calls.
+    """
+    header = record.header
+    number, when = int(header["died_thread"]), int(header["died"])
+    if when == 0 or record.state is State.FINISHED or not len(record.threads):
+        return -1, ""
+    number = number if number < len(record.threads) else 0
+    thread, error = record.threads[number], header["error"].decode(errors="replace")
+    called = int(thread["routine"]) != NO_CALL
+    if when < int(thread["start"]) or (error and not called):
+        return -1, ""
+    if not called and when < int(thread["left"]):
+        return -1, ""
+    if error:
+        return number, f"failed with {error}"
+    signal_number = int(header["signal"])
+    return number, f"died of signal {signal_number} ({signal.strsignal(signal_number) or '?'})"
+
+
+def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[str]) -> Awaited:
     peer, tag = int(item["peer"]), int(item["tag"])
-    kind = Awaits(int(item["kind"]))
-    tagged = kind in (Awaits.RECEIVER, Awaits.SENDER, Awaits.EXCHANGE) and tag != ANY_TAG
+    kind, size = Awaits(int(item["kind"])), int(item["bytes"])
+    tagged = kind in (Awaits.RECEIVER, Awaits.SENDER, Awaits.EXCHANGE, Awaits.READY)
+    collective = kind is Awaits.MEMBERS
+    known = collective and int(item["routine"]) < len(names) and 0 <= tag < len(OPERATIONS)
     return Awaited(
         kind=kind.name.lower(),
-        peer=peer if peer >= 0 and peer != FOREIGN_PEER else None,
+        peer=peer if peer >= 0 and not collective else None,
         any_source=peer == ANY_PEER and kind is Awaits.SENDER,
-        tag=tag if tagged else None,
+        tag=tag if tagged and tag != ANY_TAG else None,
         communicator=int(communicators[item["communicator"]]),
         number=int(item["number"]),
+        routine=names[int(item["routine"])] if known else "",
+        root=peer if collective and peer >= 0 else None,
+        operation=OPERATIONS[tag] if known else "",
+        bytes=None if size == UNKNOWN_BYTES else size,
+        invalid=peer == INVALID_PEER,
     )
 
 
+History = Callable[[int, int, int], Entered | None]
+"""How a rank entered a collective that it has left, by rank, communicator and number; None where
+that is not known any more."""
+
+
 def where_stuck(
-    seen: Mapping[int, Seen], size: int, members: Mapping[int, NDArray[np.int32]]
+    seen: Mapping[int, Seen],
+    size: int,
+    members: Mapping[int, NDArray[np.int32]],
+    history: History = lambda rank, communicator, number: None,
 ) -> tuple[Stuck, ...]:
     """Where all threads were, with the ranks that they wait for; empty if no call was under way.
 
@@ -223,10 +345,12 @@ def where_stuck(
         seen: by rank.
         size: of MPI_COMM_WORLD.
         members: of other communicators, by number.
+        history: tells how ranks entered collectives that they have left.
     """
-    if not any(thread.routine for rank in seen.values() for thread in rank.threads):
+    threads = (thread for rank in seen.values() for thread in rank.threads)
+    if not any(thread.routine or thread.died for thread in threads):
         return ()
-    awaited = _AwaitedRanks(seen, size, members)
+    awaited = _AwaitedRanks(seen, size, members, history)
     return tuple(awaited.added_to(thread) for rank in sorted(seen) for thread in seen[rank].threads)
 
 
@@ -234,50 +358,77 @@ class _AwaitedRanks:
     """For whom calls wait; what is asked of one collective is the same for all that are in it."""
 
     def __init__(
-        self, seen: Mapping[int, Seen], size: int, members: Mapping[int, NDArray[np.int32]]
+        self,
+        seen: Mapping[int, Seen],
+        size: int,
+        members: Mapping[int, NDArray[np.int32]],
+        history: History,
     ) -> None:
         self._seen = seen
         self._size = size
         self._members = members
-        self._known: dict[tuple[str, int, int, str], tuple[list[int], list[int]]] = {}
+        self._history = history
+        self._known: dict[tuple[int, int], tuple[list[int], list[dict[int, Entered]]]] = {}
 
     def added_to(self, thread: Stuck) -> Stuck:
         """A place with the ranks that its call waits for."""
         ranks: set[int] = set()
         others: set[int] = set()
+        entered: tuple[Entered, ...] = ()
         for one in thread.awaits:
-            if one.peer is not None:
+            if one.kind == "ready":
+                ranks.add(thread.rank)
+            elif one.peer is not None:
                 ranks.add(one.peer)
-                continue
-            key = (one.kind, one.communicator, one.number, thread.routine)
-            if key not in self._known:
-                self._known[key] = self._of(thread.routine, one)
-            missing, differing = self._known[key]
-            ranks.update(missing, differing)
-            others.update(differing)
+            elif one.kind == "finalize":
+                ranks.update(_outside_finalize(self._seen, self._size))
+            elif one.kind == "members":
+                missing, calls = self._entries(one.communicator, one.number)
+                ranks.update(missing)
+                mine = next((group[thread.rank] for group in calls if thread.rank in group), None)
+                unlike = [
+                    group for group in calls if mine and mine.differs(next(iter(group.values())))
+                ]
+                differing = [call for group in unlike for call in group.values()]
+                others.update(call.rank for call in differing)
+                if mine and differing and not entered:
+                    entered = (mine, differing[0])
         return msgspec.structs.replace(
             thread,
-            ranks=tuple(sorted(ranks)[:MOST_RANKS]),
+            ranks=tuple(sorted(ranks | others)[:MOST_RANKS]),
             others=tuple(sorted(others)[:MOST_RANKS]),
+            entered=entered,
         )
 
-    def _of(self, routine: str, one: Awaited) -> tuple[list[int], list[int]]:
-        """Ranks that have not come to a collective, and those that are in another one instead."""
-        if one.kind == "finalize":
-            return list(_outside_finalize(self._seen, self._size)), []
-        if one.kind != "members":
-            return [], []
-        known = self._members.get(one.communicator)
+    def _entries(
+        self, communicator: int, number: int
+    ) -> tuple[list[int], list[dict[int, Entered]]]:
+        """Ranks that have not come to a collective; those that entered it alike, in groups.
+
+        Of ranks that have left it only the first `MOST_RANKS` are asked how they entered it.
+        """
+        if (communicator, number) in self._known:
+            return self._known[communicator, number]
+        known = self._members.get(communicator)
         members = [] if known is None else known[known >= 0].tolist()
-        missing, differing = [], []
-        for member in range(self._size) if one.communicator == WORLD else members:
+        missing: list[int] = []
+        groups: dict[object, dict[int, Entered]] = {}
+        asked = 0
+        for member in range(self._size) if communicator == WORLD else members:
             there = self._seen.get(member)
-            inside = "" if there is None else _inside(there, one)
-            if inside == "":
+            call = None if there is None else _inside(there, communicator, number)
+            if call is not None:
+                pass
+            elif there is None or there.left.get(communicator, 0) <= number:
                 missing.append(member)
-            elif inside is not None and _differs(routine, inside):
-                differing.append(member)
-        return missing, differing
+            elif asked < MOST_RANKS:
+                asked += 1
+                call = self._history(member, communicator, number)
+            if call is not None:
+                alike = (call.routine, call.root, call.operation, call.bytes)
+                groups.setdefault(alike, {})[member] = call
+        self._known[communicator, number] = missing, list(groups.values())
+        return self._known[communicator, number]
 
 
 def _outside_finalize(seen: Mapping[int, Seen], size: int) -> Iterator[int]:
@@ -290,23 +441,71 @@ def _outside_finalize(seen: Mapping[int, Seen], size: int) -> Iterator[int]:
             yield rank
 
 
-def _inside(there: Seen, wanted: Awaited) -> str | None:
-    """The routine by which a rank is in a collective, "" if it has not come, None if it has left.
-
-    A rank that finished is in none.
-    """
+def _inside(there: Seen, communicator: int, number: int) -> Entered | None:
+    """How a rank entered the collective that it is in; None where it is not in this one."""
     for thread in there.threads:
         for one in thread.awaits:
-            if (one.kind, one.communicator, one.number) == (
-                "members",
-                wanted.communicator,
-                wanted.number,
-            ):
-                return thread.routine
-    return None if there.left.get(wanted.communicator, 0) > wanted.number else ""
+            if (one.kind, one.communicator, one.number) == ("members", communicator, number):
+                routine = one.routine or thread.routine
+                return Entered(
+                    thread.rank, routine, thread.site, one.root, one.operation, one.bytes
+                )
+    return None
 
 
-def _differs(routine: str, other: str) -> bool:
-    """Whether two routines cannot be the same collective; waits tell nothing of theirs."""
-    blocking = [name.removesuffix("_c") for name in (routine, other)]
-    return blocking[0] != blocking[1] and all(not name.startswith("MPI_Wait") for name in blocking)
+class Past:
+    """How ranks entered collectives that they have left, by the events that they kept."""
+
+    def __init__(
+        self,
+        read: Callable[[int], tuple[RankRecord, NDArray[np.uint32]] | None],
+        site: Callable[[RankRecord, int], int],
+    ) -> None:
+        self._read, self._site = read, site
+
+    def __call__(self, rank: int, communicator: int, number: int) -> Entered | None:
+        """A `History`."""
+        if (found := self._read(rank)) is None:
+            return None
+        record, communicators = found
+        names = [routines.plain(name) for name in record.routines]
+        collective = np.array([_begun_as(name) in _LOWER for name in names], bool)
+        events = record.events
+        events = events[(events["cell"] != NO_CELL) & (events["kind"] == EventKind.CALL)]
+        cells = record.cells[events["cell"]]
+        here = (events["role"] == number) & collective[cells["routine"]]
+        rows = np.flatnonzero(here & (communicators[cells["communicator"]] == communicator))
+        if not len(rows):
+            return None
+        event, cell = events[rows[0]], cells[rows[0]]
+        of, tag = record.communicators[cell["communicator"]], int(event["tag"])
+        name, root = names[cell["routine"]], int(event["peer"])
+        routine, site = record.routines[cell["routine"]], self._site(record, int(cell["site"]))
+        if int(of["kind"]) == _BETWEEN_GROUPS:
+            return Entered(rank, routine, site)
+        size = int(event["bytes"])
+        lower = _begun_as(name)
+        if lower in _OF_ALL or (lower == "scatter" and root == rank):
+            size //= int(of["size"])
+        return Entered(
+            rank,
+            routine,
+            site,
+            root if root >= 0 else None,
+            OPERATIONS[tag] if 0 <= tag < len(OPERATIONS) else "",
+            size if lower in _ALIKE else None,
+        )
+
+
+_BETWEEN_GROUPS = 4
+_LOWER = frozenset(name.lower() for name in routines.COLLECTIVES)
+# Members give as much as each other; what is recorded is for one or for all of them.
+_OF_ALL = frozenset({"alltoall", "reduce_scatter_block"})
+_ALIKE = _OF_ALL | {
+    *("bcast", "gather", "scatter", "allgather", "reduce", "allreduce", "scan", "exscan")
+}
+
+
+def _begun_as(name: str) -> str:
+    """``barrier`` for ``Barrier`` and ``Ibarrier``."""
+    return name.lower() if name in routines.COLLECTIVES else name.lower().removeprefix("i")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from contend.profiling.hang.deadlock import circles, deadlocked, waits_for_any
-from contend.profiling.hang.stuck import Awaited, Stuck, UnderWay
+from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay
 from contend.profiling.programs import rank_words
 from contend.units import counted, format_bytes, format_seconds
 
@@ -48,7 +48,7 @@ class StuckWords:
     def hung(self) -> bool:
         """Whether it is proven that the program could not go on."""
         here = [thread for thread in self.stuck if not thread.ended]
-        if self._aborted:
+        if self.ended_first:
             return False
         moved = {thread.rank for thread in here if thread.since_s < _still_s(thread)}
         still = [thread for thread in here if thread.rank not in moved]
@@ -59,7 +59,7 @@ class StuckWords:
     def still_s(self) -> float:
         """For how long no rank had begun or ended a call when the program was ended."""
         here = [thread for thread in self.stuck if not thread.ended]
-        return 0.0 if self._aborted else min((thread.since_s for thread in here), default=0.0)
+        return 0.0 if self.ended_first else min((thread.since_s for thread in here), default=0.0)
 
     @property
     def untold(self) -> bool:
@@ -93,9 +93,24 @@ class StuckWords:
         """Where it was stuck, in one sentence; "" where nobody was in a call."""
         if not self.stuck:
             return ""
-        return f"{self._head()}: {'; '.join(self._chain() or self.lines())}"
+        first = self.ended_first
+        rest = self if first is None else replace(self, stuck=[t for t in self.stuck if t != first])
+        lines = [] if first is not None else self._chain()
+        lines = lines or [*self.mistakes(), *rest.lines()]
+        return f"{self._head()}: {'; '.join(lines)}" if lines else self._head()
+
+    @property
+    def ended_first(self) -> Stuck | None:
+        """The thread that ended the run: the first to die, or to call MPI_Abort; None for none."""
+        gone = [t for t in self.stuck if t.died or t.ended == _ABORTED]
+        return min(gone, key=lambda thread: thread.gone_s or 0.0, default=None)
 
     def _head(self) -> str:
+        if (first := self.ended_first) is not None:
+            when = format_seconds(max(first.gone_s or 0.0, 0.0))
+            return (
+                f"The run ended early: rank {first.rank} {self._death(first)}, {when} into the run"
+            )
         if self.hung:
             return "The run hung"
         if not self.stood_still:
@@ -123,9 +138,12 @@ class StuckWords:
         host = self.hosts[rank] if rank < len(self.hosts) else ""
         return f"rank {rank}{f' on {host}' if host else ''}"
 
-    @property
-    def _aborted(self) -> bool:
-        return any(thread.ended == "called MPI_Abort" for thread in self.stuck)
+    def _death(self, thread: Stuck) -> str:
+        if not thread.died:
+            return thread.ended
+        place = self.places[thread.site] if 0 < thread.site < len(self.places) else ""
+        own = f"in the program's own code{f' at {place}' if place else ''}"
+        return f"{thread.died} {self._call(thread) if thread.routine else own}"
 
     def _chain(self) -> list[str]:
         """The circles, each told from rank to rank."""
@@ -155,12 +173,9 @@ class StuckWords:
         """What can be seen to be wrong: collectives, tags that do not meet."""
         by_rank = {thread.rank: thread for thread in self.stuck}
         for thread in self.stuck:
-            if thread.others:
-                other = by_rank[thread.others[0]]
-                yield (
-                    f"rank {thread.rank} is in {thread.routine} where rank {other.rank} is in "
-                    f"{other.routine}"
-                )
+            if thread.entered:
+                mine, other = (self._entered(*pair) for pair in _pairs(*thread.entered))
+                yield f"{mine} where {other}"
                 return
         for thread in self.stuck:
             for one in thread.awaits:
@@ -186,14 +201,30 @@ class StuckWords:
                     )
                     return
 
+    def _entered(self, call: Entered, other: Entered) -> str:
+        """How a rank entered a collective, with what another one did otherwise."""
+        words = [f"rank {call.rank} called {call.routine}"]
+        place = self.places[call.site] if call.site < len(self.places) else "?"
+        if call.routine != other.routine:
+            return f"{words[0]} at {place}"
+        if call.bytes != other.bytes and None not in (call.bytes, other.bytes):
+            words.append(f"of {format_bytes(call.bytes or 0)}")
+        if call.operation != other.operation and call.operation:
+            words.append(f"with {call.operation}")
+        if call.root != other.root and call.root is not None:
+            words.append(f"with rank {call.root} as its root")
+        return f"{' '.join(words)} at {place}"
+
     def cure(self) -> str:
-        """What to change in the program, in plain words."""
+        """What to change in the program, in plain words; "" where nothing is known to be wrong."""
         mistakes = list(self.mistakes())
-        if any(thread.others for thread in self.stuck):
+        if any(thread.entered for thread in self.stuck):
             return (
                 "All members of a communicator must call the same collectives on it in the same "
-                f"order: {mistakes[0]}."
+                f"order, with the same root, operation and amount of data: {mistakes[0]}."
             )
+        if (first := self.ended_first) is not None:
+            return _cure_of_death(first)
         if mistakes:
             return f"Give both the same tag and communicator: {mistakes[0]}."
         entered = any(
@@ -202,6 +233,9 @@ class StuckWords:
             for one in thread.awaits
         )
         if (self.under_way or entered) and not self.hung:
+            # Within a short time nothing is wrong with a network.
+            if not self.stood_still:
+                return ""
             return (
                 "These ranks wait for the network: see whether it carries their messages as fast "
                 "as it should, and whether all their hosts are up."
@@ -209,6 +243,11 @@ class StuckWords:
         by_rank = {thread.rank: thread for thread in self.stuck}
         for circle in circles(self.stuck):
             kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}
+            if kinds == {"ready"}:
+                return (
+                    "A send in partitions ends when MPI_Pready has marked each of them: mark the "
+                    "others, or use fewer."
+                )
             if len(circle) == 1:
                 return (
                     "A rank that sends to itself needs a receive that was begun before: use "
@@ -230,7 +269,7 @@ class StuckWords:
                         f"Rank {rank} ended while rank {thread.rank} needed it in "
                         f"{thread.routine}: have it take part, or do without it there."
                     )
-                if there is not None and not there.routine:
+                if there is not None and not there.routine and self.stood_still:
                     return (
                         f"See what rank {rank} does outside of MPI: a debugger (gdb -p) or py-spy "
                         "shows the line while it runs; a rank without processor time is stopped, "
@@ -242,8 +281,12 @@ class StuckWords:
         """Ranks that were in the same call together, those that wait for others first."""
         groups: dict[tuple[object, ...], list[Stuck]] = {}
         for thread in self.stuck:
-            alike = (thread.routine, thread.site, thread.ended, thread.ranks, thread.awaits)
-            groups.setdefault(alike if thread.routine else ("", thread.ended), []).append(thread)
+            alike = (
+                *(thread.routine, thread.site, thread.ended, thread.died),
+                *(thread.ranks, thread.awaits, thread.asks),
+            )
+            known = thread.routine or thread.died
+            groups.setdefault(alike if known else ("", thread.ended), []).append(thread)
         told = [self._group(group) for group in groups.values()]
         more = len(told) - _MOST_LINES
         return [*told[:_MOST_LINES], f"{counted(more, 'other place')}"] if more > 0 else told
@@ -252,8 +295,8 @@ class StuckWords:
         one, who = group[0], rank_words({thread.rank for thread in group})
         several = len({thread.rank for thread in group}) > 1
         since = self.since(max(group, key=lambda thread: thread.since_s))
-        if one.ended:
-            return f"{who} {one.ended}"
+        if one.died or one.ended:
+            return f"{who} {self._death(one)}"
         if not one.routine:
             verb = "have" if several else "has"
             return (
@@ -262,7 +305,8 @@ class StuckWords:
             )
         wait = "wait" if several else "waits"
         whom = self.whom(one)
-        return f"{who} {wait} {whom + ' ' if whom else ''}{self._call(one)} for {since}"
+        asking = ", asking again and again," if one.asks else ""
+        return f"{who} {wait} {whom + ' ' if whom else ''}{self._call(one)}{asking} for {since}"
 
     def since(self, thread: Stuck) -> str:
         """For how long, in words."""
@@ -288,6 +332,14 @@ class StuckWords:
         words: list[str] = []
         for one in thread.awaits:
             match one.kind:
+                case "sender" | "receiver" if one.invalid:
+                    way, rank = "from" if one.kind == "sender" else "to", _signed(one.number)
+                    text = f"{way} rank {rank}, but {self._on(one)} has {one.bytes} ranks"
+                case "ready":
+                    text = (
+                        f"{one.number} of {one.bytes} partitions of a send to rank {one.peer} are "
+                        f"marked as ready, tag {one.tag}, {self._on(one)}"
+                    )
                 case "sender" | "receiver" | "exchange":
                     which = {"sender": "receive", "receiver": "send", "exchange": "exchange"}
                     tag = "any tag" if one.tag is None else f"tag {one.tag}"
@@ -298,6 +350,8 @@ class StuckWords:
                         text = f"{which[one.kind]} {way} {peer}, {text}"
                 case "members":
                     text = f"collective {one.number + 1} on {self._on(one)}"
+                    if one.routine not in ("", thread.routine):
+                        text = f"{one.routine}, {text}"
                     if self._all_entered(thread, one):
                         text += ", which all members have entered"
                 case "target":
@@ -317,6 +371,39 @@ class StuckWords:
     def _on(self, one: Awaited) -> str:
         name = self.communicators[one.communicator]
         return name or f"communicator {one.communicator}"
+
+
+_ABORTED = "called MPI_Abort"
+_CURES = {
+    "MPI_ERR_TRUNCATE": "A receive needs room for the whole message: give both sides the same "
+    "count and type.",
+    "MPI_ERR_RANK": "Name a rank that the communicator has: they count from 0, and "
+    "MPI_Comm_size tells how many there are.",
+    "MPI_ERR_TAG": "Use a tag from 0 to MPI_TAG_UB.",
+    "MPI_ERR_COMM": "Use a communicator that this rank is in and has not freed.",
+    "MPI_ERR_TYPE": "Commit the datatype before it is used, and do not free it before.",
+}
+
+
+def _cure_of_death(thread: Stuck) -> str:
+    who = f"rank {thread.rank}"
+    if "signal" in thread.died:
+        return (
+            f"The network has no part in it: run {who} in a debugger, or look at its core "
+            "(ulimit -c unlimited, then gdb PROGRAM CORE)."
+        )
+    if thread.died:
+        error = thread.died.rpartition(" ")[2]
+        return _CURES.get(error, f"Correct what {who} gives to this call.")
+    return f"See why {who} calls MPI_Abort."
+
+
+def _pairs(one: Entered, other: Entered) -> tuple[tuple[Entered, Entered], ...]:
+    return (one, other), (other, one)
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if number >= 1 << 31 else number
 
 
 def _still_s(thread: Stuck) -> float:

@@ -270,7 +270,7 @@ class Steps:
         """Messages in the order in which they were sent."""
         mode = np.array([_SENDS.get(name, _NONE) for name in self._names])[self._routine]
         mode[~self._is_call] = _NONE
-        started = self._of(frozenset({"Start", "Startall"})) & (self._events["request"] > 0)
+        started = self._of(routines.STARTS) & (self._events["request"] > 0)
         mode[started & (self._events["kind"] != EventKind.COMPLETION)] = _PERHAPS
         mode[started & (self._events["role"] != 0)] = _NONE
         rows = np.flatnonzero((mode != _NONE) & (self._events["peer"] >= 0))
