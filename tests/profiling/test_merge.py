@@ -162,6 +162,21 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     assert profile.matrix().shape == (6, 6)
 
 
+def test_waiting_after_the_record_was_full_is_unknown(tmp_path: Path) -> None:
+    """Sends take each rank 20 µs; events tell 5 µs of it, of rank 0, which was full, half of that.
+
+    What is unknown of collectives is none of it: their entries were kept.
+    """
+    whole, cut = _ring(), _ring()
+    cut[0].lost["events"] = len(cut[0].events) - 10
+    del cut[0].events[10:]
+    assert _merged(tmp_path / "whole", whole).findings.untold_s == 0
+    findings = _merged(tmp_path / "cut", cut).findings
+    findings = _merged(tmp_path / "cut", cut).findings
+    assert findings.untold_s == pytest.approx(4 * 20e-6 - 3 * 5e-6 - 2.5e-6)
+    assert " passed with a full record" not in findings.verdict  # 0.2 % of the run
+
+
 def test_what_a_rank_takes_was_sent_by_another(tmp_path: Path) -> None:
     """Rank 2 gets 3,000 bytes of rank 0 in two operations, and puts 500 there."""
     ranks = _ring()

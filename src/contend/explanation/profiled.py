@@ -133,6 +133,7 @@ class ProfileSource:
             )
             return
         yield from self._unjudged()
+        yield from self._untold()
         if self.network is None and len(self.profile.record.hosts) > 1:
             yield "Some ranks left no record, so ports and cables cannot be judged."
         elif self.network is not None and self.network.wire is None:
@@ -155,6 +156,16 @@ class ProfileSource:
                 f"{rounded(100 * share, 2)} % of the run is in collectives on communicators that "
                 "found no room in the record. How much of that is waiting for late ranks is not "
                 "known, and could change the verdict; a larger --record keeps more."
+            )
+
+    def _untold(self) -> Iterator[str]:
+        """Calls after the records were full, where waiting in them could matter."""
+        share = self.profile.findings.untold_s / max(self.profile.findings.run_s, 1e-12)
+        if share >= SMALL_SHARE:
+            yield (
+                f"{rounded(100 * share, 2)} % of the run is in calls for which the record had no "
+                "room. How much of that is waiting for late ranks is not known, and could change "
+                "the verdict; a larger --record keeps more."
             )
 
     @cached_property
@@ -324,6 +335,8 @@ class ProfileSource:
         )
         routine, _, calls, each = most.sort("whole", "routine", descending=True).row(0)
         by = "on average" if self._in_turns else "while nobody is late"
+        if self.profile.findings.untold_s:
+            by = "among those that were recorded"
         if self.calibration is not None:
             by = "by the calibration"
         sharing = f", with {rounded(self.crowded)} ranks on a processor" if self.crowded else ""

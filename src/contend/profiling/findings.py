@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from contend.profiling.hang.stuck_words import StuckWords
-from contend.profiling.record_form import WORLD, State
+from contend.profiling.record_form import CALL, WORLD, State
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
@@ -70,6 +70,20 @@ class ProfileFindings:
     def waiting_s(self) -> float:
         """Time of all ranks in which they waited for others that were late."""
         return float(self.cells["waiting_s"].sum())
+
+    @cached_property
+    def untold_s(self) -> float:
+        """Time of all ranks in calls for which records had no room: who was late is not known."""
+        if all(warning.code != "lost-events" for warning in self.profile.record.missing):
+            return 0.0
+        here = self.cells.filter(pl.col("entered_s").is_null()).select(*_KEYS, "seconds")
+        untold = 0.0
+        for (rank,), cells in here.group_by("rank"):
+            events = self.profile.events(int(rank)).filter(pl.col("kind") == CALL)
+            kept = events.join(cells, on="cell", how="semi")
+            told = 1e-9 * float((kept["end_ns"] - kept["start_ns"]).sum())
+            untold += max(float(cells["seconds"].sum()) - told, 0.0)
+        return untold
 
     @cached_property
     def transfer_s(self) -> float:
@@ -250,6 +264,9 @@ class ProfileFindings:
             if row["share"] >= _NAMED
         ]
         whole = f"{head}: {', '.join(parts)}" if parts else head
+        if self._share(self.untold_s) >= _WAITING_NAMED:
+            untold = _percent(self._share(self.untold_s))
+            whole += f"; how much is waiting of {untold} that passed with a full record is unknown"
         if self._share(self.waiting_s) < _WAITING_NAMED:
             return whole
         waiting = _percent(self._share(self.waiting_s))

@@ -32,7 +32,10 @@ _LOST = {
     "cells": ("call", "only counted by routine, without size, communicator and place"),
     "peers": ("peer", "without a row in the matrix"),
     "collectives": ("collective", "those that are kept stand for all"),
-    "events": ("event", "a replay ends where the first is missing"),
+    "events": (
+        "event",
+        "who was late from the first of them on is unknown, and a replay ends there",
+    ),
     "modules": ("memory map", "places in it have no name"),
     "routines": ("routine name", "not kept"),
 }
