@@ -95,7 +95,7 @@ def test_memory_is_bounded_and_what_overflows_is_counted(
     assert recorded.ended.status == 0
     for rank, record in enumerate(recorded.records):
         path = recorded.folder / f"rank-{rank:06}.record"
-        assert path.stat().st_size <= MIB // 4 + 2 * 48
+        assert path.stat().st_size <= MIB // 4 + 2 * 64  # peers are on top
         # Communicators that are alike share what there is.
         assert record.lost["communicators"] == 0
         counted = sum(calls for calls, _ in record.totals().values())
