@@ -173,7 +173,7 @@ bool IdealRates::take_demand(const PairsOfPlaces& pairs) {
   demand_.free.assign(graph_.nodes(), 0);
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     if (node_[pair] == kNone) continue;
-    demand_.fixed[node_[pair]] += (1 - kSlack) * rate_[pair] * pairs.messages[pair];
+    demand_.fixed[node_[pair]] += rate_[pair] * pairs.messages[pair];
   }
   bool crosses = false;
   for (const std::uint32_t pair : free_) {
@@ -204,14 +204,13 @@ void IdealRates::stop_at_ports(const PairsOfPlaces& pairs, double rate) {
 }
 
 void IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
-  const std::span<const double> distance = splits_.distance();
-  const auto cost = [&](std::uint32_t pair) {
-    return node_[pair] == kNone ? 0.0 : distance[node_[pair]];
-  };
   double dearest = 0;
-  for (const std::uint32_t pair : free_) dearest = std::max(dearest, cost(pair));
+  for (const std::uint32_t pair : free_) {
+    if (node_[pair] != kNone) dearest = std::max(dearest, splits_.distance(node_[pair]));
+  }
   const auto stopped = std::stable_partition(free_.begin(), free_.end(), [&](std::uint32_t pair) {
-    return cost(pair) < kCostsLittle * dearest;
+    return node_[pair] == kNone || (splits_.distance(node_[pair]) < kCostsLittle * dearest &&
+                                    splits_.rise(node_[pair]) > kRisesLittle * rate);
   });
   for (auto pair = stopped; pair != free_.end(); ++pair) stop(pairs, *pair, rate);
   free_.erase(stopped, free_.end());

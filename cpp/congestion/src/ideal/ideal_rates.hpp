@@ -64,11 +64,10 @@ class IdealRates {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
-  /// What messages with a rate take is counted for so little less, since the splits that carry them
-  /// are found only nearly.
-  static constexpr double kSlack = 0.002;
-  /// Messages that cost so little of what the dearest do, at prices that prove these stopped, are
-  /// raised on: averaged prices are never quite 0, and who is stopped after all is so next time.
+  /// Messages are stopped that prices prove to rise no more than by so little of their rate, or
+  /// that cost nearly what the dearest do: averaged prices are never quite 0. The others are raised
+  /// on, and who is stopped after all is so next time.
+  static constexpr double kRisesLittle = 0.005;
   static constexpr double kCostsLittle = 0.3;
 
   struct Port {

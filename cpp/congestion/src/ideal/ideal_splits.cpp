@@ -33,35 +33,67 @@ void IdealSplits::begin() {
   }
   found_ = even_;
   distance_.assign(graph_.nodes(), 0);
+  cost_.assign(graph_.nodes(), 0);
+  path_is_ = Path::unknown;
 }
 
-double IdealSplits::raise(const IdealDemand& demand, double least, double most) {
-  double low = carried(demand, even_);
-  if (low >= most * (1 - kNear)) {
+double IdealSplits::raise(IdealDemand& demand, double least, double most) {
+  const auto lower_fixed = [&](double slack) {
+    for (double& each : demand.fixed) each *= 1 - slack;
+  };
+  lower_fixed(kTightSlack);
+  low_ = carried(demand, even_);
+  if (path_is_ != Path::dear && low_ < most * (1 - kClose)) {
+    if (path_is_ == Path::unknown) {
+      path_is_ = path_.prepare(kMostCost) ? Path::cheap : Path::dear;
+    }
+  }
+  if (path_is_ == Path::dear) {
+    lower_fixed(kSlack);
+    low_ = carried(demand, even_);
+  }
+  const bool exact = path_is_ != Path::dear;
+  if (low_ >= most * (1 - (exact ? kClose : kNear))) {
     found_ = even_;
     return most;
   }
-  if (low > least) {
+  if (low_ > least) {
     found_ = even_;
   } else {
-    low = least;
+    low_ = least;
   }
+  high_ = std::numeric_limits<double>::infinity();
+  if (!exact || !follow_path(demand, most)) play(demand, most);
+  high_ = std::min(high_, most);
+  return low_ >= most * (1 - (exact ? kClose : kNear)) ? most : low_;
+}
+
+bool IdealSplits::follow_path(const IdealDemand& demand, double most) {
+  averaged_ = even_;
+  price_sum_.assign(capacity_.size(), 0);
+  path_.begin(demand, even_, low_, most);
+  for (int step = 0; step < kMostSteps; ++step) {
+    check_interruption();
+    if (!path_.step()) break;
+    path_.tell(averaged_, price_sum_);
+    if (bound(demand, most, kClose)) return true;
+  }
+  return high_ <= low_ * (1 + kNear);
+}
+
+void IdealSplits::play(const IdealDemand& demand, double most) {
   restart();
-  double high = most;
   for (int pass = 1; pass <= kMostPasses; ++pass) {
     check_interruption();
-    const double rate = std::sqrt(std::max(low, high * kNear) * high);
-    flow(demand, rate);
+    const double high = std::min(high_, most);
+    flow(demand, std::sqrt(std::max(low_, high * kNear) * high));
     average(pass);
     price();
     regret();
     if (pass % kBetweenBounds != 0) continue;
-    low = lower(demand, low);
-    if (low >= most * (1 - kNear)) return most;
-    high = std::max(std::min(high, upper(demand)), low);
-    if (high <= low * (1 + kNear)) break;
+    average_splits();
+    if (bound(demand, most, kNear)) return;
   }
-  return low;
 }
 
 std::vector<double> IdealSplits::carry(std::span<const double> inflow) const {
@@ -138,14 +170,14 @@ void IdealSplits::regret() {
     const std::size_t first = graph_.first_arc(node);
     double mean = 0;
     for (std::size_t k = 0; k < arcs.size(); ++k) {
-      mean += split_[first + k] * (price_[arcs[k].trunk] + distance_[arcs[k].to]);
+      mean += split_[first + k] * (price_[arcs[k].trunk] + cost_[arcs[k].to]);
     }
-    distance_[node] = mean;
+    cost_[node] = mean;
     if (arcs.size() < 2) continue;
     double sum = 0;
     for (std::size_t k = 0; k < arcs.size(); ++k) {
       double& regret = arc_regret_[first + k];
-      const double now = mean - price_[arcs[k].trunk] - distance_[arcs[k].to];
+      const double now = mean - price_[arcs[k].trunk] - cost_[arcs[k].to];
       regret = std::max(0.0, regret + now);
       split_[first + k] = std::max(0.0, regret + now);
       sum += split_[first + k];
@@ -156,7 +188,7 @@ void IdealSplits::regret() {
   }
 }
 
-double IdealSplits::lower(const IdealDemand& demand, double before) {
+void IdealSplits::average_splits() {
   averaged_.resize(arc_sum_.size());
   for (std::size_t node = 0; node < graph_.nodes(); ++node) {
     double sum = 0;
@@ -167,30 +199,40 @@ double IdealSplits::lower(const IdealDemand& demand, double before) {
       averaged_[k] = sum > 0 ? arc_sum_[k] / sum : even_[k];
     }
   }
-  const double rate = carried(demand, averaged_);
-  if (rate <= before) return before;
-  found_.swap(averaged_);
-  return rate;
 }
 
-double IdealSplits::upper(const IdealDemand& demand) {
+bool IdealSplits::bound(const IdealDemand& demand, double most, double near) {
+  const double rate = carried(demand, averaged_);
+  if (rate > low_) {
+    found_.swap(averaged_);
+    low_ = rate;
+  }
+  upper(demand);
+  return low_ >= most * (1 - near) || high_ <= low_ * (1 + near);
+}
+
+void IdealSplits::upper(const IdealDemand& demand) {
   double all = 0;
   for (std::size_t trunk = 0; trunk < price_sum_.size(); ++trunk) {
     all += price_sum_[trunk] * capacity_[trunk];
   }
-  if (all <= 0) return std::numeric_limits<double>::infinity();
+  if (all <= 0) return;
   double fixed = 0;
   double free = 0;
+  least_.resize(graph_.nodes());
   for (std::size_t node = graph_.nodes(); node-- > 0;) {
     double least = graph_.arcs_of(node).empty() ? 0 : std::numeric_limits<double>::infinity();
     for (const IdealGraph::Arc& arc : graph_.arcs_of(node)) {
-      least = std::min(least, price_sum_[arc.trunk] / all + distance_[arc.to]);
+      least = std::min(least, price_sum_[arc.trunk] / all + least_[arc.to]);
     }
-    distance_[node] = least;
+    least_[node] = least;
     fixed += demand.fixed[node] * least;
     free += demand.free[node] * least;
   }
-  return free > 0 ? (1 - fixed) / free : std::numeric_limits<double>::infinity();
+  if (!((1 - fixed) / free < high_)) return;
+  high_ = std::max((1 - fixed) / free, low_);
+  for (double& each : least_) each /= free;
+  distance_.swap(least_);
 }
 
 double IdealSplits::carried(const IdealDemand& demand, const std::vector<double>& split) {
