@@ -9,11 +9,15 @@
 #include "../../routes/test/small_ring.hpp"
 #include "../src/rounds/round_counter.hpp"
 #include "../src/split/followed_counter.hpp"
+#include "../src/split/lists_counter.hpp"
+#include "../src/split/tree_counter.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
+#include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/dragonfly.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 #include "contend/routes/computed/dragonfly_hops.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
 #include "contend/routes/ways/ways.hpp"
 
 using namespace contend;
@@ -193,4 +197,80 @@ TEST_CASE("sums of sprayed parts that are followed one by one do not wrap") {
   for (int time = 0; time < 3; ++time) counter.count(source, target);
   CHECK(counter.spread(kSprayUnit, parts) >= 0.99 * most);
   CHECK(parts == std::vector<std::uint32_t>{0x7FFF'FFFF, 0});
+}
+
+namespace {
+
+/// Two counters that absorb each other in turn: messages grow as Fibonacci's numbers, beyond 32
+/// bits.
+void check_sums(SplitCounter& counter, SplitCounter& other, std::size_t channels) {
+  const std::vector<Place> source{0}, target{1};
+  std::vector<std::uint32_t> parts(channels);
+  counter.count(source, target);
+  const double each = counter.spread(1, parts);
+  REQUIRE(each > 0);
+  double here = 1, there = 0;
+  while (std::max(here, there) < 5e9) {
+    other.absorb(counter);
+    there += here;
+    counter.absorb(other);
+    here += there;
+  }
+  CHECK(counter.spread(1, parts) == doctest::Approx(here * each));
+  CHECK(other.spread(1, parts) == doctest::Approx(there * each));
+}
+
+}  // namespace
+
+TEST_CASE("messages that spread over bundles or lists are counted beyond 32 bits") {
+  // Two leaves with a host each, and two cables from both to a switch above.
+  const Fabric fabric({0, 1}, {1, 1}, {3, 3, 4},
+                      {{0, 2, 2, 1}, {0, 3, 2, 2}, {1, 2, 2, 3}, {1, 3, 2, 4}});
+  const Places places{{0, 1}, false};
+  const auto tree = find_complete_tree(fabric);
+  REQUIRE(tree);
+  const auto bundles = make_sprayed_tree_resolver(fabric, *tree, places);
+  REQUIRE(bundles->even_tree() != nullptr);
+  TreeCounter counter(*bundles->even_tree()), other(*bundles->even_tree());
+  check_sums(counter, other, fabric.switch_channels());
+  const auto lists = make_sprayed_resolver(fabric, places, next_hops(fabric, places));
+  REQUIRE(lists->ways()->part_lists() != nullptr);
+  ListsCounter of_lists(*lists->ways(), 2), others(*lists->ways(), 2);
+  check_sums(of_lists, others, fabric.switch_channels());
+}
+
+TEST_CASE("few ranks that share ends send more than 16 bits count, where channels are many") {
+  // 300 hosts on each of two switches, two more on the first, 33,000 cables of which one is used.
+  constexpr HostId kHosts = 602;
+  constexpr PortNumber kCables = 33'000;
+  std::vector<SwitchId> host_switch;
+  std::vector<PortNumber> host_port;
+  for (HostId host = 0; host < kHosts; ++host) {
+    host_switch.push_back(host / 300 % 2);
+    host_port.push_back(static_cast<PortNumber>(kCables + 1 + host));
+  }
+  std::vector<Cable> cables;
+  for (PortNumber port = 1; port <= kCables; ++port) cables.push_back({0, port, 1, port});
+  const auto size = static_cast<PortNumber>(kCables + kHosts);
+  const Fabric fabric(host_switch, host_port, {size, size}, cables);
+  std::vector<Address> first(kHosts);
+  std::iota(first.begin(), first.end(), Address{1});
+  const std::vector<std::uint8_t> lmc(kHosts, 0);
+  std::vector<PortNumber> ports(2 * (kHosts + 1), kNoPort);
+  for (HostId host = 0; host < kHosts; ++host) {
+    for (SwitchId s = 0; s < 2; ++s) {
+      ports[s * (kHosts + 1) + first[host]] =
+          host_switch[host] == s ? host_port[host] : PortNumber{1};
+    }
+  }
+  Places places;
+  places.hosts.resize(kHosts);
+  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  const auto resolver =
+      make_walking_resolver(fabric, {ports.data(), 2, kHosts + 1}, {first, lmc}, places);
+  REQUIRE_FALSE(resolver->narrow());
+  const auto pattern = make_parts(make_all_to_all(600), make_shift(2, 1));
+  const BatchResult found =
+      simulate(*resolver, *pattern, {places.hosts, 1, false}, {1, 0, 1, false}, 1);
+  CHECK(found.max_congestion == std::vector<double>{300 * 300});
 }

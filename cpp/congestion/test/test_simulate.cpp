@@ -11,8 +11,10 @@
 #include "../../routes/test/paper_fabrics.hpp"
 #include "agreement.hpp"
 #include "contend/base/error.hpp"
+#include "contend/fabric/complete_tree.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 #include "contend/pattern/random_patterns.hpp"
+#include "contend/routes/computed/tree_formula.hpp"
 #include "contend/routes/resolvers/ideal_ways.hpp"
 #include "contend/routes/ways/ways.hpp"
 #include "naive.hpp"
@@ -204,26 +206,50 @@ TEST_CASE("threads change nothing") {
 TEST_CASE("threads that share the pieces of a round change nothing") {
   const RandomFabric on = make_random_fabric(27, 8, 24, 6);
   const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  // Twelve leaves of two hosts below two switches.
+  std::vector<contend::SwitchId> leaf_of;
+  std::vector<contend::PortNumber> port_of, sizes(12, 4);
+  std::vector<contend::Cable> cables;
+  for (contend::PortNumber leaf = 0; leaf < 12; ++leaf) {
+    leaf_of.insert(leaf_of.end(), 2, leaf);
+    port_of.insert(port_of.end(), {1, 2});
+    for (contend::PortNumber up = 0; up < 2; ++up) {
+      cables.push_back({leaf, static_cast<contend::PortNumber>(3 + up), 12U + up,
+                        static_cast<contend::PortNumber>(1 + leaf)});
+    }
+  }
+  sizes.insert(sizes.end(), 2, 12);
+  const contend::Fabric tree(leaf_of, port_of, sizes, cables);
+  const auto complete = contend::find_complete_tree(tree);
+  REQUIRE(complete);
+  const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto lists =
+      contend::make_sprayed_resolver(on.fabric, places, contend::next_hops(on.fabric, places));
+  const auto bundles = contend::make_sprayed_tree_resolver(tree, *complete, {in_order(24), false});
+  REQUIRE(lists->ways()->part_lists() != nullptr);
+  REQUIRE(bundles->even_tree() != nullptr);
   const std::shared_ptr<const Pattern> all = contend::make_all_to_all(48);
   const std::shared_ptr<const Pattern> beside =
       contend::make_parts(contend::make_all_to_all(24), contend::make_all_shifts(24));
-  // Rates whose sums depend on the order in which they are added.
-  std::vector<double> rates(resolver->switch_channels() + 2 * resolver->places());
-  for (std::size_t c = 0; c < rates.size(); ++c) rates[c] = 1 / (3.0 + static_cast<double>(c));
   const Samples one{3, 7, 1, false};
-  for (const Seating& seating : {Seating{in_order(24), 2, false}, Seating{in_order(24), 2, true}}) {
-    for (const auto& pattern : {all, beside}) {
-      for (const std::vector<double>& rate : {rates, std::vector<double>{}}) {
-        const BatchResult alone = simulate(*resolver, *pattern, seating, one, 1, rate);
-        for (const int threads : {2, 3, 8}) {
-          check_identical(alone, simulate(*resolver, *pattern, seating, one, threads, rate));
+  for (const Resolver* const resolver : {tabled.get(), lists.get(), bundles.get()}) {
+    // Rates whose sums depend on the order in which they are added.
+    std::vector<double> rates(resolver->switch_channels() + 2 * resolver->places());
+    for (std::size_t c = 0; c < rates.size(); ++c) rates[c] = 1 / (3.0 + static_cast<double>(c));
+    for (const bool drawn : {false, true}) {
+      const Seating seating{in_order(24), 2, drawn};
+      for (const auto& pattern : {all, beside}) {
+        for (const std::vector<double>& rate : {rates, std::vector<double>{}}) {
+          const BatchResult alone = simulate(*resolver, *pattern, seating, one, 1, rate);
+          for (const int threads : {2, 3, 8}) {
+            check_identical(alone, simulate(*resolver, *pattern, seating, one, threads, rate));
+          }
+          // One of several samples is not shared.
+          const BatchResult several =
+              simulate(*resolver, *pattern, seating, {3, 7, 40, false}, 3, rate);
+          CHECK(several.bandwidth.front() == alone.bandwidth.front());
+          if (!rate.empty()) CHECK(several.share.front() == alone.share.front());
         }
-        // One of several samples is not shared.
-        const BatchResult several =
-            simulate(*resolver, *pattern, seating, {3, 7, 40, false}, 3, rate);
-        CHECK(several.bandwidth.front() == alone.bandwidth.front());
-        if (!rate.empty()) CHECK(several.share.front() == alone.share.front());
       }
     }
   }

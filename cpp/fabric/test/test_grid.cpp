@@ -66,3 +66,14 @@ TEST_CASE("a torus with a cable less, or one that leads elsewhere, is none") {
   std::swap(turned[0].from_port, turned[6].from_port);
   CHECK_FALSE(find_grid(torus(turned)));
 }
+
+TEST_CASE("a line of two switches has at most 255 cables") {
+  for (const PortNumber links : {PortNumber{255}, PortNumber{256}}) {
+    std::vector<Cable> cables;
+    for (PortNumber port = 1; port <= links; ++port) cables.push_back({0, port, 1, port});
+    const auto end = static_cast<PortNumber>(links + 1);
+    const auto found = find_grid({{0, 1}, {end, end}, {end, end}, cables});
+    CHECK((found != nullptr) == (links == 255));
+    if (found) CHECK(found->dimensions()[0].links == 255);
+  }
+}

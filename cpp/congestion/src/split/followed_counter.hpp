@@ -8,17 +8,19 @@
 
 #include "../rounds/round_load.hpp"
 #include "contend/routes/ways/ways.hpp"
-#include "split_counter.hpp"
+#include "worst_counter.hpp"
 
 namespace contend {
 
 /// Counts messages one by one, each by the ways that it has. Cost of a round: the parts of a
 /// message twice, three times where links differ, and a look at all channels. Memory: some words a
 /// channel.
-class FollowedCounter final : public SplitCounter {
+class FollowedCounter final : public WorstCounter<FollowedCounter> {
  public:
   FollowedCounter(const Ways& ways, std::size_t channels)
-      : ways_(&ways), sum_(channels, 0), load_(channels), worst_(channels) {}
+      : ways_(&ways), sum_(channels, 0), load_(channels) {
+    worst_.resize(channels);
+  }
 
   void set_rates(const ChannelRates& rates) override {
     seconds_ = rates.seconds_between(0);
@@ -61,29 +63,10 @@ class FollowedCounter final : public SplitCounter {
     std::copy_n(values.of_channels(usage), worst_.size(), worst_.begin());
     for (std::size_t c = 0; c < slowest_.size(); ++c) slowest_[c] = load_[c] * seconds_[c];
   }
-  void adopt(const SplitCounter& other) override {
-    const auto& found = static_cast<const FollowedCounter&>(other);
-    worst_ = found.worst_;
-    slowest_ = found.slowest_;
-  }
 
-  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
-              std::span<std::uint32_t> pi) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      pi[m] = itself;
-      for (const PartOnChannel& each : parts_of(source[m], target[m])) {
-        pi[m] = std::max(pi[m], worst_[each.channel]);
-      }
-    }
-  }
-  void time(std::span<const Place> source, std::span<const Place> target,
-            std::span<double> seconds) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      seconds[m] = 0;
-      for (const PartOnChannel& each : parts_of(source[m], target[m])) {
-        seconds[m] = std::max(seconds[m], slowest_[each.channel]);
-      }
-    }
+  template <class Visit>
+  void for_each_of(Place source, Place target, const Visit& visit) const {
+    for (const PartOnChannel& each : parts_of(source, target)) visit(each.channel);
   }
 
  private:
@@ -105,10 +88,8 @@ class FollowedCounter final : public SplitCounter {
   const Ways* ways_;
   std::vector<std::uint64_t> sum_;  ///< by channel, as those that follow
   std::vector<double> load_;
-  std::vector<std::uint32_t> worst_;
   std::vector<double> seconds_;  ///< a byte takes alone; empty where links are alike
-  std::vector<double> slowest_;
-  std::size_t unchecked_ = 0;  ///< messages since sums were cut off
+  std::size_t unchecked_ = 0;    ///< messages since sums were cut off
 };
 
 }  // namespace contend

@@ -9,22 +9,22 @@
 #include "../rounds/round_load.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/routes/ways/ways.hpp"
-#include "split_counter.hpp"
+#include "worst_counter.hpp"
 
 namespace contend {
 
 /// Counts messages by their lists of parts. Cost of a round: three counters a message, and twice
 /// every entry of the lists that any message has.
-class ListsCounter final : public SplitCounter {
+class ListsCounter final : public WorstCounter<ListsCounter> {
  public:
   ListsCounter(const Ways& ways, std::size_t places)
       : lists_(*ways.part_lists()),
         count_(lists_.lists(), 0),
-        worst_(count_.size(), 0),
         load_(lists_.cells()),
         parts_(load_.size()),
         number_(load_.size()),
         channel_(load_.size(), 0) {
+    worst_.resize(count_.size());
     for (Place place = 0; place < places; ++place) {
       leaf_.push_back(ways.leaf_of(place));
       row_.push_back(ways.class_of(place) * ways.leaves());
@@ -49,7 +49,7 @@ class ListsCounter final : public SplitCounter {
     }
   }
   void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint32_t>& more = static_cast<const ListsCounter&>(other).count_;
+    const std::vector<std::uint64_t>& more = static_cast<const ListsCounter&>(other).count_;
     for (std::size_t list = 0; list < count_.size(); ++list) count_[list] += more[list];
   }
   void clear() override { std::fill(count_.begin(), count_.end(), 0U); }
@@ -59,7 +59,7 @@ class ListsCounter final : public SplitCounter {
     for_each_list([&](std::size_t list) {
       const std::span<const std::uint32_t> cells = lists_.cells_of(list);
       const double* const part = lists_.parts_of(list).data();
-      const double messages = count_[list];
+      const auto messages = static_cast<double>(count_[list]);
       for (std::size_t k = 0; k < cells.size(); ++k) load_[cells[k]] += messages * part[k];
     });
     const double most = round_load(load_.data(), unit, parts_.data(), load_.size());
@@ -82,29 +82,10 @@ class ListsCounter final : public SplitCounter {
     }
     find_largest(time_, slowest_);
   }
-  void adopt(const SplitCounter& other) override {
-    const auto& found = static_cast<const ListsCounter&>(other);
-    worst_ = found.worst_;
-    slowest_ = found.slowest_;
-  }
 
-  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
-              std::span<std::uint32_t> pi) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      pi[m] = itself;
-      for (const std::uint32_t list : lists_of(source[m], target[m])) {
-        pi[m] = std::max(pi[m], worst_[list]);
-      }
-    }
-  }
-  void time(std::span<const Place> source, std::span<const Place> target,
-            std::span<double> seconds) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      seconds[m] = 0;
-      for (const std::uint32_t list : lists_of(source[m], target[m])) {
-        seconds[m] = std::max(seconds[m], slowest_[list]);
-      }
-    }
+  template <class Visit>
+  void for_each_of(Place source, Place target, const Visit& visit) const {
+    for (const std::uint32_t list : lists_of(source, target)) visit(list);
   }
 
  private:
@@ -133,9 +114,7 @@ class ListsCounter final : public SplitCounter {
   const PartLists& lists_;
   std::vector<std::uint32_t> leaf_;  ///< of every place
   std::vector<std::size_t> row_;     ///< of every place as a target: where its pairs begin
-  std::vector<std::uint32_t> count_;
-  std::vector<std::uint32_t> worst_;
-  std::vector<double> slowest_;
+  std::vector<std::uint64_t> count_;
   std::vector<double> load_;  ///< by cell, as those that follow
   std::vector<std::uint32_t> parts_;
   std::vector<std::uint32_t> number_;

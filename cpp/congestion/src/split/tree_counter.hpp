@@ -8,20 +8,21 @@
 
 #include "../rounds/round_load.hpp"
 #include "contend/routes/computed/even_tree.hpp"
-#include "split_counter.hpp"
+#include "worst_counter.hpp"
 
 namespace contend {
 
 /// Counts messages that spread evenly over a complete tree, by the bundles of cables that they go
 /// up and down. Cost of a round: two counters a message and step, and a look at all channels.
-class TreeCounter final : public SplitCounter {
+class TreeCounter final : public WorstCounter<TreeCounter> {
  public:
   explicit TreeCounter(const EvenTree& tree)
       : tree_(&tree),
         count_(2 * tree.bundles().size(), 0),
         load_(count_.size(), 0),
-        parts_(count_.size(), 0),
-        worst_(count_.size(), 0) {}
+        parts_(count_.size(), 0) {
+    worst_.resize(count_.size());
+  }
 
   void set_rates(const ChannelRates& rates) override {
     seconds_.assign(count_.size(), 0);
@@ -33,11 +34,11 @@ class TreeCounter final : public SplitCounter {
 
   void count(std::span<const Place> source, std::span<const Place> target) override {
     for (std::size_t m = 0; m < source.size(); ++m) {
-      for_each_way(source[m], target[m], [&](std::size_t way) { ++count_[way]; });
+      for_each_of(source[m], target[m], [&](std::size_t way) { ++count_[way]; });
     }
   }
   void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint32_t>& more = static_cast<const TreeCounter&>(other).count_;
+    const std::vector<std::uint64_t>& more = static_cast<const TreeCounter&>(other).count_;
     for (std::size_t way = 0; way < count_.size(); ++way) count_[way] += more[way];
   }
   void clear() override { std::fill(count_.begin(), count_.end(), 0U); }
@@ -63,35 +64,10 @@ class TreeCounter final : public SplitCounter {
       slowest_[way] = load_[way] * seconds_[way];
     }
   }
-  void adopt(const SplitCounter& other) override {
-    const auto& found = static_cast<const TreeCounter&>(other);
-    worst_ = found.worst_;
-    slowest_ = found.slowest_;
-  }
 
-  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
-              std::span<std::uint32_t> pi) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      std::uint32_t most = itself;
-      for_each_way(source[m], target[m],
-                   [&](std::size_t way) { most = std::max(most, worst_[way]); });
-      pi[m] = most;
-    }
-  }
-  void time(std::span<const Place> source, std::span<const Place> target,
-            std::span<double> seconds) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      double most = 0;
-      for_each_way(source[m], target[m],
-                   [&](std::size_t way) { most = std::max(most, slowest_[way]); });
-      seconds[m] = most;
-    }
-  }
-
- private:
   /// Bundles upwards have even numbers, those downwards odd ones.
   template <class Visit>
-  void for_each_way(Place source, Place target, const Visit& visit) const {
+  void for_each_of(Place source, Place target, const Visit& visit) const {
     const std::uint32_t* const from = tree_->of(source);
     const std::uint32_t* const to = tree_->of(target);
     for (std::size_t k = 0; k < tree_->steps() && from[k] != to[k]; ++k) {
@@ -100,6 +76,7 @@ class TreeCounter final : public SplitCounter {
     }
   }
 
+ private:
   template <class Visit>
   void for_each_channel(const Visit& visit) const {
     for (std::size_t bundle = 0; bundle < tree_->bundles().size(); ++bundle) {
@@ -112,12 +89,10 @@ class TreeCounter final : public SplitCounter {
   }
 
   const EvenTree* tree_;
-  std::vector<std::uint32_t> count_;  ///< by way, as those that follow
+  std::vector<std::uint64_t> count_;  ///< by way, as those that follow
   std::vector<double> load_;
   std::vector<std::uint32_t> parts_;
-  std::vector<std::uint32_t> worst_;
   std::vector<double> seconds_;  ///< a byte takes alone; empty where links are alike
-  std::vector<double> slowest_;
 };
 
 }  // namespace contend

@@ -8,20 +8,21 @@
 
 #include "../rounds/round_load.hpp"
 #include "contend/routes/ways/ways.hpp"
-#include "split_counter.hpp"
+#include "worst_counter.hpp"
 
 namespace contend {
 
 /// Counts the messages of one round that split over several ways, by leaf of the source and class
 /// of the target, and finds what is worst on the ways of each such pair.
-class WaysCounter final : public SplitCounter {
+class WaysCounter final : public WorstCounter<WaysCounter, double> {
  public:
   WaysCounter(const Ways& ways, std::size_t channels)
       : ways_(&ways),
         between_(ways.classes() * ways.leaves(), 0),
-        worst_(between_.size()),
         load_(channels),
-        value_(channels) {}
+        value_(channels) {
+    worst_.resize(between_.size());
+  }
 
   void set_rates(const ChannelRates& rates) override {
     seconds_ = rates.seconds_between(0);
@@ -55,24 +56,10 @@ class WaysCounter final : public SplitCounter {
     for (std::size_t c = 0; c < load_.size(); ++c) value_[c] = load_[c] * seconds_[c];
     find_largest(slowest_);
   }
-  void adopt(const SplitCounter& other) override {
-    const auto& found = static_cast<const WaysCounter&>(other);
-    worst_ = found.worst_;
-    slowest_ = found.slowest_;
-  }
 
-  void number(std::span<const Place> source, std::span<const Place> target, std::uint32_t itself,
-              std::span<std::uint32_t> pi) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      const double worst = worst_[pair_of(source[m], target[m])];
-      pi[m] = std::max(itself, static_cast<std::uint32_t>(worst));
-    }
-  }
-  void time(std::span<const Place> source, std::span<const Place> target,
-            std::span<double> seconds) const override {
-    for (std::size_t m = 0; m < source.size(); ++m) {
-      seconds[m] = slowest_[pair_of(source[m], target[m])];
-    }
+  template <class Visit>
+  void for_each_of(Place source, Place target, const Visit& visit) const {
+    visit(pair_of(source, target));
   }
 
  private:
@@ -88,8 +75,6 @@ class WaysCounter final : public SplitCounter {
   const Ways* ways_;
   std::vector<std::uint32_t> between_;
   Crossed crossed_;
-  std::vector<double> worst_;
-  std::vector<double> slowest_;
   std::vector<double> load_;
   std::vector<double> value_;
   std::vector<double> seconds_;  ///< a byte takes alone on each channel
