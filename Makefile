@@ -46,7 +46,8 @@ test: build ## run all tests: Python, then the core's under sanitizers
 	@$(MAKE) --no-print-directory sanitize
 
 evidence: build ## interrupt measured studies and verifications too, and larger inputs; takes minutes
-	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session tests/campaign/test_large_inputs.py
+	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session tests/campaign/test_large_inputs.py \
+	  tests/congestion/test_ideal_rounds.py
 
 conformance: build ## run MPI programs of every kind bare, recorded, with the drop-in library and both
 	PYTHONPATH=tests $(bin)/python -m conformance

@@ -56,6 +56,7 @@ BatchColumns columns_of(BatchResult result) {
   columns["round_max_time"] = to_numpy(std::move(result.round_max_time));
   columns["histogram"] = to_numpy(std::move(result.histogram));
   columns["channel_messages"] = to_numpy(std::move(result.channel_messages));
+  columns["gap"] = result.gap;
   columns["drawing_seconds"] = result.drawing_seconds;
   columns["counting_seconds"] = result.counting_seconds;
   return columns;

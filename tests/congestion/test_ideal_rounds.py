@@ -12,8 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 import contend
-from contend.congestion import fair_share
+from contend.congestion import fair_share, simulate
 from contend.fabric import Fabric
+from contend.report import simulation_json
+from contend.report.simulation.tables import simulation_verdict
 from contend.units import rate_of
 from exact_shares import exact_rates
 
@@ -66,3 +68,21 @@ def test_a_round_gets_its_exact_shares(number: int) -> None:
     found = fair_share(routed, source, target)
     assert found.mean() == pytest.approx(exact.mean(), rel=0.005)
     assert found == pytest.approx(exact, rel=0.07)
+
+
+def test_shares_that_are_found_only_nearly_say_so() -> None:
+    """216 hosts of a torus with two messages each: too many ways for many digits."""
+    fabric = contend.load("torus:6x6x3;2", route="adaptive")
+    found = simulate(fabric, "uniform", samples=1, seed=2, ranks_per_host=2)
+    assert found.gap > 1
+    verdict = simulation_verdict(found)
+    assert "nearly in the way that is best for all: ideal switches get at least 31.9 %" in verdict
+    bound = simulation_json(found, fabric).effective_bandwidth.at_most
+    assert bound == pytest.approx(found.gap * found.effective_bandwidth)
+
+
+def test_shares_that_are_found_for_certain_say_so() -> None:
+    fabric = contend.load("dragonfly:3,3,2", route="adaptive")
+    found = simulate(fabric, "uniform", samples=1, seed=1, ranks_per_host=2)
+    assert "no adaptive switch can do better" in simulation_verdict(found)
+    assert simulation_json(found, fabric).effective_bandwidth.at_most is None

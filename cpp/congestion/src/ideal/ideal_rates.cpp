@@ -45,6 +45,7 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
   free_.resize(pairs.size());
   std::iota(free_.begin(), free_.end(), 0U);
   double level = 0;
+  double more = 0;
   Progress known(pairs.size());
   while (!free_.empty()) {
     const std::size_t before = free_.size();
@@ -54,10 +55,13 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
     if (level >= port) {
       stop_at_ports(pairs, port);
     } else {
-      stop_in_network(pairs, level);
+      more += stop_in_network(pairs, level);
     }
     known.done(before - free_.size());
   }
+  double all = 0;
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) all += rate_[pair] * pairs.messages[pair];
+  gap_ = all > 0 ? 1 + more / all : 1;
   count_load(pairs);
 }
 
@@ -203,7 +207,7 @@ void IdealRates::stop_at_ports(const PairsOfPlaces& pairs, double rate) {
   free_.erase(stopped, free_.end());
 }
 
-void IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
+double IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
   double dearest = 0;
   for (const std::uint32_t pair : free_) {
     if (node_[pair] != kNone) dearest = std::max(dearest, splits_.distance(node_[pair]));
@@ -212,8 +216,13 @@ void IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
     return node_[pair] == kNone || (splits_.distance(node_[pair]) < kCostsLittle * dearest &&
                                     splits_.rise(node_[pair]) > kRisesLittle * rate);
   });
-  for (auto pair = stopped; pair != free_.end(); ++pair) stop(pairs, *pair, rate);
+  double messages = 0;
+  for (auto pair = stopped; pair != free_.end(); ++pair) {
+    stop(pairs, *pair, rate);
+    messages += pairs.messages[*pair];
+  }
   free_.erase(stopped, free_.end());
+  return splits_.gap() > kWide ? messages * rate * (splits_.gap() - 1) : 0;
 }
 
 void IdealRates::count_load(const PairsOfPlaces& pairs) {

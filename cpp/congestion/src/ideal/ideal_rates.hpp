@@ -50,6 +50,9 @@ class IdealRates {
   /// What every message of a pair gets, in bytes per second where channels have rates, else as part
   /// of what a channel carries.
   std::span<const double> rates() const { return rate_; }
+  /// By how much all together may get more than was found, as a factor; 1 where what was found is
+  /// near enough.
+  double gap() const { return gap_; }
   /// How often it would fit what the slower of the two ports carries: 1 / share.
   double slowdown(const PairsOfPlaces& pairs, std::size_t pair) const;
   /// Messages on every channel between switches; those that stay on a leaf cross none.
@@ -69,6 +72,8 @@ class IdealRates {
   /// on, and who is stopped after all is so next time.
   static constexpr double kRisesLittle = 0.005;
   static constexpr double kCostsLittle = 0.3;
+  /// Bounds of a rate that are wider apart are told.
+  static constexpr double kWide = 1.02;
 
   struct Port {
     double capacity;
@@ -90,7 +95,8 @@ class IdealRates {
   bool take_demand(const PairsOfPlaces& pairs);
   void stop(const PairsOfPlaces& pairs, std::size_t pair, double rate);
   void stop_at_ports(const PairsOfPlaces& pairs, double rate);
-  void stop_in_network(const PairsOfPlaces& pairs, double rate);
+  /// What those may get more, together, whose bounds are wide apart.
+  double stop_in_network(const PairsOfPlaces& pairs, double rate);
   void count_load(const PairsOfPlaces& pairs);
 
   const IdealWays& ways_;
@@ -106,6 +112,7 @@ class IdealRates {
   IdealDemand demand_;
   std::vector<double> rate_;
   std::vector<double> load_;
+  double gap_ = 1;
 };
 
 }  // namespace contend

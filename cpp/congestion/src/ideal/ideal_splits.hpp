@@ -12,9 +12,9 @@ namespace contend {
 /// How far all free messages of a demand can be raised together, and how they split for it.
 ///
 /// By a central path where its steps are cheap, which ends with a millionth between the bounds; a
-/// game of two elsewhere. One splits, at every node, what comes in over the arcs; the other bets on the
-/// trunks that are fullest, which sets a price on each. Both play by regret matching+ (Tammelin et
-/// al. 2015, "Solving heads-up limit Texas hold'em"), each expecting the other to play as before
+/// game of two elsewhere. One splits, at every node, what comes in over the arcs; the other bets on
+/// the trunks that are fullest, which sets a price on each. Both play by regret matching+ (Tammelin
+/// et al. 2015, "Solving heads-up limit Texas hold'em"), each expecting the other to play as before
 /// (Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell approachability").
 /// Their plays, later ones counting for more, average to splits and prices of which neither is
 /// worth changing. At any time the averaged splits tell what can be carried, and the averaged

@@ -205,6 +205,9 @@ class RoundCounter {
     most_total_ = 0;
   }
 
+  /// See SplitCounter::gap().
+  double gap() const { return split_ ? split_->gap() : 1; }
+
   /// Whether totals are sure to hold one more round; else collect_totals() comes before fold().
   bool totals_have_room() const { return most_total_ <= kMostMessages; }
 

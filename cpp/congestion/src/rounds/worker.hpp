@@ -98,6 +98,7 @@ class Worker {
     counter_.finish(by_value_);
     const RoundAverages averages = average(by_value_, counter_.values(), unit_);
     add_to_histogram();
+    gap_ = std::max(gap_, counter_.gap());
     counter_.clear();
     watch_.counted();
     return averages;
@@ -115,6 +116,7 @@ class Worker {
     for (std::size_t c = 0; c < channel_messages_.size(); ++c) {
       result.channel_messages[c] += channel_messages_[c];
     }
+    result.gap = std::max(result.gap, gap_);
     watch_.add_to(result);
   }
 
@@ -144,6 +146,7 @@ class Worker {
   const Messages* messages_ = nullptr;
   std::vector<std::uint64_t> by_value_;
   std::uint64_t stayed_elsewhere_ = 0;
+  double gap_ = 1;
   std::vector<std::uint64_t> histogram_;
   std::vector<std::uint64_t> channel_messages_;
   Stopwatch watch_;

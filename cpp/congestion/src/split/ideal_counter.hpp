@@ -79,6 +79,7 @@ class IdealCounter final : public SplitCounter {
     for (std::size_t m = 0; m < source.size(); ++m) seconds_of[m] = seconds(source[m], target[m]);
   }
   bool knows_ports() const override { return true; }
+  double gap() const override { return rates_ ? rates_->gap() : 1; }
 
   /// Seconds that the byte of a message takes that was counted.
   double seconds(Place source, Place target) const { return seconds_[find(source, target)]; }

@@ -43,6 +43,8 @@ class SplitCounter {
                     std::span<double> seconds) const = 0;
   /// Whether what messages meet includes the ports of hosts that several share.
   virtual bool knows_ports() const { return false; }
+  /// After spread(): by how much messages may get more than was found, as a factor.
+  virtual double gap() const { return 1; }
 };
 
 /// Null where the resolver tells the ways of all messages. `messages` is about how many a round

@@ -337,6 +337,7 @@ class _Count:
             elapsed_s=time.perf_counter() - self._started,
             drawing_s=total.drawing_s,
             counting_s=total.counting_s,
+            gap=total.gap,
             messages=self._messages(),
         )
 

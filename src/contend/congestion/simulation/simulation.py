@@ -114,6 +114,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         ranks_per_slot: how many ranks share a slot.
         users: who uses the channels that were asked for.
         left_out: a sentence on servers that the placement leaves out, and why; "" for none.
+        gap: by how much messages of `adaptive` may get more than was found, as a factor.
         fabric: what was simulated; None where a kept result was read back without it.
     """
 
@@ -158,6 +159,7 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     ranks_per_slot: int = 1
     users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     left_out: str = ""
+    gap: float = 1.0
     fabric: Fabric | None = field(default=None, repr=False)
 
     def bandwidths(self, average: Average) -> NDArray[np.float64]:

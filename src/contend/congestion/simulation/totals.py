@@ -28,6 +28,7 @@ class Totals:
         self.round_max_time = np.zeros(rounds, dtype=np.uint64)
         self.channel_messages = np.zeros(channels, dtype=np.uint64)
         self.histogram = np.zeros(0, dtype=np.uint64)
+        self.gap = 1.0
         self.drawing_s = 0.0
         self.counting_s = 0.0
 
@@ -46,6 +47,7 @@ class Totals:
             longer = max(len(self.histogram), len(batch["histogram"]))
             self.histogram = np.pad(self.histogram, (0, longer - len(self.histogram)))
             self.histogram[: len(batch["histogram"])] += batch["histogram"]
+            self.gap = max(self.gap, batch["gap"])
             self.drawing_s += batch["drawing_seconds"]
             self.counting_s += batch["counting_seconds"]
 

@@ -29,6 +29,10 @@ class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
     ci95: Annotated[
         tuple[float, float] | None, "both ends of its 95 % interval; null for a single sample."
     ]
+    at_most: Annotated[
+        float | None,
+        "bound of `mean` by `adaptive`, where that was solved only nearly; null elsewhere.",
+    ]
     of_mean_congestion: Annotated[
         float, "of 1 over the mean π of a sample: no waiting between rounds."
     ]
@@ -189,6 +193,11 @@ def simulation_json(
             BandwidthJson,
             simulation,
             mean=simulation.effective_bandwidth,
+            at_most=(
+                min(simulation.effective_bandwidth * simulation.gap, 1)
+                if simulation.gap > 1
+                else None
+            ),
             ci95=(low, high) if math.isfinite(high - low) else None,
             mean_Bps=simulation.effective_rate,
             of_mean_congestion_Bps=simulation.rate(Average.OF_MEAN_CONGESTION),

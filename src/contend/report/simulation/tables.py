@@ -95,8 +95,12 @@ def _ways(simulation: Simulation) -> str:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
     if routes.together and not routes.everywhere:
+        found = simulation.effective_bandwidth
         said.append(
             "split every message in the way that is best for all: no adaptive switch can do better"
+            if simulation.gap == 1
+            else "split every message nearly in the way that is best for all: ideal switches get "
+            f"at least {percent(found)}, at most {percent(min(found * simulation.gap, 1))}"
         )
     elif routes.several:
         said.append("send every message over several paths at once")

@@ -72,6 +72,9 @@ struct BatchResult {
   /// Parts of messages that crossed each channel, over all rounds and samples: channels between
   /// switches, then injection and ejection by place (zeros when host channels are not counted).
   std::vector<std::uint64_t> channel_messages;
+  /// By how much messages that split as is best for all may get more than was found, as a factor:
+  /// the most of any round, 1 where all were found nearly.
+  double gap = 1;
   /// Core seconds spent on drawing placements and patterns, and on counting.
   double drawing_seconds = 0;
   double counting_seconds = 0;
