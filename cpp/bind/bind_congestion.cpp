@@ -50,6 +50,8 @@ BatchColumns columns_of(BatchResult result) {
   columns["bytes_per_second"] = to_numpy(std::move(result.bytes_per_second));
   columns["mean_seconds_per_byte"] = to_numpy(std::move(result.mean_seconds_per_byte));
   columns["max_seconds_per_byte"] = to_numpy(std::move(result.max_seconds_per_byte));
+  columns["pair_bandwidth"] = to_numpy(std::move(result.pair_bandwidth));
+  columns["pair_bytes_per_second"] = to_numpy(std::move(result.pair_bytes_per_second));
   columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));
   columns["round_max_congestion"] = to_numpy(std::move(result.round_max_congestion));
   columns["round_samples"] = to_numpy(std::move(result.round_samples));

@@ -73,6 +73,7 @@ def tree() -> Fabric:
         {"pattern": "shift:3", "placement": "linear"},
         {"pattern": "bisect", "hosts": "6", "exhaustive": True},
         {"pattern": "uniform", "samples": 333, "channels": ["hottest:3"]},
+        {"pattern": "bisect:two-way", "samples": 100},
     ],
 )
 def test_everybody_gets_the_whole(tree: Fabric, size: int, settings: dict[str, Any]) -> None:
@@ -82,6 +83,7 @@ def test_everybody_gets_the_whole(tree: Fabric, size: int, settings: dict[str, A
     ):
         assert found.samples == alone.samples
         assert found.messages == alone.messages
+        assert found.slower_direction == alone.slower_direction
         for name in (
             *("bandwidth", "mean_congestion", "max_congestion", "round_mean_congestion"),
             *("round_max_congestion", "histogram", "channel_load"),

@@ -27,6 +27,8 @@ inline void check_same(const BatchResult& found, const BatchResult& expected,
   near(found.bytes_per_second, expected.bytes_per_second);
   near(found.mean_seconds_per_byte, expected.mean_seconds_per_byte);
   near(found.max_seconds_per_byte, expected.max_seconds_per_byte);
+  near(found.pair_bandwidth, expected.pair_bandwidth);
+  near(found.pair_bytes_per_second, expected.pair_bytes_per_second);
   CHECK(found.round_max_congestion == expected.round_max_congestion);
   CHECK(found.round_samples == expected.round_samples);
   REQUIRE(found.round_max_time.size() == expected.round_max_time.size());
@@ -68,6 +70,8 @@ inline void check_identical(const BatchResult& one, const BatchResult& other) {
   CHECK(one.bytes_per_second == other.bytes_per_second);
   CHECK(one.mean_seconds_per_byte == other.mean_seconds_per_byte);
   CHECK(one.max_seconds_per_byte == other.max_seconds_per_byte);
+  CHECK(one.pair_bandwidth == other.pair_bandwidth);
+  CHECK(one.pair_bytes_per_second == other.pair_bytes_per_second);
   CHECK(one.round_mean_congestion == other.round_mean_congestion);
   CHECK(one.round_max_congestion == other.round_max_congestion);
   CHECK(one.round_samples == other.round_samples);
@@ -84,6 +88,7 @@ inline void add(BatchResult& sum, const BatchResult& next) {
   append(sum.bandwidth, next.bandwidth);
   append(sum.mean_congestion, next.mean_congestion);
   append(sum.max_congestion, next.max_congestion);
+  append(sum.pair_bandwidth, next.pair_bandwidth);
   const auto plus = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
     to.resize(std::max(to.size(), from.size()), 0);
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "../../routes/test/random_fabric.hpp"
@@ -52,6 +53,8 @@ class Naive {
         sum.rate += figures.rate;
         sum.seconds += figures.seconds;
         sum.slowest += figures.slowest;
+        sum.pair_share += figures.pair_share;
+        sum.pair_rate += figures.pair_rate;
         result_.round_mean_congestion[round] +=
             static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
         result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
@@ -66,6 +69,10 @@ class Naive {
       result_.mean_congestion.push_back(used > 0 ? sum.mean / used : 1);
       result_.max_congestion.push_back(used > 0 ? sum.max / used : 1);
       if (!rate_.empty()) add_weighed(sum, used);
+      if (!pattern_.paired()) continue;
+      result_.pair_bandwidth.push_back(used > 0 ? sum.pair_share / used : 1);
+      if (rate_.empty()) continue;
+      result_.pair_bytes_per_second.push_back(used > 0 ? sum.pair_rate / used : fastest_port());
     }
   }
 
@@ -80,6 +87,8 @@ class Naive {
     double rate = 0;
     double seconds = 0;
     double slowest = 0;
+    double pair_share = 0;
+    double pair_rate = 0;
   };
 
   void add_weighed(const Figures& sum, double used) {
@@ -156,6 +165,8 @@ class Naive {
     for (const auto& [channel, count] : usage) result_.channel_messages[channel] += count;
     Figures sum;
     double weight = 0;
+    // What a message gets, share and rate, by its ends.
+    std::map<std::pair<Place, Place>, std::pair<double, double>> got;
     for (const Message& message : messages) {
       std::uint64_t pi = 0;
       if (message.from != message.to) {
@@ -165,14 +176,29 @@ class Naive {
         sum.bandwidth += counts / static_cast<double>(pi);
         sum.mean += counts * static_cast<double>(pi);
         sum.max = std::max(sum.max, static_cast<double>(pi));
-        if (!rate_.empty()) weigh(route_of(message), usage, counts, sum);
+        auto& [share, rate] = got[{message.from, message.to}];
+        share = 1 / static_cast<double>(pi);
+        if (!rate_.empty()) {
+          const Figures before = sum;
+          weigh(route_of(message), usage, counts, sum);
+          share = (sum.share - before.share) / counts;
+          rate = (sum.rate - before.rate) / counts;
+        }
       }
       if (result_.histogram.size() <= pi) result_.histogram.resize(pi + 1, 0);
       result_.histogram[pi] += message.weight;
     }
+    for (const Message& message : messages) {
+      const auto back = got.find({message.to, message.from});
+      if (message.from == message.to || back == got.end()) continue;
+      const auto& there = got[{message.from, message.to}];
+      const auto counts = static_cast<double>(message.weight);
+      sum.pair_share += counts * std::min(there.first, back->second.first);
+      sum.pair_rate += counts * std::min(there.second, back->second.second);
+    }
     if (weight > 0) {
-      for (double* mean :
-           {&sum.bandwidth, &sum.mean, &sum.share, &sum.slowdown, &sum.rate, &sum.seconds}) {
+      for (double* mean : {&sum.bandwidth, &sum.mean, &sum.share, &sum.slowdown, &sum.rate,
+                           &sum.seconds, &sum.pair_share, &sum.pair_rate}) {
         *mean /= weight;
       }
     }

@@ -69,6 +69,8 @@ std::vector<std::pair<std::string, Shared>> every_kind(Rank ranks) {
   // Messages to oneself, an empty round, several messages between two, ranks without any.
   with("weighted rounds", make_rounds(ranks, {0, 4, 4, 6}, {0, 1, 2, 3, 0, 0}, {1, 2, 2, 0, 5, 5},
                                       {10, 20, 40, 5, 1, 2}));
+  with("weighted pairs",
+       make_rounds(ranks, {0, 4, 6}, {0, 1, 2, 9, 4, 8}, {1, 0, 9, 2, 8, 4}, {10, 10, 3, 3, 7, 7}));
   with("only to oneself", make_rounds(ranks, {0, 2}, {0, 3}, {0, 3}, {}));
   with("parts", make_parts(make_bisect(ranks / 2, false), make_tree(ranks / 2)));
   with("parts, some to oneself",
@@ -200,6 +202,27 @@ TEST_CASE("threads change nothing") {
     const Samples samples{3, 0, 200, false};
     check_identical(simulate(*resolver, *pattern, seating, samples, 1),
                     simulate(*resolver, *pattern, seating, samples, 3));
+  }
+}
+
+TEST_CASE("threads that share the pieces of rounds of pairs change nothing, nor do rates") {
+  const RandomFabric on = make_random_fabric(27, 8, 24, 6);
+  const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Shared pairs =
+      contend::make_parts(contend::make_recursive_doubling(16), contend::make_bit_complement(8));
+  REQUIRE(pairs->pieces(0) == 2);
+  for (const std::vector<double>& rate : {mixed_rates(27, on, 24), std::vector<double>{}}) {
+    const Seating seating{in_order(24), 1, true};
+    const Samples one{3, 7, 1, false};
+    Naive naive(on, places, *pairs, seating, rate);
+    naive.run(one);
+    for (const int threads : {1, 3, 8}) {
+      const BatchResult found = simulate(*resolver, *pairs, seating, one, threads, rate);
+      check_same(found, naive.result(), on.fabric.switch_channels());
+      REQUIRE(found.pair_bandwidth.size() == 1);
+      check_identical(found, simulate(*resolver, *pairs, seating, one, 1, rate));
+    }
   }
 }
 

@@ -19,6 +19,7 @@ class Bisect final : public RandomPattern<Bisect> {
   }
 
   bool symmetric() const override { return true; }
+  bool paired() const override { return two_way_; }
 
   std::optional<std::uint64_t> outcomes() const override {
     std::optional<std::uint64_t> count = ranks() % 2 == 1 ? ranks() : 1;

@@ -109,6 +109,7 @@ class Parts final : public Pattern {
   bool sends_to_itself() const override {
     return first_->sends_to_itself() || second_->sends_to_itself();
   }
+  bool paired() const override { return first_->paired() && second_->paired(); }
   std::optional<std::uint64_t> outcomes() const override {
     if (!random()) return 1;
     return std::nullopt;
@@ -152,6 +153,7 @@ class Altered : public Pattern {
   bool random() const override { return pattern_->random(); }
   bool shares_ends() const override { return pattern_->shares_ends(); }
   bool sends_to_itself() const override { return pattern_->sends_to_itself(); }
+  bool paired() const override { return pattern_->paired(); }
   bool weighted() const override { return pattern_->weighted(); }
   std::optional<std::uint64_t> outcomes() const override { return pattern_->outcomes(); }
   std::vector<Exchange> exchanges(std::uint32_t round) const override {
@@ -258,6 +260,8 @@ class WithoutPairs final : public Altered {
 
   /// None is left whole.
   std::vector<Exchange> exchanges(std::uint32_t) const override { return {}; }
+  /// Of a pair one direction may be cut alone.
+  bool paired() const override { return false; }
 
  private:
   void alter(Messages& out) const override {

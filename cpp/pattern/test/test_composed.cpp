@@ -172,3 +172,44 @@ TEST_CASE("two random parts draw apart from each other") {
   }
   CHECK(alike < 5);
 }
+
+TEST_CASE("rounds of pairs: every message has its opposite, and no rank has two partners") {
+  using namespace contend;
+  const auto rounds = [](std::vector<std::uint64_t> begin, std::vector<Rank> source,
+                         std::vector<Rank> target, std::vector<std::uint64_t> weight) {
+    return make_rounds(6, std::move(begin), std::move(source), std::move(target),
+                       std::move(weight));
+  };
+  CHECK(rounds({0, 4}, {0, 1, 5, 3}, {1, 0, 3, 5}, {})->paired());
+  CHECK(rounds({0, 2, 2, 4}, {0, 1, 4, 1}, {1, 0, 1, 4}, {})->paired());
+  // A message to oneself, and as many bytes both ways.
+  CHECK(rounds({0, 3}, {0, 1, 2}, {1, 0, 2}, {5, 5, 8})->paired());
+  CHECK_FALSE(rounds({0, 2}, {0, 1}, {1, 0}, {5, 6})->paired());
+  // An opposite in another round, or of another rank; two partners; one message twice.
+  CHECK_FALSE(rounds({0, 1, 2}, {0, 1}, {1, 0}, {})->paired());
+  CHECK_FALSE(rounds({0, 3}, {0, 1, 2}, {1, 2, 0}, {})->paired());
+  CHECK_FALSE(rounds({0, 4}, {0, 1, 0, 2}, {1, 0, 2, 0}, {})->paired());
+  CHECK_FALSE(rounds({0, 3}, {0, 1, 0}, {1, 0, 1}, {})->paired());
+  CHECK_FALSE(rounds({0, 1}, {2}, {2}, {})->paired());
+  CHECK_FALSE(rounds({0, 0}, {}, {}, {})->paired());
+
+  CHECK(make_bisect(7, true)->paired());
+  CHECK_FALSE(make_bisect(7, false)->paired());
+  for (const Rank ranks : {6U, 16U}) {
+    CHECK(make_recursive_doubling(ranks)->paired() == (ranks == 16));
+    CHECK(make_bit_complement(ranks)->paired());
+    CHECK(make_bit_reversal(ranks)->paired());
+    CHECK(make_transpose(ranks)->paired());
+    CHECK(make_shift(ranks, ranks / 2)->paired());
+    CHECK_FALSE(make_shift(ranks, 1)->paired());
+    CHECK_FALSE(make_all_shifts(ranks)->paired());
+    CHECK_FALSE(make_all_to_all(ranks)->paired());
+    CHECK_FALSE(make_permutation(ranks)->paired());
+  }
+  const Shared two_way = make_bisect(4, true);
+  const Shared ring = make_shift(4, 1);
+  CHECK(make_parts(two_way, make_all_to_all(2))->paired());
+  CHECK_FALSE(make_parts(two_way, ring)->paired());
+  CHECK(make_copies(3, two_way)->paired());
+  CHECK_FALSE(make_copies(3, ring)->paired());
+}

@@ -44,10 +44,11 @@ class ByteSeconds {
   /// What messages get, where `beside(m, alone)` says how long a byte of message m takes between
   /// switches, beside the others, if its ports need so long for it alone. `sent` are
   /// the loads of injection, those of ejection behind; null where no port limits by itself.
-  template <class Load, class Beside>
+  /// `each(m, messages, share, bytes_per_second)` is told what every message gets.
+  template <class Load, class Beside, class Each>
   RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
-                    std::span<const std::uint64_t> weight, const Load* sent,
-                    const Beside& beside) const {
+                    std::span<const std::uint64_t> weight, const Load* sent, const Beside& beside,
+                    const Each& each) const {
     RoundShares sum;
     const double part = 1.0 / unit_;
     const std::size_t places = injection_.size();
@@ -70,6 +71,7 @@ class ByteSeconds {
       sum.bytes_per_second += messages / seconds;
       sum.seconds += messages * seconds;
       sum.slowest = std::max(sum.slowest, seconds);
+      each(m, messages, alone / seconds, 1 / seconds);
     }
     return sum;
   }

@@ -13,6 +13,7 @@ struct RoundAverages {
   double mean = 0;
   double max = 0;
   bool any = false;
+  double pairs = 0;  ///< where it consists of pairs: mean of what their slower direction gets
 };
 
 /// What the messages of one (sample, round) get where channels differ in rate, summed with weights.
@@ -24,6 +25,9 @@ struct RoundShares {
   double bytes_per_second = 0;
   double seconds = 0;  ///< that a byte takes
   double slowest = 0;
+  /// Where the round consists of pairs, of the slower direction, from either end.
+  double pair_share = 0;
+  double pair_bytes_per_second = 0;
 
   void add(const RoundShares& more) {
     weight += more.weight;
@@ -33,6 +37,8 @@ struct RoundShares {
     bytes_per_second += more.bytes_per_second;
     seconds += more.seconds;
     slowest = std::max(slowest, more.slowest);
+    pair_share += more.pair_share;
+    pair_bytes_per_second += more.pair_bytes_per_second;
   }
 };
 

@@ -133,23 +133,24 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_value) {
-    if (split_) {
-      pi_.resize(std::max(pi_.size(), source.size()));
-      split_->number(source, target, pi_values_.of_message(unit_), pi_);
-    } else {
-      find_route_pi(source, target, look_up_again);
-    }
-    if (ports_limit()) {
-      const Load* const sent = number_of_channels() + sent_;
-      const Load* const received = sent + places_;
-      for (std::size_t m = 0; m < source.size(); ++m) {
-        pi_[m] = std::max<std::uint32_t>(pi_[m], std::max(sent[source[m]], received[target[m]]));
-      }
-    }
+    find_numbers(source, target, look_up_again);
     if (weight.empty()) {
       counters_.add({pi_.data(), source.size()}, by_value);
     } else {
       for (std::size_t m = 0; m < source.size(); ++m) by_value[pi_[m]] += weight[m];
+    }
+  }
+
+  /// After judge(), and weigh() where there are rates, of a piece of a round of pairs: adds its
+  /// messages to `by_value` by the larger pi of theirs and their opposites', so that each pair
+  /// counts from both ends. What an opposite meets depends on its ends alone, in whichever piece it
+  /// is. Routes that are looked up for it stay: those of a round's only piece are the same ones.
+  void judge_pairs(std::span<const Place> source, std::span<const Place> target,
+                   std::span<const std::uint64_t> weight, std::span<std::uint64_t> by_value) {
+    std::swap(pi_, pi_there_);
+    find_numbers(target, source, true);
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      by_value[std::max(pi_[m], pi_there_[m])] += weight.empty() ? 1 : weight[m];
     }
   }
 
@@ -163,12 +164,14 @@ class RoundCounter {
   }
 
   /// What the messages of the piece get: the least, over a message's channels, of rate over load.
-  /// Right after judge(), whose routes it uses.
+  /// Right after judge(), whose routes it uses, or with the ends exchanged after judge_pairs().
+  /// `each` as ByteSeconds::weigh() has it.
+  template <class Each>
   RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
-                    std::span<const std::uint64_t> weight) {
+                    std::span<const std::uint64_t> weight, const Each& each) {
     const Load* const sent = ports_limit() ? usage_.data() + sent_ : nullptr;
     const auto weigh_by = [&](const auto& beside) {
-      return seconds_->weigh(source, target, weight, sent, beside);
+      return seconds_->weigh(source, target, weight, sent, beside, each);
     };
     if (split_) {
       split_seconds_.resize(source.size());
@@ -345,6 +348,22 @@ class RoundCounter {
   }
 
   /// The number of every message's pi, into pi_.
+  void find_numbers(std::span<const Place> source, std::span<const Place> target, bool again) {
+    if (split_) {
+      pi_.resize(std::max(pi_.size(), source.size()));
+      split_->number(source, target, pi_values_.of_message(unit_), pi_);
+    } else {
+      find_route_pi(source, target, again);
+    }
+    if (!ports_limit()) return;
+    const Load* const sent = number_of_channels() + sent_;
+    const Load* const received = sent + places_;
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      pi_[m] = std::max<std::uint32_t>(pi_[m], std::max(sent[source[m]], received[target[m]]));
+    }
+  }
+
+  /// The same between switches, by the channels of their routes.
   void find_route_pi(std::span<const Place> source, std::span<const Place> target, bool again) {
     if (again) look_up(source, target);
     switch (resolver_.stride()) {
@@ -392,6 +411,7 @@ class RoundCounter {
   LonePiece lone_;
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
+  std::vector<std::uint32_t> pi_there_;  ///< of the messages whose opposites pi_ is of
   ValueCounters counters_;
   std::optional<ByteSeconds> seconds_;  ///< where rates matter
   std::vector<double> split_seconds_;   ///< of the messages of a piece

@@ -27,18 +27,20 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
     const std::span<const RoundAverages> row(cells.data() + sample * rounds, rounds);
     const bool silent = std::none_of(row.begin(), row.end(), [](const auto& c) { return c.any; });
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      const RoundAverages cell = silent ? RoundAverages{1, 1, 1, true} : row[round];
+      const RoundAverages cell = silent ? RoundAverages{1, 1, 1, true, 1} : row[round];
       if (!cell.any) continue;
       used += 1;
       ++result.round_samples[round];
       sum.bandwidth += cell.bandwidth;
       sum.mean += cell.mean;
       sum.max += cell.max;
+      sum.pairs += cell.pairs;
       result.round_mean_congestion[round] +=
           static_cast<std::uint64_t>(std::llround(cell.mean / kMeanUnit));
       result.round_max_congestion[round] +=
           static_cast<std::uint64_t>(std::llround(cell.max * unit));
     }
+    if (!result.pair_bandwidth.empty()) result.pair_bandwidth[sample] = sum.pairs / used;
     result.bandwidth[sample] = sum.bandwidth / used;
     result.mean_congestion[sample] = sum.mean / used;
     result.max_congestion[sample] = sum.max / used;
@@ -52,6 +54,7 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
     return static_cast<std::uint64_t>(std::llround(seconds * fastest_port / kMeanUnit));
   };
   result.round_max_time.resize(rounds, 0);
+  const bool paired = !result.pair_bandwidth.empty();
   for (std::size_t begin = 0; begin < cells.size(); begin += rounds) {
     RoundShares sum;
     for (std::size_t cell = begin; cell < begin + rounds; ++cell) {
@@ -64,10 +67,12 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
       sum.bytes_per_second += round.bytes_per_second / round.weight;
       sum.seconds += round.seconds / round.weight;
       sum.slowest += round.slowest;
+      sum.pair_share += round.pair_share / round.weight;
+      sum.pair_bytes_per_second += round.pair_bytes_per_second / round.weight;
       result.round_max_time[cell - begin] += units(round.slowest);
     }
     if (sum.weight == 0) {
-      sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+      sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port, 1, fastest_port};
       for (std::uint64_t& time : result.round_max_time) time += units(sum.slowest);
     }
     result.share.push_back(sum.share / sum.weight);
@@ -76,6 +81,9 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
     result.bytes_per_second.push_back(sum.bytes_per_second / sum.weight);
     result.mean_seconds_per_byte.push_back(sum.seconds / sum.weight);
     result.max_seconds_per_byte.push_back(sum.slowest / sum.weight);
+    if (!paired) continue;
+    result.pair_bandwidth[begin / rounds] = sum.pair_share / sum.weight;
+    result.pair_bytes_per_second.push_back(sum.pair_bytes_per_second / sum.weight);
   }
 }
 
@@ -125,7 +133,8 @@ void count_messages(const Resolver& resolver, const Pattern& pattern, const Seat
   if (!together) threads = static_cast<int>(std::clamp<std::size_t>(cells.size(), 1, threads));
   std::deque<Worker> workers;
   for (int thread = 0; thread < threads; ++thread) {
-    workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
+    workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates,
+                         !result.pair_bandwidth.empty());
   }
   const auto shares_of = [&](std::size_t cell) {
     return rates != nullptr ? &shares[cell] : nullptr;
@@ -172,6 +181,8 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   result.bandwidth.resize(samples.count);
   result.mean_congestion.resize(samples.count);
   result.max_congestion.resize(samples.count);
+  const bool paired = pattern.paired();
+  if (paired) result.pair_bandwidth.resize(samples.count);
   result.round_mean_congestion.resize(rounds, 0);
   result.round_max_congestion.resize(rounds, 0);
   result.round_samples.resize(rounds, 0);
@@ -179,7 +190,7 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
   std::vector<RoundShares> shares(differing != nullptr ? cells.size() : 0);
   const int used = thread_count(threads);
-  if (counts_exchanges(resolver, pattern)) {
+  if (!paired && counts_exchanges(resolver, pattern)) {
     count_exchanges(resolver, pattern, seating, samples, used, differing, cells, shares, result);
   } else {
     const auto count = resolver.narrow() ? count_messages<Worker<std::uint16_t, std::uint32_t>>

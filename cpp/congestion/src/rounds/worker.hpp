@@ -19,13 +19,14 @@ template <class Id, class Load>
 class Worker {
  public:
   Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-         const Samples& samples, bool with_hosts, const ChannelRates* rates)
+         const Samples& samples, bool with_hosts, const ChannelRates* rates, bool paired)
       : pattern_(pattern),
         unit_(resolver.unit()),
         drawer_(pattern, seating, samples, with_hosts),
         counter_(resolver, with_hosts, RoundCounter<Id, Load>::kMostMessages,
                  pattern.messages_expected() / pattern.rounds()),
         weighs_(rates != nullptr),
+        paired_(paired),
         channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {
     if (rates != nullptr) counter_.set_rates(*rates);
   }
@@ -68,35 +69,39 @@ class Worker {
     // Totals are narrow so that folding is fast; they are emptied before they can overflow.
     if (!counter_.totals_have_room()) collect_totals();
     counter_.fold();
-    by_value_.assign(counter_.values().size(), 0);
+    begin_judging();
   }
 
   void adopt(const Worker& folded, std::uint64_t sample, std::uint32_t round) {
     begin(sample, round);
     counter_.adopt(folded.counter_);
-    by_value_.assign(counter_.values().size(), 0);
+    begin_judging();
   }
 
   /// What the messages of a piece get by the rates, where there are any; `again` when other pieces
   /// were counted since.
   RoundShares judge(std::uint32_t piece, bool again) {
     if (again) messages_ = &drawer_.draw(piece);
-    counter_.judge(messages_->source, messages_->target, messages_->weight, again, by_value_);
+    const auto& [source, target, weight] = *messages_;
+    counter_.judge(source, target, weight, again, by_value_);
+    if (paired_) return judge_pairs();
     if (!weighs_) return {};
-    return counter_.weigh(messages_->source, messages_->target, messages_->weight);
+    return counter_.weigh(source, target, weight, [](auto...) {});
   }
 
   /// Takes over what another has judged.
   void take(Worker& other) {
     other.counter_.finish(other.by_value_);
     for (std::size_t n = 0; n < by_value_.size(); ++n) by_value_[n] += other.by_value_[n];
+    for (std::size_t n = 0; n < by_pair_.size(); ++n) by_pair_[n] += other.by_pair_[n];
     stayed_elsewhere_ += other.drawer_.stayed();
     other.counter_.clear();
   }
 
   RoundAverages finish() {
     counter_.finish(by_value_);
-    const RoundAverages averages = average(by_value_, counter_.values(), unit_);
+    RoundAverages averages = average(by_value_, counter_.values(), unit_);
+    if (paired_) averages.pairs = average(by_pair_, counter_.values(), unit_).bandwidth;
     add_to_histogram();
     gap_ = std::max(gap_, counter_.gap());
     counter_.clear();
@@ -121,6 +126,34 @@ class Worker {
   }
 
  private:
+  void begin_judging() {
+    by_value_.assign(counter_.values().size(), 0);
+    if (paired_) by_pair_.assign(by_value_.size(), 0);
+  }
+
+  /// The rest of judge() where the messages are those of pairs.
+  RoundShares judge_pairs() {
+    const auto& [source, target, weight] = *messages_;
+    RoundShares shares;
+    if (weighs_) {
+      got_.resize(source.size());
+      shares = counter_.weigh(source, target, weight,
+                              [&](std::size_t m, double, double share, double bytes_per_second) {
+                                got_[m] = {share, bytes_per_second};
+                              });
+    }
+    counter_.judge_pairs(source, target, weight, by_pair_);
+    if (weighs_) {
+      counter_.weigh(target, source, weight,
+                     [&](std::size_t m, double messages, double share, double bytes_per_second) {
+                       shares.pair_share += messages * std::min(share, got_[m].share);
+                       shares.pair_bytes_per_second +=
+                           messages * std::min(bytes_per_second, got_[m].bytes_per_second);
+                     });
+    }
+    return shares;
+  }
+
   void add_to_histogram() {
     const std::span<const std::uint32_t> values = counter_.values();
     const std::size_t size = bin(values.back()) + 1;
@@ -143,8 +176,15 @@ class Worker {
   RoundDrawer drawer_;
   RoundCounter<Id, Load> counter_;
   bool weighs_;
+  bool paired_;
   const Messages* messages_ = nullptr;
   std::vector<std::uint64_t> by_value_;
+  std::vector<std::uint64_t> by_pair_;  ///< likewise, by the slower direction of the pair
+  struct Got {
+    double share;
+    double bytes_per_second;
+  };
+  std::vector<Got> got_;  ///< by the messages of a piece, one way
   std::uint64_t stayed_elsewhere_ = 0;
   double gap_ = 1;
   std::vector<std::uint64_t> histogram_;

@@ -333,7 +333,7 @@ class _Count:
             relative_rates=self._rates.relative,
             heat_unit=self._rates.unit,
             assumed_rates=self._rates.assumed,
-            **total.weighed(),
+            **total.further(),
             elapsed_s=time.perf_counter() - self._started,
             drawing_s=total.drawing_s,
             counting_s=total.counting_s,

@@ -105,6 +105,11 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
         mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
         max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
+        pair_bandwidth: shape [samples]; mean over rounds of the mean over pairs of the share that
+            the slower of their two directions gets; None where rounds do not consist of pairs that
+            exchange both ways.
+        pair_bytes_per_second: shape [samples]; the same of what it gets; None also where all links
+            count alike.
         relative_rates: of every channel, as a multiple of the fastest port's; empty where all links
             count alike; see `contend.congestion.LinkRates`. The following two likewise.
         heat_unit: label of that port's rate; "" where links count alike.
@@ -150,6 +155,8 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     bytes_per_second: NDArray[np.float64] | None = None
     mean_seconds_per_byte: NDArray[np.float64] | None = None
     max_seconds_per_byte: NDArray[np.float64] | None = None
+    pair_bandwidth: NDArray[np.float64] | None = None
+    pair_bytes_per_second: NDArray[np.float64] | None = None
     round_max_seconds_per_byte: NDArray[np.float64] | None = None
     bins_of_message: int = 1
     relative_rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -171,7 +178,27 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
 
     def averaged(self, average: Average) -> SampleMean:
         """Mean of an average over the samples; the interval of exhaustive results has no width."""
-        values = self.bandwidths(average)
+        return self._mean_of(self.bandwidths(average))
+
+    @property
+    def slower_direction(self) -> SampleMean | None:
+        """Mean over pairs that exchange both ways of what their slower direction gets.
+
+        As a two-way benchmark measures it: a pair has ended when both of its messages have. None
+        for patterns whose rounds do not consist of such pairs.
+        """
+        return None if self.pair_bandwidth is None else self._mean_of(self.pair_bandwidth)
+
+    @property
+    def slower_direction_rate(self) -> float | None:
+        """The same in bytes per second; None where the rate of links is not known either."""
+        if self.pair_bytes_per_second is not None:
+            return float(self.pair_bytes_per_second.mean())
+        if self.pair_bandwidth is None or self.port_rate is None:
+            return None
+        return float(self.pair_bandwidth.mean()) * self.port_rate
+
+    def _mean_of(self, values: NDArray[np.float64]) -> SampleMean:
         mean = float(values.mean())
         half = 0.0 if self.exhaustive else half_width(values)
         if not math.isfinite(half):

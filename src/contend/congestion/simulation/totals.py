@@ -12,6 +12,8 @@ _WEIGHED = (
     *("share", "mean_slowdown", "max_slowdown"),
     *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
 )
+# Of pairs that exchange both ways, where rounds consist of these; the second as those above.
+_OF_PAIRS = ("pair_bandwidth", "pair_bytes_per_second")
 
 
 class Totals:
@@ -20,7 +22,8 @@ class Totals:
     def __init__(self, rounds: int, channels: int) -> None:
         self.samples = 0
         self._columns: dict[str, list[NDArray[np.float64]]] = {
-            name: [] for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED)
+            name: []
+            for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED, *_OF_PAIRS)
         }
         self.round_mean = np.zeros(rounds, dtype=np.uint64)
         self.round_max = np.zeros(rounds, dtype=np.uint64)
@@ -57,9 +60,9 @@ class Totals:
         share = self.column("share")
         return share if len(share) else self.column("bandwidth")
 
-    def weighed(self) -> dict[str, NDArray[np.float64]]:
-        """The figures beside it that go by rates; none where all links carry the same."""
-        named = {name: self.column(name) for name in _WEIGHED if name != "share"}
+    def further(self) -> dict[str, NDArray[np.float64]]:
+        """The figures beside it that not all fabrics and patterns have."""
+        named = {name: self.column(name) for name in (*_WEIGHED, *_OF_PAIRS) if name != "share"}
         return {name: values for name, values in named.items() if len(values)}
 
     def column(self, name: str) -> NDArray[np.float64]:

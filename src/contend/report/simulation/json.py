@@ -47,6 +47,25 @@ class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
     of_max_congestion_Bps: Annotated[float | None, "likewise."]
 
 
+class SlowerDirectionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What pairs of ranks that exchange both ways get, each by the slower of its two directions.
+
+    This is what a benchmark of `MPI_Sendrecv` measures: a pair has ended when both messages have.
+    """
+
+    mean: Annotated[
+        float,
+        "of the smaller of a pair's two shares, as in `effective_bandwidth`, over the pairs of a "
+        "round, then over rounds and samples.",
+    ]
+    ci95: Annotated[
+        tuple[float, float] | None, "both ends of its 95 % interval; null for a single sample."
+    ]
+    mean_Bps: Annotated[
+        float | None, "`mean` in bytes per second; null where the rate of links is not known."
+    ]
+
+
 class LinksJson(msgspec.Struct, frozen=True, kw_only=True):
     """Links of one rate."""
 
@@ -125,6 +144,11 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         "where all links counted alike.",
     ]
     effective_bandwidth: Annotated[BandwidthJson, "what messages get."]
+    slower_direction: Annotated[
+        SlowerDirectionJson | None,
+        "what pairs that exchange both ways get, such as those of ``bisect:two-way``; null unless "
+        "every rank of a round sends to the one that it receives from, and as much.",
+    ]
     rated_bisection: Annotated[
         float | None,
         "capacity of the narrowest cut found between two halves of the hosts that take part, "
@@ -203,6 +227,7 @@ def simulation_json(
             of_mean_congestion_Bps=simulation.rate(Average.OF_MEAN_CONGESTION),
             of_max_congestion_Bps=simulation.rate(Average.OF_MAX_CONGESTION),
         ),
+        slower_direction=_slower_direction(simulation),
         rated_bisection=None if rated is None else rated.share,
         rated_bisection_exact=None if rated is None else rated.exact,
         random_pairs_bound=None if rated is None else rated.random_pairs,
@@ -230,4 +255,14 @@ def simulation_json(
         heat_assumes=simulation.assumed_rates,
         channels=users_json(simulation),
         counters=None if beside is None else counters_json(beside),
+    )
+
+
+def _slower_direction(simulation: Simulation) -> SlowerDirectionJson | None:
+    slower = simulation.slower_direction
+    if slower is None:
+        return None
+    ends = None if slower.low is None or slower.high is None else (slower.low, slower.high)
+    return SlowerDirectionJson(
+        mean=slower.mean, ci95=ends, mean_Bps=simulation.slower_direction_rate
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from contend.congestion import Average, Simulation, hottest
+from contend.congestion import Average, SampleMean, Simulation, hottest
 from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
@@ -81,8 +80,20 @@ def simulation_verdict(simulation: Simulation) -> str:
     carried = "" if rate is None else f" ({rate_words(rate)})"
     return (
         f"{who} {percent(simulation.effective_bandwidth)} of {link} rate{carried} on "
-        f"{simulation.fabric_name} ({_interval(simulation)}).{_ways(simulation)}"
+        f"{simulation.fabric_name} ({_interval(simulation)}).{_slower_words(simulation)}"
+        f"{_ways(simulation)}"
         f"{simulation.left_out and f' {simulation.left_out}'}"
+    )
+
+
+def _slower_words(simulation: Simulation) -> str:
+    """What pairs that exchange both ways get, in a sentence."""
+    slower = simulation.slower_direction
+    if slower is None:
+        return ""
+    return (
+        f" The slower direction of a pair gets {percent(slower.mean)} on average "
+        f"({_interval(simulation, slower)})."
     )
 
 
@@ -143,6 +154,11 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
             "every round waits for its slowest message",
         ),
     ]
+    slower = simulation.slower_direction
+    if slower is not None:
+        name = "pairs that exchange both ways, slower direction"
+        rate = rate_words(simulation.slower_direction_rate)
+        rows.insert(1, (name, percent(slower.mean), rate, _interval(simulation, slower)))
     if simulation.scale != 1:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
@@ -205,13 +221,14 @@ def links_table(simulation: Simulation) -> ResultTable:
     )
 
 
-def _interval(simulation: Simulation) -> str:
+def _interval(simulation: Simulation, figure: SampleMean | None = None) -> str:
+    """That of a figure; None is the effective bandwidth."""
     if simulation.exhaustive:
         return "exact: every possible outcome was counted"
-    low, high = simulation.ci95
-    if not math.isfinite(high - low):
+    figure = figure or simulation.averaged(Average.EFFECTIVE_BANDWIDTH)
+    if figure.low is None or figure.high is None:
         return "a single sample has no interval"
-    return f"95 % interval {percent_range(low, high, 2)}"
+    return f"95 % interval {percent_range(figure.low, figure.high, 2)}"
 
 
 def _scaled(simulation: Simulation) -> tuple[str, str, str, str]:

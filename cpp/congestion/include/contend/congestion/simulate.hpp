@@ -56,6 +56,11 @@ struct BatchResult {
   std::vector<double> bytes_per_second;
   std::vector<double> mean_seconds_per_byte;
   std::vector<double> max_seconds_per_byte;
+  /// Where rounds consist of pairs, see Pattern::paired(), per sample, else empty: means over the
+  /// rounds that have messages, of the mean over pairs of what the slower of their two directions
+  /// gets: 1/pi; where channels differ in rate `share`, and beside it `bytes_per_second`.
+  std::vector<double> pair_bandwidth;
+  std::vector<double> pair_bytes_per_second;
   /// Per round: sums over the samples in which it has messages of its mean pi, in units of
   /// kMeanUnit, and of its largest pi in parts of a message, see Resolver::unit(), and the number
   /// of those samples. A sample without any network message adds 1 in every round. Whole numbers,

@@ -68,6 +68,10 @@ class Pattern {
   virtual bool shares_ends() const { return false; }
   /// Whether a rank may send to itself, which crosses no channel.
   virtual bool sends_to_itself() const { return false; }
+  /// Whether the rounds consist of pairs: every rank sends to the one that it receives from, and as
+  /// much, or to itself, or is silent. Random patterns say so where it holds for all that is drawn;
+  /// others are looked through up to the first rank without a partner. None without messages is.
+  virtual bool paired() const;
   /// Whether messages count by their weights; either all of a pattern's do or none.
   virtual bool weighted() const { return false; }
   /// Number of equally likely outcomes, when it is below 2^63; 1 for a pattern that is not random.
