@@ -23,7 +23,7 @@ KEPT = Path(__file__).parents[1] / "tests" / "data" / "kept"
 PORT, FABRIC, MEMORY = Limit.PORT, Limit.FABRIC, Limit.MEMORY
 COMPUTATION, COMMUNICATION = Limit.COMPUTATION, "its communication"
 OVERHEAD, PROCESSORS = Limit.OVERHEAD, Limit.PROCESSORS
-IMBALANCE, TIME_OUTS = Limit.IMBALANCE, Limit.TIME_OUTS
+IMBALANCE, TIME_OUTS, HOST_QUEUES = Limit.IMBALANCE, Limit.TIME_OUTS, Limit.HOST_QUEUES
 SAMPLES = "--repetitions 6:12 --precision 20% --budget 12s"
 # Buffers into which all messages that are under way fit, so that none is dropped.
 LARGE = "--buffer 8MB"
@@ -83,7 +83,13 @@ CONSTRUCTED = (
     Case(
         *("time-outs", "16 hosts on one switch with buffers of 60 kB", (TIME_OUTS,)),
         "alltoall -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB -a linear,shift "
-        "--bytes 2K,4K,16K",
+        "--bytes 16K,64K",
+        cell="linear, 64 KiB",
+    ),
+    Case(
+        *("host-queues", "the same, with queues of 60 kB in hosts", (HOST_QUEUES,)),
+        "alltoall -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB --host-queue 60kB "
+        "-a linear,shift --bytes 2K,4K,16K",
         cell="linear, 16 KiB",
     ),
     Case(
@@ -142,7 +148,13 @@ PROFILED = (
     Case(
         *("drops", "all-to-alls of 16 hosts over buffers of 60 kB", (TIME_OUTS,)),
         "profile -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB -- PROGRAM alltoall "
-        "16384 20",
+        "65536 20",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("host-drops", "the same of 16 KiB, with queues of 60 kB in hosts", (HOST_QUEUES,)),
+        "profile -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB --host-queue 60kB -- "
+        "PROGRAM alltoall 16384 20",
         cell=COMMUNICATION,
     ),
     Case(
