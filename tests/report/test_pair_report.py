@@ -11,9 +11,11 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from contend.measurement import Agreement, agreement
+from contend.errors import UsageError
+from contend.measurement import Agreement, MeasuredPairs, agreement
 from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure, pair_figure
 from contend.report.pairwise.pairs import pair_json, pair_tables
+from contend.report.run.document import pairs_document
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
 from contend.report.table import ResultTable
@@ -163,3 +165,15 @@ def test_without_predictions_bandwidths_stand_beside_the_link(
     )
     assert bandwidths.rows[0][2] == "60.0 % of a link"
     assert bandwidths.note == "8 messages of 1 pattern"
+
+
+def test_a_run_without_a_message_says_so(run: Run, between_hosts: pl.DataFrame) -> None:
+    """A budget may end before the first pattern does."""
+    empty = between_hosts.clear()
+    document = pairs_document([MeasuredPairs(run, empty)])
+    assert document.verdict == "Nothing was measured."
+    (told, *_) = document.tables
+    assert (told.rows, told.note[:28]) == ((), "No message was measured: giv")
+    assert pair_json(empty).messages == 0
+    with pytest.raises(UsageError, match="nothing to draw"):
+        pair_figure({"MPI": empty})

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from contend.errors import UsageError
 from contend.measurement import (
     RATE_OVER_LOAD,
     TOLERANCE,
@@ -254,8 +255,13 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
     Args:
         pairs: of `contend.measurement.pairs.pair_bandwidths`, by name.
         wire: bytes per second of a link, marked by a broken line.
+
+    Raises:
+        UsageError: no message was measured.
     """
-    used = {name: usable(frame) for name, frame in pairs.items()}
+    used = {name: usable(frame) for name, frame in pairs.items() if not frame.is_empty()}
+    if not used:
+        raise UsageError("there is nothing to draw: no message was measured")
     bandwidths = {name: frame["bandwidth_Bps"].to_numpy() for name, frame in used.items()}
     most = max(float(values.max()) for values in bandwidths.values())
     edges = np.linspace(0, 1.05 * max(most, wire or 0.0), _PAIR_BINS + 1)

@@ -223,6 +223,9 @@ def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
 
 def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
     used = usable(pairs)
+    if used.is_empty():
+        why = "No message was measured: give the measurement a larger budget."
+        return ResultTable("Bandwidth of a pair", (), (), note=why)
     bandwidth = used["bandwidth_Bps"].to_numpy()
     wire = run.record.wire_Bps
     rows = [
