@@ -1,11 +1,10 @@
 """What rules for all-to-alls save: the cases of docs/validation/tuned.md.
 
-Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. On an emulated tree with small
-buffers in its switches and hosts as Linux has them, once with TCP's own time-outs and once with ten
-times as long ones, as if it were as many times as fast: `learn` measures schedules beside the
-library's all-to-all and writes rules; `pairs` makes the library's call and the one by rules in
-turns within each launch; `gromacs` times GROMACS with two sizes of blocks, launches in turns;
-`compare` prints both. Needs root, a quiet machine, forty minutes, and Debian's gromacs.
+Usage: cases.py learn|gromacs|compare FOLDER, in this order. On an emulated tree with small buffers
+in its switches and hosts as Linux has them, once with TCP's own time-outs and once with ten times
+as long ones, as if it were as many times as fast: `learn` measures schedules beside the library's
+all-to-all and writes rules; `gromacs` times GROMACS with two sizes of blocks, launches in turns;
+`compare` prints both. Needs root, a quiet machine, twenty minutes, and Debian's gromacs.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.runs import median_interval, ratio
-
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "programs"))
 import cases as programs  # noqa: E402  (the inputs of GROMACS)
@@ -30,12 +27,10 @@ TREE = ["--on", "emulated:xgft:2;4,4;1,4", "--route", "dmodk", "--rate", "100Mbi
 PLACE = ["-n", "16", "--ranks-per-host", "1", *TREE, "--buffer", "100kB"]
 # As it is, and as at ten times its rate.
 NETWORKS = {"tcp": [], "fast": ["--rto-min", "2s"]}
-# As programs start calls, and `pairs` does. Where packets are dropped, times differ from launch to
-# launch.
+# As programs start calls. Where packets are dropped, times differ from launch to launch.
 LEARNT = ["--start", "barrier", "--algorithm", "library,shift,shift-barrier", "--bytes", "4K:256K"]
 LEARNT += ["--launches", "6", "--repetitions", "3:4", "--budget", "9min"]
-PAIRED, TURNS = 2, 5
-PAIRS = {"tcp": ["4", "12", "4096", "262144"], "fast": ["4", "8", "4096", "262144"]}
+TURNS = 5
 # Points of GROMACS' grid each way, its steps, and the network. 90 points make blocks of 14,112
 # bytes, 168 make 82,280, which are more than Open MPI sends without asking the receiver.
 GROMACS = {
@@ -78,20 +73,6 @@ def learn(folder: Path) -> None:
         print(run(folder, *CONTEND, "tune", f"learnt-{network}", "-o", f"rules-{network}"))
 
 
-def pairs(folder: Path) -> None:
-    """The library's own call and the one by the rules in turns, in each of some launches."""
-    run(folder, "mpicc.openmpi", "-O2", str(HERE / "pairs.c"), "-o", "pairs", "-ldl")
-    for network, cables in NETWORKS.items():
-        for turn in range(PAIRED):
-            kept = folder / f"pairs-{network}-{turn}.csv"
-            if not kept.exists():
-                place = ["--mpi", "openmpi-4", *PLACE, *cables, "--", "./pairs", *PAIRS[network]]
-                words = [*CONTEND, "run", "--tuned", f"rules-{network}", *place]
-                said = run(folder, *words).splitlines()
-                rows = [line.removeprefix("pair,") for line in said if line.startswith("pair,")]
-                kept.write_text("\n".join(["bytes,own_s,carried_s", *rows, ""]))
-
-
 def gromacs(folder: Path) -> None:
     """Seconds of GROMACS' own clock and packets dropped, without and with the rules, in turns."""
     nothing = folder / "nothing"
@@ -119,32 +100,26 @@ def gromacs(folder: Path) -> None:
 
 def compare(folder: Path) -> None:
     """Both, as Markdown."""
-    print("| network | bytes | pairs | own | by the rules | times faster | 95 % |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
     for network in NETWORKS:
-        files = [folder / f"pairs-{network}-{turn}.csv" for turn in range(PAIRED)]
-        every = np.concatenate([np.loadtxt(file, delimiter=",", skiprows=1) for file in files])
-        for size in np.unique(every[:, 0]):
-            own, carried = every[every[:, 0] == size][:, 1:].T
-            gain = median_interval(own / carried)
-            print(
-                f"| {network} | {int(size):,} | {len(own)} | {1e3 * np.median(own):.3g} ms "
-                f"| {1e3 * np.median(carried):.3g} ms "
-                f"| {gain.value:.3f} | {gain.low:.3f} to {gain.high:.3f} |"
-            )
+        print(run(folder, *CONTEND, "tune", f"learnt-{network}", "-o", f"rules-{network}"))
     print("\n| GROMACS | without | with | times faster | dropped without | dropped with |")
     print("|---|--:|--:|--:|---|---|")
     for case, times in json.loads((folder / "gromacs.json").read_text()).items():
         walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
-        before, after = (median_interval(walls[name]) for name in ("without", "with"))
-        gain = ratio(before, after)
+        # From the least to the most of five is an interval of 94 % for the median.
+        gain = walls["without"] / walls["with"]
         drops = " | ".join(times[name][0][1] for name in ("without", "with"))
-        took = " | ".join(f"{t.value:.2f} s ({t.low:.2f} to {t.high:.2f})" for t in (before, after))
-        faster = f"{gain.value:.2f} ({gain.low:.2f} to {gain.high:.2f})"
+        took = " | ".join(f"{told(walls[name])} s" for name in ("without", "with"))
+        faster = told(gain)
         print(f"| {case} | {took} | {faster} | {drops} |")
+
+
+def told(values: np.ndarray) -> str:
+    """The median, and the least and the most."""
+    return f"{np.median(values):.2f} ({values.min():.2f} to {values.max():.2f})"
 
 
 if __name__ == "__main__":
     part, where = sys.argv[1], Path(sys.argv[2]).resolve()
     where.mkdir(parents=True, exist_ok=True)
-    {each.__name__: each for each in (learn, pairs, gromacs, compare)}[part](where)
+    {each.__name__: each for each in (learn, gromacs, compare)}[part](where)
