@@ -146,9 +146,9 @@ PROFILED = (
         cell=COMMUNICATION,
     ),
     Case(
-        *("drops", "all-to-alls of 16 hosts over buffers of 60 kB", (TIME_OUTS,)),
-        "profile -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB -- PROGRAM alltoall "
-        "65536 20",
+        *("drops", "all-to-alls of 16 hosts, 60 kB, time-outs of 2 s", (TIME_OUTS,)),
+        "profile -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB --rto-min 2s -- "
+        "PROGRAM alltoall 65536 20",
         cell=COMMUNICATION,
     ),
     Case(

@@ -76,6 +76,14 @@ def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> Non
     assert judge(replace(stalled, hosts=1)).limits == ()
 
 
+def test_a_fall_with_drops_is_one_of_time_outs_even_where_blocks_may_be_passed_on() -> None:
+    port = replace(PORT, seconds=0.0786)
+    fallen = cell(0.321, port, fall=3.1, volume=2.1, drops=99)
+    assert judge(fallen).limits == (Limit.TIME_OUTS,)
+    assert judge(replace(fallen, drops=0)).limits == ()
+    assert judge(replace(fallen, drops=0, volume=1.0)).limits == (Limit.TIME_OUTS,)
+
+
 def test_a_time_out_that_began_during_the_transfer_is_one_where_packets_were_dropped() -> None:
     modes = Modes(0.0965, 0.275, slow=41, count=100)
     stalled = cell(0.0965, replace(PORT, seconds=0.09), modes=modes, mean_s=0.17, drops=99)

@@ -284,12 +284,15 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
     typical, rival = evidence.typical_s, evidence.rival
     explained = max((bound.seconds for bound in evidence.possible), default=0.0)
     network = max(explained, evidence.volume * evidence.network_s)
-    if typical is None or typical <= REACHED * network or typical - network < A_TIME_OUT_S:
+    if typical is None or not _lost_against(explained, typical):
         return
-    yield from _falls(evidence, typical)
-    if not evidence.network_s:
+    unexplained = _lost_against(network, typical)
+    # Where packets were dropped a fall is none of blocks that are passed on.
+    if unexplained or evidence.drops:
+        yield from _falls(evidence, typical)
+    if not unexplained or not evidence.network_s:
         return
-    if rival is not None and _lost_against(rival, typical):
+    if rival is not None and _lost_against(rival.seconds, typical):
         less = format_seconds(typical - rival.seconds)
         why = f"{rival.schedule} does the same work {less} faster"
         yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
@@ -312,8 +315,9 @@ def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
         yield Reason(Limit.TIME_OUTS, why, fall)
 
 
-def _lost_against(rival: FastestRival, typical: float) -> bool:
-    return typical - rival.seconds >= A_TIME_OUT_S and typical >= REACHED * rival.seconds
+def _lost_against(seconds: float, typical: float) -> bool:
+    """Whether a time-out is lost that makes a time at least so many times as long."""
+    return typical - seconds >= A_TIME_OUT_S and typical >= REACHED * seconds
 
 
 def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
