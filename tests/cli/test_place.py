@@ -90,7 +90,7 @@ def test_order_that_cannot_be_better_is_kept(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["ring", "fig1", "-o", "-", "--json", "-"], "only one of --output, --json"),
+        (["ring", "fig1", "-o", "-", "--json", "-"], "only one of --output and --json"),
         (["ring", "fig1", "--ranks", "17"], "--ranks-per-host puts more on each"),
         (["none.npy", "fig1"], "none.npy: no such file"),
         (["nowhere", "fig1"], "expected a profile, a .npy matrix or a pattern"),

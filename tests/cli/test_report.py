@@ -72,7 +72,7 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
     [
         (["--picture", "rates"], "--picture says what --plot FILE draws"),
         (["--at", "4K"], "--at says what --plot FILE draws"),
-        (["--csv", "-", "--json", "-"], "only one of --json, --markdown and --csv"),
+        (["--csv", "-", "--json", "-"], "only one of --json and --csv"),
         (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
         (
             ["--plot", "it.svg", "--picture", "x"],

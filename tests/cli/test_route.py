@@ -68,7 +68,7 @@ def test_tables_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes])
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fig1", "-o", "-", "--json", "-"], "only one of --output, --json"),
+        (["fig1", "-o", "-", "--json", "-"], "only one of --output and --json"),
         (["fig1", "--for", "nothing.npy"], "nothing.npy: no such file"),
         (["fig1", "--for", "no-pattern"], "pattern no-pattern: expected one of"),
         (["fig1", "--for", "halo:2d", "--placement", "random"], "where its ranks are"),

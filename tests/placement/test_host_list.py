@@ -159,7 +159,7 @@ def test_what_launchers_take_is_read(
     [
         ("rank 0=node08\nrank 0=node09\n", ":2: expected each rank once, got rank 0 again"),
         ("rank 1=node08\n", "expected a line for each of 1 ranks, got none of 0"),
-        ("rank 0=node08\nnode09\n", ":2: expected rank N=HOST slot=CORE as before"),
+        ("rank 0=node08\nnode09\n", ":2: expected a rank with its host as before"),
     ],
 )
 def test_rankfiles_that_lack_ranks(

@@ -236,7 +236,7 @@ def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
             got = "ranks alone, as MPICH_RANK_ORDER has them"
             raise InputError(path, number, "names of hosts", got)
         elif content and ranks:
-            raise InputError(path, number, "rank N=HOST slot=CORE as before", repr(content[:60]))
+            raise InputError(path, number, "a rank with its host as before", repr(content[:60]))
         elif content:
             entries += _names_of(content, path, number, known)
     for rank in range(len(ranks)):

@@ -2,6 +2,7 @@
 // Both are noted when they come, and then go the way that they would have gone anyhow.
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
@@ -29,15 +30,20 @@ static void note(uint32_t signal, uint64_t place, const char* error) {
   contend_header* header = contend.header;
   const contend_thread* thread = &contend_this_thread;
   if (header == NULL || header->pid != getpid()) return;
+  // One at a time: of two that come together either may be what the process ends of.
+  static atomic_flag noting = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set_explicit(&noting, memory_order_acquire)) return;
   uint32_t number = thread->known ? thread->number : UINT32_MAX;
   const contend_under_way* at = thread->known ? thread->under_way : NULL;
   bool goes_on = at && header->died && at->start <= header->died && at->left <= header->died;
-  if (header->died_thread == number && goes_on) return;
-  header->died_thread = number;
-  header->signal = signal;
-  header->died_at = place;
-  snprintf(header->error, sizeof header->error, "%s", error);
-  header->died = contend_ticks();
+  if (header->died_thread != number || !goes_on) {
+    header->died_thread = number;
+    header->signal = signal;
+    header->died_at = place;
+    snprintf(header->error, sizeof header->error, "%s", error);
+    header->died = contend_ticks();
+  }
+  atomic_flag_clear_explicit(&noting, memory_order_release);
 }
 
 static void caught(int signal, siginfo_t* info, void* context) {

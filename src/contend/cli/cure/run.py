@@ -9,11 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import cure, measurement, process
+from contend import cure, emulation, measurement, process
 from contend import mpi as mpis
 from contend.cli.options.option import Option
 from contend.cli.options.where import CommandArgument, Started, Where
-from contend.emulation import drops_of
 
 if TYPE_CHECKING:
     from contend.mpi import Preloaded
@@ -46,7 +45,7 @@ def run(command: CommandArgument, tuned: TunedOption, started: Started, where: W
         measurement.ready_command(command, load, started.mpi, shape, place) as ready,
     ):
         status = process.run_foreground(*ready)
-        if place is not None and (drops := drops_of(place.counters())) is not None:
+        if place is not None and (drops := emulation.drops_of(place.counters())) is not None:
             dropped = f"{drops}."
             console.print(Text(dropped[:1].upper() + dropped[1:]), soft_wrap=True)
     if not carried[-1].took() and status == 0:
