@@ -17,6 +17,7 @@ import contend
 from contend.emulation import (
     Drops,
     EmulatedHosts,
+    Network,
     Settings,
     Traffic,
     bring_up,
@@ -121,6 +122,16 @@ int main(void) {
 """
 
 
+def _send(network: Network, pairs: list[tuple[int, int]], size: int) -> None:
+    """Sends so many bytes between all pairs of hosts at once."""
+    streams = connect(network._spaces, pairs)
+    for stream in streams:
+        stream.left = size
+    pump(streams, 20.0)
+    for stream in streams:
+        stream.close()
+
+
 @pytest.mark.parametrize(("host_queue", "asked"), [(None, "1000 packets"), (60_000, "60000 B")])
 def test_hosts_drop_nothing_unless_their_queues_are_made_short(
     host_queue: int | None, asked: str
@@ -129,12 +140,7 @@ def test_hosts_drop_nothing_unless_their_queues_are_made_short(
     fabric = contend.load("crossbar:16", need_routes=True)
     with bring_up(fabric, _RATE, 1 << 20, host_queue=host_queue, check=False) as network:
         place = EmulatedHosts(network)
-        streams = connect(network._spaces, [(0, target) for target in range(1, 16)])
-        for stream in streams:
-            stream.left = 1 << 18
-        pump(streams, 20.0)
-        for stream in streams:
-            stream.close()
+        _send(network, [(0, target) for target in range(1, 16)], 1 << 18)
         counters = place.counters()
     drops = counters["drops_by_place"]
     assert (drops["in_hosts"] > 0) == (host_queue is not None)
@@ -148,12 +154,7 @@ def test_drops_are_told_by_the_place_of_the_queue() -> None:
     fabric = contend.load("xgft:2;1,4;1,1", need_routes=True)
     with bring_up(fabric, _RATE, 20_000, check=False) as network:
         place = EmulatedHosts(network)
-        streams = connect(network._spaces, [(0, 3), (1, 3), (2, 3)])
-        for stream in streams:
-            stream.left = 1 << 20
-        pump(streams, 20.0)
-        for stream in streams:
-            stream.close()
+        _send(network, [(0, 3), (1, 3), (2, 3)], 1 << 20)
         counters = place.counters()
         assert place.counters()["drops"] == 0
     drops = counters["drops_by_place"]

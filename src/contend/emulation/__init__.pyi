@@ -12,7 +12,7 @@ from .layout import packets_at_once as packets_at_once
 from .network import Network as Network
 from .network import bring_up as bring_up
 from .settings import Settings as Settings
-from .spaces import Drops as Drops
-from .spaces import Traffic as Traffic
-from .spaces import counted_together as counted_together
-from .spaces import drops_of as drops_of
+from .traffic import Drops as Drops
+from .traffic import Traffic as Traffic
+from .traffic import counted_together as counted_together
+from .traffic import drops_of as drops_of

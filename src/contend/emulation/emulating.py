@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from contend.emulation.network import Network, bring_up
 from contend.emulation.settings import Settings
-from contend.emulation.spaces import Traffic
+from contend.emulation.traffic import Traffic
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Launch, launch_folder, prepare, select

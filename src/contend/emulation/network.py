@@ -18,7 +18,8 @@ from contend.emulation.headroom import Headroom
 from contend.emulation.layout import Layout, lay_out
 from contend.emulation.programs import Scripts, compiled_connect, compiled_nap
 from contend.emulation.settings import RTO_MIN, SMALLEST_RATE, Settings
-from contend.emulation.spaces import Spaces, Traffic, seeds_hashes
+from contend.emulation.spaces import Spaces, seeds_hashes
+from contend.emulation.traffic import Traffic
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Ended, Launch, Library, launch, launch_environment, share_out

@@ -8,12 +8,10 @@ import os
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from contend.emulation import kernel, messages
 from contend.emulation.claims import marked_address
@@ -32,12 +30,8 @@ from contend.emulation.layout import (
 from contend.emulation.messages import Interface
 from contend.emulation.settings import Settings
 from contend.emulation.spraying import load_program
+from contend.emulation.traffic import Traffic
 from contend.errors import MissingError
-from contend.fabric import Fabric
-from contend.units import counted, verb
-
-if TYPE_CHECKING:
-    import polars
 
 _Result = TypeVar("_Result")
 
@@ -341,129 +335,3 @@ def _lacking(error: RefusedError) -> str:
             if word in error.what:
                 return f"this kernel has no {feature}, which emulating a fabric needs"
     return f"the kernel refused {error}"
-
-
-@dataclass(frozen=True)
-class Drops:
-    """Packets that found a queue full, by where it was.
-
-    Attributes:
-        in_hosts: in the queue of a host's own port.
-        between_switches: in a switch's queue for another switch.
-        before_hosts: in a switch's queue for the host that was to receive them.
-    """
-
-    in_hosts: int = 0
-    between_switches: int = 0
-    before_hosts: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.in_hosts + self.between_switches + self.before_hosts
-
-    def __str__(self) -> str:
-        """How many there were and where, as a clause."""
-        places = {
-            "in the hosts' own queues": self.in_hosts,
-            "between switches": self.between_switches,
-            "in switches before receiving hosts": self.before_hosts,
-        }
-        told = [f"{count:,} {place}" for place, count in places.items() if count]
-        if not told:
-            return "no packet was dropped"
-        dropped = f"{counted(self.total, 'packet')} {verb(self.total, 'was')} dropped"
-        return (
-            f"{dropped} {told[0].partition(' ')[2]}"
-            if len(told) == 1
-            else (f"{dropped} ({', '.join(told)})")
-        )
-
-
-def drops_of(counters: Mapping[str, Any]) -> Drops | None:
-    """What `Traffic.json` said of places; None where it does not."""
-    try:
-        return msgspec.convert(counters.get("drops_by_place"), Drops | None)
-    except msgspec.ValidationError:
-        return None
-
-
-def counted_together(kept: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Two counts of the same channels as `Traffic.json` tells them, as one."""
-    if not kept:
-        return dict(more)
-    sums = ("elapsed_s", "bytes", "packets", "drops", *asdict(Drops()))
-
-    def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-        return {k: one.get(k, 0) + value if k in sums else value for k, value in other.items()}
-
-    return {
-        **joined(kept, more),
-        "drops_by_place": joined(kept.get("drops_by_place", {}), more["drops_by_place"]),
-        "channels": list(map(joined, kept["channels"], more["channels"])),
-    }
-
-
-@dataclass(frozen=True, eq=False)
-class Traffic:
-    """Counts of every channel, all of shape [channels].
-
-    Attributes:
-        channel: numbers of the channels that are emulated, ascending.
-        bytes: sent on the wire, Ethernet headers (14 B a packet) included.
-        packets: sent.
-        drops: packets that found the buffer full.
-        elapsed_s: seconds in which that happened; a moment's when it was counted.
-    """
-
-    channel: NDArray[np.uint32]
-    bytes: NDArray[np.uint64]
-    packets: NDArray[np.uint64]
-    drops: NDArray[np.uint64]
-    elapsed_s: float
-
-    def __sub__(self, before: Traffic) -> Traffic:
-        """What was sent since an earlier count."""
-        return Traffic(
-            self.channel,
-            self.bytes - before.bytes,
-            self.packets - before.packets,
-            self.drops - before.drops,
-            self.elapsed_s - before.elapsed_s,
-        )
-
-    def dropped(self, fabric: Fabric) -> Drops:
-        """Where packets were dropped."""
-        # Channels of hosts follow those between switches: first all out of hosts, then into them.
-        first = 2 * fabric.cables
-        hosts, receivers = np.searchsorted(self.channel, (first, first + fabric.hosts))
-        parts = np.split(self.drops, (hosts, receivers))
-        between_switches, in_hosts, before_hosts = (int(part.sum()) for part in parts)
-        return Drops(in_hosts, between_switches, before_hosts)
-
-    def frame(self, fabric: Fabric) -> polars.DataFrame:
-        """One row per channel: channel, source, target (as `simulate` names them), counts."""
-        import polars
-
-        ends = [fabric.channel_ends(channel) for channel in self.channel.tolist()]
-        return polars.DataFrame(
-            {
-                "channel": self.channel,
-                "source": [source for source, _ in ends],
-                "target": [target for _, target in ends],
-                "bytes": self.bytes,
-                "packets": self.packets,
-                "drops": self.drops,
-            }
-        )
-
-    def json(self, fabric: Fabric) -> dict[str, Any]:
-        """The same for a file: seconds, sums, and a list of channels."""
-        return {
-            "elapsed_s": self.elapsed_s,
-            "bytes": int(self.bytes.sum()),
-            "packets": int(self.packets.sum()),
-            "drops": int(self.drops.sum()),
-            "drops_by_place": asdict(self.dropped(fabric)),
-            "channels": self.frame(fabric).to_dicts(),
-        }
