@@ -1,23 +1,24 @@
-"""Writes docs/reference/json.md, the keys of what ``--json`` gives, from the structs.
-
-With ``--keep`` new keys, and new names of `contend`, are added to tests/data/kept/names.txt: what a
-release has promised, which a test finds in all later versions.
-"""
+"""Writes docs/reference/json.md, the keys of what ``--json`` gives, from the classes of results."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
+import itertools
 import re
 import sys
+import textwrap
 import types
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 import contend
+from contend import schema
 from contend.prediction import Calibration
 from contend.report.collectives import CollectivesJson
 from contend.report.cure.better_seats import BetterSeatsJson
@@ -32,7 +33,6 @@ from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostListJson
 from contend.report.fabric.made import GeneratorsJson, MadeJson
 from contend.report.fabric.summary import FabricSummaryJson
-from contend.report.jobs.json import JobsJson
 from contend.report.machine.abilities import DiagnosisJson
 from contend.report.machine.libraries import LibrariesJson
 from contend.report.memory import MemoryJson
@@ -45,9 +45,9 @@ from contend.report.study.json import StudyJson, VerificationJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
 from contend.report.watching import WatchedJson
+from contend.shown import Shown
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
-KEPT = Path(__file__).parent.parent / "tests" / "data" / "kept" / "names.txt"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
@@ -61,7 +61,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
     "contend watch": (WatchedJson,),
-    "contend jobs": (JobsJson,),
+    "contend jobs": (contend.Jobs,),
     "contend fabric show": (FabricSummaryJson,),
     "contend fabric check": (CheckReportJson,),
     "contend fabric diff": (FabricChangesJson,),
@@ -100,25 +100,46 @@ def page() -> str:
 
 def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
     """Name in JSON, name in the docstring, type and whether it may be left out."""
-    hints = typing.get_type_hints(struct)
     if issubclass(struct, msgspec.Struct):
+        hints = typing.get_type_hints(struct)
         return [
             (field.encode_name, field.name, hints[field.name], field.default is msgspec.UNSET)
             for field in msgspec.structs.fields(struct)
         ]
-    return [
-        (field.name, field.name, hints[field.name], False) for field in dataclasses.fields(struct)
+    verdict = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
+    return verdict + [
+        (member.name, member.name, member.kind, schema.Mark.LEFT_OUT in member.marks)
+        for member in schema.members(struct)
     ]
 
 
 def meanings(struct: type) -> dict[str, str]:
-    """What every key means: as it is annotated or, of values of other rooms, by the docstring."""
+    """What every key means: text below a field, or as it is annotated or a docstring has it."""
     hints = typing.get_type_hints(struct, include_extras=True)
     found = {name: text for name, hint in hints.items() for text in _texts(hint)}
+    for base in reversed(struct.__mro__):
+        found |= _texts_below(base)
     for base in reversed(struct.__mro__):
         _, _, listed = (base.__doc__ or "").partition("Attributes:\n")
         for name, text in re.findall(r"^ {8}(\w+): (.*?)(?=^ {8}\w+:|\Z)", listed, re.S | re.M):
             found[name] = " ".join(text.replace("None", "null").split())
+    return found
+
+
+def _texts_below(struct: type) -> dict[str, str]:
+    """Texts below the fields of a class, and docstrings of its properties."""
+    if not struct.__module__.startswith("contend."):
+        return {}
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(struct))).body
+    assert isinstance(tree, ast.ClassDef)
+    found = {}
+    for node, below in itertools.zip_longest(tree.body, tree.body[1:]):
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = ast.get_docstring(node) or ""
+        elif isinstance(node, ast.AnnAssign) and isinstance(below, ast.Expr):
+            assert isinstance(node.target, ast.Name)
+            text = ast.literal_eval(below.value)
+            found[node.target.id] = " ".join(text.split())
     return found
 
 
@@ -149,11 +170,19 @@ def with_nested(struct: type) -> Iterator[type]:
 
 def _parts(hint: Any) -> Iterator[Any]:
     arguments = typing.get_args(hint)
-    if arguments:
+    if typing.get_origin(hint) is Annotated:
+        yield from _parts(hint.__origin__)
+    elif arguments:
         for argument in arguments:
             yield from _parts(argument)
     else:
-        yield hint
+        yield _as_told(hint)
+
+
+def _as_told(hint: Any) -> Any:
+    """The class that is told in place of one: of a fabric its size."""
+    told = getattr(hint, "as_told", None)
+    return hint if told is None else typing.get_type_hints(told)["return"]
 
 
 def _is_struct(hint: Any) -> bool:
@@ -169,7 +198,10 @@ def _title(struct: type) -> str:
 
 def _type_words(hint: Any) -> str:
     """A type for people: ``list of number``, ``text or null``."""
+    hint = _as_told(hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _type_words(hint.__origin__)
     if origin in (typing.Union, types.UnionType):
         kinds = [_type_words(part) for part in arguments if part is not msgspec.UnsetType]
         return " or ".join(dict.fromkeys(kinds))
@@ -187,36 +219,6 @@ def _type_words(hint: Any) -> str:
     return "null" if hint is type(None) else names.get(hint, "text")
 
 
-def promised() -> dict[str, set[str]]:
-    """What scripts rely on: names of `contend`, and each command's keys with their types."""
-    keys = {
-        commands: {key for root in roots for key in _keys(root)}
-        for commands, roots in COMMANDS.items()
-    }
-    return {"import contend": set(contend.__all__), **keys}
-
-
-def _keys(struct: type, above: str = "") -> Iterator[str]:
-    """Keys and types: ``cells.median_s number or null``."""
-    for name, _, hint, optional in fields_of(struct):
-        words = re.sub(r"\[.*?\]\(.*?\)", "object", _type_words(hint))
-        yield f"{above}{name} {words}{', optional' if optional else ''}"
-        for part in filter(_is_struct, _parts(hint)):
-            yield from _keys(part, f"{above}{name}.")
-
-
-def read_promised(text: str) -> dict[str, set[str]]:
-    """Names and keys that were kept before."""
-    sections = (section.splitlines() for section in text.split("\n\n"))
-    return {head: set(lines) for head, *lines in sections}
-
-
-def _keep() -> None:
-    known = read_promised(KEPT.read_text()) if KEPT.exists() else {}
-    sections = {head: lines | known.pop(head, set()) for head, lines in promised().items()} | known
-    KEPT.write_text("\n\n".join("\n".join([h, *sorted(lines)]) for h, lines in sections.items()))
-
-
 def _escaped(text: str) -> str:
     text = text.replace("``", "`").replace("|", "\\|")
     # Two hyphens would become a dash.
@@ -226,5 +228,3 @@ def _escaped(text: str) -> str:
 if __name__ == "__main__":
     PAGE.write_text(page())
     sys.stdout.write(f"{PAGE}\n")
-    if "--keep" in sys.argv[1:]:
-        _keep()

@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from contend.errors import UsageError
+from contend.schema import rows
 
 if TYPE_CHECKING:
+    import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -69,6 +71,14 @@ class Shown:
         if ax is not None:
             raise UsageError("ax: this result makes a figure of its own; leave it out")
         return self.figure(picture).axes[0]
+
+    def to_frame(self, member: str | None = None) -> polars.DataFrame:
+        """One of the result's lists as a frame, a row for each member; None is the first list."""
+        import polars
+
+        frame = polars.DataFrame(rows(self, member), infer_schema_length=None)
+        # Numbers of which none is known.
+        return frame.with_columns(polars.selectors.by_dtype(polars.Null).cast(polars.Float64))
 
     def _repr_html_(self) -> str:
         return self.document().html()

@@ -290,11 +290,11 @@ def test_results_know_their_fabric() -> None:
     found = simulate(TREE, "bisect", samples=20)
     assert found.fabric is TREE
     assert found.to_frame()["bandwidth"].to_list() == found.bandwidth.tolist()
-    frame = found.channels_frame()
+    frame = found.to_frame("channels")
     assert frame["load"][0] == found.channel_load.max()
     assert (frame["source"][0], frame["target"][0]) == TREE.channel_ends(frame["channel"][0])
     with pytest.raises(UsageError, match="without its fabric"):
-        replace(found, fabric=None).channels_frame()
+        replace(found, fabric=None).to_frame("channels")
 
 
 @pytest.mark.parametrize("settings", [{"samples": 1}, {"samples": 50}, {"pattern": "ring"}])

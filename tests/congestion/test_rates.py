@@ -177,7 +177,7 @@ def test_the_hottest_channel_is_the_one_that_needs_most_time() -> None:
     assert heat[[4, 5]].tolist() == pytest.approx((100 * load[[4, 5]]).tolist())
     others = np.setdiff1d(np.arange(12), (4, 5))
     assert heat[others].tolist() == load[others].tolist()
-    assert found.channels_frame()["channel"][0] in (4, 5)
+    assert found.to_frame("channels")["channel"][0] in (4, 5)
     assert (found.heat_unit, found.assumed_rates) == ("4xHDR", ())
 
 

@@ -56,14 +56,15 @@ def test_who_hurts_whom() -> None:
     # Destination tables send both over one cable or over two: then nobody loses.
     together = judged(job("a", 1, 5, 2, 6), job("b", 3, 7, 4, 8))
     [harm] = together.pairs
-    assert harm.jobs == (0, 1)
+    assert (harm.jobs, harm.places) == (("a", "b"), (0, 1))
     for one, loss in zip(together.jobs, harm.losses, strict=True):
         # Nobody else runs: what one loses to the other is all that it loses.
         assert one.loss == pytest.approx(loss)
         assert one.loses
         assert (one.alone or 0) - (one.beside or 0) == pytest.approx(loss)
-    assert sum(part for _, part in harm.channels) == pytest.approx(1)
-    assert together.harms_frame()["first"].to_list() == ["a"]
+    assert harm.channels == len(harm.most)
+    assert sum(lost.part for lost in harm.most) == pytest.approx(1)
+    assert together.to_frame("pairs")["jobs"].to_list() == [["a", "b"]]
     frame = together.to_frame()
     assert frame["beside"].to_list() == [one.beside for one in together.jobs]
     assert frame["servers"].to_list() == [4, 4]
@@ -79,7 +80,7 @@ def test_jobs_that_do_not_run_send_nothing_and_keep_their_hosts() -> None:
 def test_unknown_hosts_are_left_out() -> None:
     found = judged(job("a", 1, 2, 99), job("b", 98, 97))
     assert found.jobs[0].unknown == ("node99",)
-    assert found.jobs[0].hosts.tolist() == [0, 1]
+    assert found.jobs[0].numbers.tolist() == [0, 1]
     assert found.jobs[1].servers == 0
     assert found.jobs[1].alone is None
     with pytest.raises(InputError, match=r'hosts of .*, got "node98" and none that it has'):
@@ -94,7 +95,7 @@ def test_no_jobs() -> None:
     assert found.next.best.leaves == 1
     assert found.next.best.alone == found.next.best.beside == 1
     assert found.next.best.cost == 0
-    assert found.next.best.worst is None
+    assert found.next.best.worst_job is None
 
 
 def test_a_leaf_of_its_own_is_best() -> None:
@@ -109,8 +110,7 @@ def test_a_leaf_of_its_own_is_best() -> None:
     assert following.best.cost == 0
     assert following.first.beside < 1
     assert following.first.cost > 0
-    assert following.first.worst is not None
-    assert following.first.worst[0] == 0
+    assert following.first.worst_job == "a"
     assert following.gain > following.margin
 
 
@@ -197,21 +197,21 @@ def test_the_order_of_ranks_is_one_for_rings_within_rails() -> None:
     assert found.next is not None
     best, first = found.next.best, found.next.first
     assert first.order == first.servers == tuple(f"n{number:02}" for number in range(1, 13))
-    assert (
-        first.by_pattern[0] == pytest.approx(ring_share(net, first.order)) == pytest.approx(1 / 3)
-    )
+    assert first.rings == pytest.approx(ring_share(net, first.order)) == pytest.approx(1 / 3)
     assert sorted(best.order) == list(best.servers) != list(best.order)
-    assert best.by_pattern[0] == pytest.approx(ring_share(net, best.order)) == 1
+    assert best.rings == pytest.approx(ring_share(net, best.order)) == 1
     assert ring_share(net, best.servers) < 0.7
-    assert best.by_pattern[1] >= first.by_pattern[1]
-    assert best.beside == pytest.approx(sum(best.by_pattern) / 2)
-    names = [net.host_name[host] for host in best.hosts]
+    assert best.all_to_alls is not None
+    assert first.all_to_alls is not None
+    assert best.all_to_alls >= first.all_to_alls
+    assert best.beside == pytest.approx((1 + best.all_to_alls) / 2)
+    names = list(best.hosts)
     assert names == [f"{server} mlx5_{rail}" for server in best.order for rail in range(4)]
     # A pattern that is asked for is sent alone, and ranks stay in the order of names.
     asked = look_at_jobs(net, [], following=12, pattern="bisect").next
     assert asked is not None
     assert asked.best.order == asked.best.servers
-    assert len(asked.best.by_pattern) == 1
+    assert asked.best.rings is asked.best.all_to_alls is None
 
 
 @pytest.mark.parametrize("route", ["ecmp", "spray", "valiant", "adaptive"])
@@ -221,7 +221,7 @@ def test_an_order_for_rings_where_no_tables_tell_the_routes(route: str) -> None:
     found = look_at_jobs(net, [], following=12, samples=20).next
     assert found is not None
     assert ring_share(net, found.best.order) > 1.5 * ring_share(net, found.first.order)
-    assert found.best.by_pattern[0] == pytest.approx(ring_share(net, found.best.order), rel=0.2)
+    assert found.best.rings == pytest.approx(ring_share(net, found.best.order), rel=0.2)
     assert found.best.beside > found.first.beside
 
 
@@ -230,7 +230,9 @@ def test_jobs_on_rails_send_rings_and_all_to_alls_alike_often() -> None:
     found = look_at_jobs(net, {"a": ["n01", "n02", "n03", "n04"], "b": ["n05", "n06"]}, samples=7)
     assert found.samples == 8
     job = found.jobs[0]
-    assert job.beside == pytest.approx(sum(job.by_pattern) / 2)
+    assert job.rings is not None
+    assert job.all_to_alls is not None
+    assert job.beside == pytest.approx((job.rings + job.all_to_alls) / 2)
     # Both messages of a ring of two cross to the other unit, as its all-to-all's.
     assert found.jobs[1].alone == 1
     # The ring of four by name: two from each leaf over two cables, which tables may give both.

@@ -29,7 +29,7 @@ def _loads(fabric: contend.Fabric, hosts: str | None = None) -> NDArray[np.float
     """Messages that cross every channel when every pair sends one, as simulated."""
     simulated = contend.simulate(fabric, "alltoall", placement="linear", hosts=hosts)
     loads = np.zeros(fabric.channels)
-    frame = simulated.channels_frame()
+    frame = simulated.to_frame("channels")
     loads[frame["channel"].to_numpy()] = frame["load"].to_numpy()
     return loads
 

@@ -167,7 +167,7 @@ def test_one_message_for_every_pair_crosses_one_cable_a_step() -> None:
         # Four hosts to twelve others, over four cables.
         assert sum(_towards(fabric, leaf, "top", sent.packets)) == 48
     simulated = contend.simulate(fabric, "alltoall", placement="linear", samples=400)
-    frame = simulated.channels_frame()
+    frame = simulated.to_frame("channels")
     loads = np.zeros(fabric.channels)
     loads[frame["channel"].to_numpy()] = frame["load"].to_numpy()
     # Each cable up or down carries 48 messages over 4 cables in the mean: 12, deviation 3.

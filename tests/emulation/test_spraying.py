@@ -84,7 +84,7 @@ def test_one_message_for_every_pair_loads_channels_as_the_simulation_says() -> N
     with bring_up(fabric, _RATE, check=False) as network:
         assert one_each(network, 1000) == 16 * 15
         sent = network.counters()
-    frame = contend.simulate(fabric, "alltoall", placement="linear", samples=1).channels_frame()
+    frame = contend.simulate(fabric, "alltoall", placement="linear", samples=1).to_frame("channels")
     loads = np.zeros(fabric.channels)
     loads[frame["channel"].to_numpy()] = frame["load"].to_numpy()
     # Four hosts of a leaf to twelve others, over four cables: exactly 12 on each.

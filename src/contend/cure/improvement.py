@@ -343,12 +343,14 @@ class Improvement(Shown, told="improvement_document"):
         rate: int = self.fabric.cable_rate[ends.index(cable)]
         return self.fabric.rates[rate]
 
-    def to_frame(self) -> polars.DataFrame:
-        """One row per cable, in their order.
+    def to_frame(self, member: str | None = None) -> polars.DataFrame:
+        """One row per cable, in their order, or one of the result's lists.
 
         Columns: ``from``, ``from_port``, ``to``, ``to_port``, ``rate``, ``addition`` (cables of one
         number gain together), and of the addition ``gain``, ``margin`` and ``bandwidth``.
         """
+        if member is not None:
+            return super().to_frame(member)
         label = self.fabric.switch_label
         import polars
 

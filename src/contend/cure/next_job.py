@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from contend.congestion import (
     seat_ranks,
 )
 from contend.cure.servers import Servers
-from contend.errors import UsageError
+from contend.errors import UsageError, printable_line
 from contend.fabric import Fabric
+from contend.names import shorten
 from contend.placement import by_server
+from contend.schema import PythonOnly, Share
 from contend.units import counted
 
 _Servers = tuple[int, ...]
@@ -33,66 +35,58 @@ _EXCHANGES = 120
 _SAME = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Seats:
-    """Servers for the next job, and what they are worth.
-
-    Attributes:
-        servers: their names.
-        order: the same in the order of ranks.
-        hosts: numbers of their hosts, shape [hosts], in the order of ranks.
-        leaves: number of switches that they are attached to.
-        alone: what its messages get without other jobs, as a share of their hosts' ports.
-        beside: what they get beside the others.
-        margin: half of the 95 % interval of `beside`.
-        cost: what the others lose because of it, averaged over their hosts.
-        cost_margin: half of its 95 % interval.
-        worst: the job that loses most, by its place among all, and what; None where none loses.
-        by_pattern: what messages of each pattern get beside the others, alone where all send one.
-    """
+    """Servers for the next job, and what they are worth."""
 
     servers: tuple[str, ...]
+    """Names of the servers."""
     order: tuple[str, ...]
-    hosts: NDArray[np.uint32]
+    """The same names in the order of ranks."""
+    nodelist: str
+    """The same as Slurm takes them: ``node[01-03,7]``."""
+    hosts: tuple[str, ...]
+    """Names of their hosts on the fabric, in the order of ranks."""
+    numbers: PythonOnly[NDArray[np.uint32]]
+    """Numbers of these hosts, shape [hosts]."""
     leaves: int
-    alone: float
-    beside: float
-    margin: float
-    cost: float
-    cost_margin: float
-    worst: tuple[int, float] | None
-    by_pattern: tuple[float, ...]
+    """Number of switches that they are attached to."""
+    alone: Share
+    """Share of its hosts' ports that the job's messages get without other jobs."""
+    beside: Share
+    """Share that they get beside the others."""
+    margin: Share
+    """Half of the 95 % interval of `beside`."""
+    cost: Share
+    """What the others lose because of it, averaged over their hosts."""
+    cost_margin: Share
+    """Half of the 95 % interval of `cost`."""
+    worst_job: str | None
+    """Job that loses most because of it; null if none loses."""
+    worst_loss: Share
+    """What that job loses."""
+    rings: Share | None
+    """Share that rings get beside the others; null if the job sends none."""
+    all_to_alls: Share | None
+    """Share that all-to-alls within rails get beside the others; null if the job sends none."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NextJob:
-    """Where the next job would sit best.
-
-    Attributes:
-        fewest_leaves: leaves with as many free servers.
-        best: of all choices that were tried; never worse than the first free servers.
-        first: the first free servers by name.
-        gain: what the hosts of all jobs, this one included, get more on average with the best.
-        margin: half of its 95 % interval.
-        tried: how many choices were tried.
-    """
+    """The best servers for the next job."""
 
     fewest_leaves: int
+    """Number of leaves with as many free servers."""
     best: Seats
+    """Best of all choices that were tried; never worse than the first free servers."""
     first: Seats
-    gain: float
-    margin: float
+    """The first free servers by name."""
+    gain: Share
+    """What the hosts of all jobs, this one included, get more on average with the best."""
+    margin: Share
+    """Half of the 95 % interval of the gain."""
     tried: int
-
-    def with_numbers(self, numbers: Sequence[int]) -> NextJob:
-        """The same with other numbers for the jobs that run: of job k `numbers[k]`."""
-
-        def renumbered(seats: Seats) -> Seats:
-            if seats.worst is None:
-                return seats
-            return replace(seats, worst=(numbers[seats.worst[0]], seats.worst[1]))
-
-        return replace(self, best=renumbered(self.best), first=renumbered(self.first))
+    """Number of choices that were tried."""
 
 
 def choose_next(
@@ -106,6 +100,7 @@ def choose_next(
     seed: int,
     *,
     rails: bool = False,
+    called: Sequence[str] = (),
 ) -> NextJob:
     """Chooses free servers for the next job, so that the hosts of all jobs get most in the mean.
 
@@ -124,6 +119,7 @@ def choose_next(
         samples: how many judge the choice.
         seed: of all random choices.
         rails: whether messages stay within rails.
+        called: names of the jobs that send.
 
     Raises:
         UsageError: there are not as many, or no such pattern for them.
@@ -155,7 +151,8 @@ def choose_next(
     order = search.arranged(search.best)
     if rings:
         order = search.best_of((order, *_ring(near, order, seed), servers.hosts(search.best)))
-    judge = _Judge(servers, messages, jobs, samples)
+    names = called or [str(number) for number in range(len(jobs))]
+    judge = _Judge(fabric, servers, messages, jobs, samples, names)
     best, worth = judge(order)
     usual, usual_worth = judge(servers.hosts(first))
     difference = worth - usual_worth
@@ -255,11 +252,15 @@ class _Judge:
 
     def __init__(
         self,
+        fabric: Fabric,
         servers: Servers,
         messages: JobMessages,
         jobs: Sequence[NDArray[np.uint32]],
         samples: int,
+        names: Sequence[str],
     ) -> None:
+        self._fabric = fabric
+        self._names = names
         self._servers = servers
         self._messages = messages
         self._weight = np.array([len(hosts) for hosts in jobs], dtype=np.float64)
@@ -279,24 +280,32 @@ class _Judge:
         losses = np.concatenate([part[2] for part in parts], axis=1)
         patterns = len(self._messages.patterns)
         sent = self._messages.pattern_in(len(self._weight), range(self._samples))
-        each = tuple(float(beside[sent == number].mean()) for number in range(patterns))
+        rings = all_to_alls = None
+        if self._messages.patterns == RAIL_PATTERNS:
+            rings, all_to_alls = (float(beside[sent == number].mean()) for number in (0, 1))
         alone, beside = (one.reshape(-1, patterns).mean(axis=1) for one in (alone, beside))
         lost = (self._weight @ losses).reshape(-1, patterns).mean(axis=1)
         cost = lost / max(self._weight.sum(), 1)
         mean = losses.mean(axis=1)
         worst = int(mean.argmax()) if len(mean) else 0
+        hurts = len(mean) > 0 and mean[worst] > 0
+        names = self._servers.names(chosen)
         seats = Seats(
-            servers=self._servers.names(chosen),
+            servers=names,
             order=self._servers.names_in_order(hosts),
-            hosts=hosts,
+            nodelist=printable_line(shorten(names), 1 << 20),
+            hosts=tuple(self._fabric.host_name[host] for host in hosts),
+            numbers=hosts,
             leaves=self._servers.leaves(chosen),
             alone=float(alone.mean()),
             beside=float(beside.mean()),
             margin=half_width(beside),
             cost=float(cost.mean()),
             cost_margin=half_width(cost),
-            worst=(worst, float(mean[worst])) if len(mean) and mean[worst] > 0 else None,
-            by_pattern=each,
+            worst_job=self._names[worst] if hurts else None,
+            worst_loss=float(mean[worst]) if hurts else 0.0,
+            rings=rings,
+            all_to_alls=all_to_alls,
         )
         all_hosts = self._weight.sum() + len(hosts)
         return seats, (len(hosts) * beside - lost) / all_hosts

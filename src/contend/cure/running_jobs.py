@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,45 +24,50 @@ from contend.placement import (
     read_jobs,
 )
 from contend.progress import Progress, shown_progress
+from contend.schema import PythonOnly, Rate, Share
 from contend.shown import Shown
 from contend.units import counted
 
-if TYPE_CHECKING:
-    import polars
+# Channels of a pair that programs get.
+_MOST_CHANNELS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """A job, where it sits, and what its messages get.
+    """A job that has hosts."""
 
-    Attributes:
-        listed: as its scheduler lists it.
-        hosts: that it has on the fabric, shape [hosts].
-        servers: how many servers these are.
-        unknown: names of its hosts that the fabric does not know.
-        leaves: switches that its hosts are attached to.
-        fewest_leaves: on which as many of its and the free servers would hang.
-        alone: what its messages get without other jobs, as a share of their hosts' ports, in the
-            mean; None where it sends none: it has one server, or does not run.
-        beside: what they get beside all other jobs.
-        loss: of the one to the other.
-        margin: half of the 95 % interval of the loss.
-        beside_Bps: `beside` as a rate; None where rates of links are not known.
-        by_pattern: what messages of each pattern get beside all others.
-    """
-
-    listed: ListedJob
-    hosts: NDArray[np.uint32]
+    job: str
+    """Its number or name at its scheduler."""
+    name: str
+    """Name that its user gave it, or ""."""
+    runs: bool
+    """Whether it runs; one that does not keeps its hosts, but sends nothing."""
     servers: int
+    """Number of its servers that the fabric has."""
+    hosts: tuple[str, ...]
+    """Names of their hosts on the fabric."""
+    numbers: PythonOnly[NDArray[np.uint32]]
+    """Numbers of these hosts, shape [hosts]."""
     unknown: tuple[str, ...]
+    """Names of its hosts that the fabric does not know."""
     leaves: int
+    """Number of switches that its hosts are attached to."""
     fewest_leaves: int
-    alone: float | None = None
-    beside: float | None = None
-    loss: float = 0.0
-    margin: float = 0.0
-    beside_Bps: float | None = None
-    by_pattern: tuple[float, ...] = ()
+    """Number of leaves that would do, with its own and the free servers."""
+    alone: Share | None = None
+    """Share of its hosts' ports that its messages get without other jobs; null if it sends none."""
+    beside: Share | None = None
+    """Share that they get beside all other jobs; null if it sends none."""
+    beside_Bps: Rate | None = None
+    """Bytes per second that they get beside all others; null if rates of links are not known."""
+    loss: Share = 0.0
+    """Difference between both shares."""
+    margin: Share = 0.0
+    """Half of the 95 % interval of the loss."""
+    rings: Share | None = None
+    """Share that its rings get beside all others; null if it sends none."""
+    all_to_alls: Share | None = None
+    """Share that its all-to-alls within rails get beside all others; null if it sends none."""
 
     @property
     def loses(self) -> bool:
@@ -76,21 +80,36 @@ class Job:
         return self.alone is not None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class LostOn:
+    """A channel on which two jobs hurt each other."""
+
+    channel: int
+    """Number of the channel."""
+    source: str
+    """Where it begins."""
+    target: str
+    """Where it ends."""
+    part: Share
+    """Part of what both lose to each other that is lost here."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Harm:
-    """What two jobs do to each other where nobody else runs.
+    """What two jobs do to each other where nobody else runs."""
 
-    Attributes:
-        jobs: both, by their place among all.
-        losses: what each loses of its mean share.
-        margins: half of the 95 % intervals of both.
-        channels: on which it is lost, with the part of it that each channel has, the largest first.
-    """
-
-    jobs: tuple[int, int]
-    losses: tuple[float, float]
-    margins: tuple[float, float]
-    channels: tuple[tuple[int, float], ...]
+    jobs: tuple[str, str]
+    """Both jobs."""
+    places: PythonOnly[tuple[int, int]]
+    """Places of both among all jobs."""
+    losses: tuple[Share, Share]
+    """What each loses of its mean share."""
+    margins: tuple[Share, Share]
+    """Half of the 95 % intervals of both losses."""
+    channels: int
+    """Number of channels on which it is lost."""
+    most: tuple[LostOn, ...]
+    """Channels on which most of it is lost, ten at most, the worst first."""
 
     @property
     def hurts(self) -> bool:
@@ -98,40 +117,34 @@ class Harm:
         return any(loss > margin for loss, margin in zip(self.losses, self.margins, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Jobs(Shown, told="jobs_document"):
-    """Jobs that run on a fabric at the same time.
-
-    Attributes:
-        fabric: which.
-        jobs: in the order in which they were listed.
-        pairs: those that hurt each other, the worst first: by what their hosts lose in sum.
-        free: servers that no job has and that may be taken.
-        next: where the next job would sit best; None where that was not asked.
-        patterns: that every job sends, one after the other.
-        within_rails: whether it sends it between its servers, every adapter to that on its rail.
-        rails: of the cluster's servers, where rings and all-to-alls are sent within them; else 0.
-        samples: how many were drawn.
-        seed: of all random choices.
-        seconds: that it took.
-    """
+    """Jobs that run on a fabric at the same time."""
 
     fabric: Fabric
-    jobs: tuple[Job, ...]
-    pairs: tuple[Harm, ...]
-    free: int
-    next: NextJob | None
-    patterns: tuple[str, ...]
+    """The fabric."""
+    pattern: str
+    """What every job sends."""
+    patterns: PythonOnly[tuple[str, ...]]
+    """Patterns that every job sends, one after the other."""
     within_rails: bool
+    """Whether servers send from every adapter to the one on its rail."""
     rails: int
+    """Number of the servers' rails if rings and all-to-alls are sent within them, else 0."""
     samples: int
+    """Number of patterns that were drawn."""
     seed: int
+    """Seed of all random choices."""
+    free: int
+    """Number of servers that no job has and that may be taken."""
+    jobs: tuple[Job, ...]
+    """Jobs in the order in which they were listed."""
+    pairs: tuple[Harm, ...]
+    """Jobs that hurt each other, those first whose hosts lose most in sum."""
+    next: NextJob | None
+    """Best servers for the next job; null if that was not asked."""
     seconds: float
-
-    @property
-    def pattern(self) -> str:
-        """What every job sends."""
-        return ", ".join(self.patterns)
+    """Seconds that it took."""
 
     @property
     def traffic(self) -> str:
@@ -142,48 +155,6 @@ class Jobs(Shown, told="jobs_document"):
     def __repr__(self) -> str:
         losing = sum(job.loses for job in self.jobs)
         return f"<Jobs on {self.fabric.name}: {losing} of {counted(len(self.jobs), 'job')} lose>"
-
-    def to_frame(self) -> polars.DataFrame:
-        """One row per job: where it sits, and what it gets alone and beside the others."""
-        import polars
-
-        jobs = self.jobs
-        return polars.DataFrame(
-            {
-                "job": [job.listed.id for job in jobs],
-                "name": [job.listed.name for job in jobs],
-                "runs": [job.listed.runs for job in jobs],
-                "servers": [job.servers for job in jobs],
-                "hosts": [len(job.hosts) for job in jobs],
-                "leaves": [job.leaves for job in jobs],
-                "fewest_leaves": [job.fewest_leaves for job in jobs],
-                "alone": polars.Series([job.alone for job in jobs], dtype=polars.Float64),
-                "beside": polars.Series([job.beside for job in jobs], dtype=polars.Float64),
-                "loss": [job.loss for job in jobs],
-                "margin": [job.margin for job in jobs],
-                "bytes_per_second": polars.Series(
-                    [job.beside_Bps for job in jobs], dtype=polars.Float64
-                ),
-            }
-        )
-
-    def harms_frame(self) -> polars.DataFrame:
-        """One row per pair that hurt each other: what each loses, and on which channel most."""
-        import polars
-
-        harms = self.pairs
-        return polars.DataFrame(
-            {
-                "first": [self.jobs[harm.jobs[0]].listed.id for harm in harms],
-                "second": [self.jobs[harm.jobs[1]].listed.id for harm in harms],
-                "loss_first": [harm.losses[0] for harm in harms],
-                "margin_first": [harm.margins[0] for harm in harms],
-                "loss_second": [harm.losses[1] for harm in harms],
-                "margin_second": [harm.margins[1] for harm in harms],
-                "channel": [harm.channels[0][0] for harm in harms],
-                "part": [harm.channels[0][1] for harm in harms],
-            }
-        )
 
 
 def jobs(
@@ -220,8 +191,8 @@ def jobs(
         progress: True shows a bar; a function is told how many samples are counted, of how many.
 
     Returns:
-        Its ``to_frame()`` has the jobs, ``harms_frame()`` pairs that hurt each other, and ``next``
-        the servers chosen.
+        Its ``to_frame()`` has the jobs, ``to_frame("pairs")`` those that hurt each other, and
+        ``next`` the servers chosen.
 
     Raises:
         UsageError: there are not enough free servers, or no such pattern for a job.
@@ -249,9 +220,21 @@ def jobs(
         own = servers.of(hosts_of_job)
         leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
         fewest = min(leaves, servers.fewest_leaves(len(own), [*own, *free]))
-        found.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
-    sending = [n for n, job in enumerate(found) if job.listed.runs and job.servers > 1]
-    groups = [found[number].hosts for number in sending]
+        found.append(
+            Job(
+                job=job.id,
+                name=job.name,
+                runs=job.runs,
+                servers=len(own),
+                hosts=tuple(fabric.host_name[host] for host in hosts_of_job),
+                numbers=hosts_of_job,
+                unknown=unknown,
+                leaves=leaves,
+                fewest_leaves=fewest,
+            )
+        )
+    sending = [n for n, job in enumerate(found) if job.runs and job.servers > 1]
+    groups = [found[number].numbers for number in sending]
     seen = np.concatenate([*held, servers.hosts([] if following is None else free)])
     within = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
     several = several if within else 0
@@ -270,19 +253,29 @@ def jobs(
             )
         samples = judged.alone.shape[1]
         for row, number in enumerate(sending):
-            found[number] = _judged(found[number], judged, row, len(patterns))
-        harms = _harms(judged.pairs, sending, found)
+            found[number] = _judged(found[number], judged, row, len(patterns), bool(several))
+        harms = _harms(fabric, judged.pairs, sending, found)
     chosen_next = None
     if following is not None:
         chosen_next = choose_next(
-            fabric, servers, free, groups, following, patterns, samples, seed, rails=within
-        ).with_numbers(sending)
+            fabric,
+            servers,
+            free,
+            groups,
+            following,
+            patterns,
+            samples,
+            seed,
+            rails=within,
+            called=[found[number].job for number in sending],
+        )
     return Jobs(
         fabric=fabric,
         jobs=tuple(found),
         pairs=harms,
         free=len(free),
         next=chosen_next,
+        pattern=", ".join(patterns),
         patterns=patterns,
         within_rails=within,
         rails=several,
@@ -317,7 +310,7 @@ def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tup
     return found, tuple(unknown)
 
 
-def _judged(job: Job, judged: SideBySide, row: int, patterns: int) -> Job:
+def _judged(job: Job, judged: SideBySide, row: int, patterns: int, rails: bool) -> Job:
     beside, rate = judged.beside[row], judged.bytes_per_second
     lost = judged.alone[row] - beside
     sent = judged.pattern_in[row]
@@ -329,12 +322,13 @@ def _judged(job: Job, judged: SideBySide, row: int, patterns: int) -> Job:
         # Of several patterns one of each is a sample.
         margin=half_width(lost.reshape(-1, patterns).mean(axis=1)),
         beside_Bps=None if rate is None else float(rate[row]),
-        by_pattern=tuple(float(beside[sent == number].mean()) for number in range(patterns)),
+        rings=float(beside[sent == 0].mean()) if rails else None,
+        all_to_alls=float(beside[sent == 1].mean()) if rails else None,
     )
 
 
 def _harms(
-    pairs: Sequence[PairLoss], sending: Sequence[int], jobs: Sequence[Job]
+    fabric: Fabric, pairs: Sequence[PairLoss], sending: Sequence[int], jobs: Sequence[Job]
 ) -> tuple[Harm, ...]:
     """Both directions of every pair together, the worst first."""
     by_ends = {(pair.victim, pair.rival): pair for pair in pairs}
@@ -343,18 +337,24 @@ def _harms(
         both = [by_ends[one] for one in (ends, ends[::-1]) if one in by_ends]
         lost: dict[int, float] = {}
         for pair in both:
-            weight = len(jobs[sending[pair.victim]].hosts) * pair.loss
+            weight = len(jobs[sending[pair.victim]].numbers) * pair.loss
             for channel, part in pair.channels:
                 lost[channel] = lost.get(channel, 0.0) + part * weight
         total = sum(lost.values())
         order = sorted(lost, key=lambda channel: (-lost[channel], channel))
         of_victim = {pair.victim: pair for pair in both}
         first, second = (of_victim.get(end) for end in ends)
+        places = (sending[ends[0]], sending[ends[1]])
         harm = Harm(
-            jobs=(sending[ends[0]], sending[ends[1]]),
+            jobs=(jobs[places[0]].job, jobs[places[1]].job),
+            places=places,
             losses=(first.loss if first else 0.0, second.loss if second else 0.0),
             margins=(first.margin if first else 0.0, second.margin if second else 0.0),
-            channels=tuple((channel, lost[channel] / total) for channel in order),
+            channels=len(order),
+            most=tuple(
+                LostOn(channel, *fabric.channel_ends(channel), lost[channel] / total)
+                for channel in order[:_MOST_CHANNELS]
+            ),
         )
-        harms.append((-total, harm.jobs, harm))
+        harms.append((-total, places, harm))
     return tuple(harm for _, _, harm in sorted(harms, key=lambda one: one[:2]) if harm.hurts)

@@ -12,7 +12,6 @@ from .assemble import what_is_missing as what_is_missing
 from .changes import Change as Change
 from .changes import Difference as Difference
 from .changes import difference as difference
-from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import cables_within_reach as cables_within_reach
@@ -33,6 +32,7 @@ from .cuts.rated_bisection import Plane as Plane
 from .cuts.rated_bisection import bisection as bisection
 from .fabric import NO_SWITCH as NO_SWITCH
 from .fabric import Fabric as Fabric
+from .fabric import FabricSize as FabricSize
 from .fabric import Finding as Finding
 from .fabric import build as build
 from .fabric import made_of as made_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, FabricSize
 from contend.fabric.levels import (
     Leaf,
     Level,
@@ -26,26 +26,9 @@ from contend.fabric.shape import shape_of
 from contend.units import rate_of
 
 
-@dataclass(frozen=True)
-class FabricSize:
-    """The size of a fabric, with which every JSON result begins.
-
-    Attributes:
-        name: what it is called.
-        hosts: number of end ports that carry traffic.
-        switches: number of switches.
-        channels: number of directions of cables, those of hosts included.
-    """
-
-    name: str
-    hosts: int
-    switches: int
-    channels: int
-
-
 def size_of(fabric: Fabric) -> FabricSize:
     """The size of a fabric."""
-    return FabricSize(fabric.name, fabric.hosts, fabric.switches, fabric.channels)
+    return fabric.as_told()
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,20 @@ class Finding:
     wrong: bool = True
 
 
+@dataclass(frozen=True)
+class FabricSize:
+    """The size of a fabric."""
+
+    name: str
+    """Name of the fabric."""
+    hosts: int
+    """Number of end ports that carry traffic."""
+    switches: int
+    """Number of switches."""
+    channels: int
+    """Number of directions of cables, those of hosts included."""
+
+
 def made_of(value: Fabric | Routes) -> tuple[Callable[[], Any], tuple[()]]:
     """How pickle sends a dataclass: what it is made of, and nothing that was made of it since."""
     own = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
@@ -245,6 +259,10 @@ class Fabric:
             self.port_name(self.host_switch[host], self.host_port[host]),
         )
         return ends if channel < 2 * self.cables + self.hosts else ends[::-1]
+
+    def as_told(self) -> FabricSize:
+        """What results tell of the fabric."""
+        return FabricSize(self.name, self.hosts, self.switches, self.channels)
 
     def channel_name(self, channel: int) -> str:
         """A channel for people: ``switch "x" port 12 -> switch "y" port 3``."""

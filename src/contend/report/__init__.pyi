@@ -17,8 +17,7 @@ from .fabric.made import made_document as made_document
 from .fabric.marks import Mark as Mark
 from .fabric.network import fabric_figure as fabric_figure
 from .fabric.summary import fabric_document as fabric_document
-from .jobs.figures import jobs_figure as jobs_figure
-from .jobs.json import jobs_document as jobs_document
+from .jobs import jobs_document as jobs_document
 from .machine.abilities import diagnosis_document as diagnosis_document
 from .machine.libraries import mpi_document as mpi_document
 from .memory import memory_document as memory_document

@@ -12,11 +12,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from msgspec import UNSET, Struct, convert, to_builtins
+from msgspec import UNSET, Struct, convert
 from msgspec.json import encode
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from contend import schema
 from contend.errors import Argument, UsageError
 from contend.files import json_text
 from contend.report.metrics import Metric
@@ -24,6 +25,7 @@ from contend.report.page.html import html_tables
 from contend.report.save import save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
 from contend.report.words import printable
+from contend.shown import Shown
 from contend.units import nearest
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class Document:
         verdict: what it comes to: a sentence, or a line for each of several; first everywhere. The
             record's, where it has one and no other is given.
         tables: the result in detail, what matters most first.
-        record: the result itself, for programs: what msgspec can encode.
+        record: the result itself, for programs: its own schema, or what msgspec can encode.
         pictures: how each is drawn, by name, the most telling one first; a picture may be several
             figures with names of their own.
         explorable: the network that a page lets one explore, in place of the picture ``network``;
@@ -79,7 +81,14 @@ class Document:
 
     def __post_init__(self) -> None:
         """Takes the verdict of the record."""
-        object.__setattr__(self, "verdict", self.verdict or getattr(self.record, "verdict", ""))
+        if not self._of_result:
+            verdict = self.verdict or getattr(self.record, "verdict", "")
+            object.__setattr__(self, "verdict", verdict)
+
+    @property
+    def _of_result(self) -> bool:
+        """Whether the record is the result itself, which has no verdict but this one."""
+        return isinstance(self.record, Shown)
 
     def print_to(self, console: Console) -> None:
         """Prints verdict, tables, remarks and closing lines."""
@@ -95,8 +104,9 @@ class Document:
             console.print(Text(printable(line)), soft_wrap=True)
 
     def json(self) -> bytes:
-        """The record as JSON."""
-        return json_text(self.record)
+        """The record as JSON; a result's verdict comes first."""
+        record = schema.plain(self.record)
+        return json_text({"verdict": self.verdict} | record if self._of_result else record)
 
     def markdown(self) -> str:
         """Verdict, tables and remarks as Markdown."""
@@ -108,14 +118,16 @@ class Document:
         """Rows for a spreadsheet, heads first."""
         if self.rows is not None:
             return self.rows()
-        members = to_builtins(self.record, str_keys=True)
-        lists = [value for value in members.values() if _is_list_of_objects(value)]
-        rows = [_flat(member) for member in (lists[0] if lists else [members])]
+        rows = schema.rows(self.record)
         text = io.StringIO()
         heads = dict.fromkeys(head for row in rows for head in row)
         writer = csv.DictWriter(text, list(heads), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            lists = {
+                head: encode(cell).decode() for head, cell in row.items() if type(cell) is list
+            }
+            writer.writerow(row | lists)
         return text.getvalue()
 
     def html(self) -> str:
@@ -205,24 +217,3 @@ def filled(struct: type[Value], *results: object, **others: Any) -> Value:
         if name not in others and (having := [one for one in results if hasattr(one, name)]):
             members[name] = getattr(having[0], name)
     return convert(SimpleNamespace(**members), struct, from_attributes=True)
-
-
-def _is_list_of_objects(value: object) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and bool(value)
-        and all(isinstance(one, dict) for one in value)
-    )
-
-
-def _flat(members: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """A JSON object as one row: ``gain.value`` for what is within, lists as JSON."""
-    row: dict[str, Any] = {}
-    for name, value in members.items():
-        if isinstance(value, dict):
-            row |= _flat(value, f"{before}{name}.")
-        else:
-            row[before + name] = (
-                encode(value).decode() if isinstance(value, list | tuple) else value
-            )
-    return row

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -11,7 +13,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from contend.report.words import printable
+from contend.report.words import UNKNOWN, percent, printable
+from contend.schema import Mark, members
+from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,86 @@ class ResultTable:
         object.__setattr__(self, "rows", rows)
         for name in ("title", "note"):
             object.__setattr__(self, name, printable(getattr(self, name)))
+
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Number(Generic[Row]):
+    """A column of numbers that are told in words of their own."""
+
+    words: Callable[[Row], str]
+
+
+def table_of(
+    title: str,
+    rows: Iterable[Row],
+    columns: Mapping[str, str | Callable[[Row], str] | Number[Row]],
+    *,
+    note: str = "",
+    leads: bool = False,
+    tones: Mapping[str, str] | None = None,
+) -> ResultTable:
+    """A table of results of one class.
+
+    Args:
+        title: what the table shows.
+        rows: a result each.
+        columns: heads, and of each the name of a member, which reads as its marks say, or what
+            tells it.
+        note: as of `ResultTable`.
+        leads: as of `ResultTable`.
+        tones: as of `ResultTable`.
+    """
+    results = list(rows)
+    cells, numeric = [], set()
+    for head, column in columns.items():
+        if isinstance(column, Number):
+            numeric.add(head)
+            words = column.words
+        elif callable(column):
+            words = column
+        else:
+            told, right = _reading(type(results[0]), column) if results else (str, False)
+            if right:
+                numeric.add(head)
+            words = partial(_member, column, told)
+        cells.append([words(result) for result in results])
+    return ResultTable(
+        title,
+        tuple(columns),
+        tuple(zip(*cells, strict=True)),
+        frozenset(numeric),
+        note,
+        leads,
+        tones or {},
+    )
+
+
+def _member(name: str, words: Callable[[Any], str], result: object) -> str:
+    value = getattr(result, name)
+    return UNKNOWN if value is None else words(value)
+
+
+_READINGS: Mapping[Mark, Callable[[Any], str]] = {
+    Mark.SHARE: percent,
+    Mark.SECONDS: format_seconds,
+    Mark.RATE: format_rate,
+    Mark.SIZE: format_bytes,
+}
+
+
+def _reading(result: type, name: str) -> tuple[Callable[[Any], str], bool]:
+    """What tells a member in words, and whether it is a number."""
+    member = next(member for member in members(result) if member.name == name)
+    for mark, words in _READINGS.items():
+        if mark in member.marks:
+            return words, True
+    kinds = set(member.alternatives)
+    if kinds <= {int}:
+        return "{:,}".format, True
+    return (rounded, True) if kinds <= {int, float} else (str, False)
 
 
 # Text up to this width stays on one line.

@@ -42,10 +42,12 @@ NO_TIME = "no time left"
 
 
 class Warned(msgspec.Struct, frozen=True):
-    """Something to know about a run; `code` is a word for scripts, `text` names the remedy."""
+    """Something to know about a run."""
 
     code: str
+    """Word for scripts."""
     text: str
+    """Sentence that names the remedy."""
 
 
 class LibraryRecord(msgspec.Struct, frozen=True):
@@ -73,8 +75,11 @@ class Host(msgspec.Struct, frozen=True):
     """A host that took part, and how many ranks it held."""
 
     name: str
+    """Name of the host."""
     ranks: Ranks
+    """Number of ranks on it."""
     cpus: Count | None = None
+    """Number of its processors; null if not known."""
 
 
 class CellRecord(msgspec.Struct, frozen=True):

@@ -44,8 +44,11 @@ class SampleMean:
     """A mean over samples and its 95 % interval, which a single sample does not have."""
 
     mean: float
+    """Mean over samples."""
     low: float | None
+    """Lower end of its 95 % interval; null for a single sample."""
     high: float | None
+    """Upper end of its 95 % interval; null for a single sample."""
 
     def times(self, factor: float) -> SampleMean:
         """The mean, and its interval, of so many times the samples."""
@@ -318,28 +321,22 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             raise UsageError(f"this result of {self.fabric_name} was read back without its fabric")
         return self.fabric
 
-    def to_frame(self) -> polars.DataFrame:
-        """One row per sample: ``bandwidth``, ``mean_congestion``, ``max_congestion``."""
-        import polars
+    def to_frame(self, member: str | None = None) -> polars.DataFrame:
+        """One row per sample, or with "channels" one per channel, the hottest first.
 
-        return polars.DataFrame(
-            {
-                "bandwidth": self.bandwidth,
-                "mean_congestion": self.mean_congestion,
-                "max_congestion": self.max_congestion,
-            }
-        )
-
-    def channels_frame(self) -> polars.DataFrame:
-        """One row per channel: ``channel``, ``source``, ``target``, ``load``, ``heat``.
-
-        The hottest comes first.
+        Columns: ``bandwidth``, ``mean_congestion``, ``max_congestion``; or ``channel``, ``source``,
+        ``target``, ``load``, ``heat``.
 
         Raises:
             UsageError: the result was read back without its fabric.
         """
         import polars
 
+        if member is None:
+            names = ("bandwidth", "mean_congestion", "max_congestion")
+            return polars.DataFrame({name: getattr(self, name) for name in names})
+        if member != "channels":
+            return super().to_frame(member)
         fabric = self._known_fabric()
         ends = [fabric.channel_ends(channel) for channel in range(self.channels)]
         return polars.DataFrame(

@@ -177,7 +177,7 @@ def _chosen(
         fabric, known, free, [], servers, RAIL_PATTERNS, _SAMPLES, seed, rails=True
     ).best
     row = {host: number for number, own in enumerate(placed.tolist()) for host in own}
-    order = dict.fromkeys(row[host] for host in best.hosts.tolist() if host in row)
+    order = dict.fromkeys(row[host] for host in best.numbers.tolist() if host in row)
     return placed[list(order)].ravel()
 
 

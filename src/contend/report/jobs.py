@@ -1,0 +1,425 @@
+"""Jobs on a fabric, whom they hurt, and where the next should go: verdict, tables, figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+# What draws is imported when somebody looks.
+from contend import report
+from contend.cure import Harm, Job, Jobs, NextJob, Seats
+from contend.errors import printable_line
+from contend.fabric import Fabric
+from contend.names import shorten
+from contend.report.document import Document
+from contend.report.metrics import Metric
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, percent
+from contend.units import counted, verb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Rows of a table, and of the figure.
+ROWS = 20
+# What is sent within rails.
+_PATTERNS = {"rings": "rings", "all-to-alls": "all_to_alls"}
+# Characters of a job's own name.
+_LONGEST_NAME = 24
+
+
+def _verdict(found: Jobs) -> str:
+    """Who loses most to others, which two hurt each other most, and who sits on too many leaves."""
+    running = [job for job in found.jobs if job.runs]
+    if not running:
+        return f"No job runs on {printable_line(found.fabric.name)}.{_default(found)}"
+    losing = [job for job in running if job.loses]
+    parts = []
+    if losing:
+        worst = max(losing, key=lambda job: job.loss)
+        parts.append(
+            f"{len(losing)} of {counted(len(running), 'job')} "
+            f"{verb(len(losing), 'loses')} bandwidth to others, {label(worst)} the "
+            f"most: its messages get {percent(worst.beside)} of a port's rate, and "
+            f"{percent(worst.alone)} alone"
+        )
+    else:
+        parts.append(
+            f"None of {counted(len(running), 'job')} loses bandwidth to another"
+            if len(running) > 1
+            else f"Job {label(running[0])} runs alone"
+        )
+    if found.pairs:
+        harm = found.pairs[0]
+        first, second = (label(found.jobs[place]) for place in harm.places)
+        where = _channel(found.fabric, harm.most[0].channel)
+        more = harm.channels - 1
+        most = f" and {counted(more, 'other channel')}" if more else ""
+        parts.append(f"{first} and {second} hurt each other most, on {where}{most}")
+    wide = sum(job.leaves > job.fewest_leaves for job in running)
+    if wide:
+        parts.append(
+            f"{counted(wide, 'job')} {verb(wide, 'is')} spread over more leaves than necessary"
+        )
+    return f"{'; '.join(parts)}.{_default(found)}"
+
+
+def _default(found: Jobs) -> str:
+    """Which traffic was taken, where nobody asked for it."""
+    if not found.rails:
+        return ""
+    return (
+        f" {counted(found.rails, 'rail')}: rings and all-to-alls within each rail, as GPU "
+        "libraries send them; --pattern bisect for random pairs."
+    )
+
+
+def _next_verdict(found: Jobs) -> str:
+    """Which free hosts the next job should get, and what for; "" where that was not asked."""
+    following = found.next
+    if following is None:
+        return ""
+    best, first = following.best, following.first
+    if found.rails and following.gain > following.margin:
+        own, usual = ((percent(one.rings), percent(one.all_to_alls)) for one in (best, first))
+        ranks = "" if best.order == best.servers else ", with their ranks in the order below"
+        return (
+            f"The best servers for the next job of {len(best.servers):,} are {best.nodelist}"
+            f"{ranks}: its rings get {own[0]} of a port's rate beside the others and its "
+            f"all-to-alls {own[1]} ({usual[0]} and {usual[1]} on the first free ones by name), and "
+            f"the others lose {percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
+        )
+    if following.gain <= following.margin:
+        # No better than chance: what a scheduler takes anyway will do, if it leaves as much room.
+        if best.leaves < first.leaves:
+            return (
+                f"The best servers for the next job of {len(best.servers):,} are {best.nodelist}: "
+                f"{_gets(best)}, as on the first free ones, but it takes {_leaves(best.leaves)} "
+                f"instead of {first.leaves:,}."
+            )
+        return (
+            f"For the next job, no servers are better than the first {len(first.servers):,} free "
+            f"ones, {first.nodelist}: {_gets(first)}."
+        )
+    return (
+        f"The best servers for the next job of {len(best.servers):,} are {best.nodelist}: "
+        f"{_gets(best)} ({percent(first.beside)} on the first free ones), and the others lose "
+        f"{percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
+    )
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count:,} leaves"
+
+
+def _gets(seats: Seats) -> str:
+    return f"its messages get {percent(seats.beside)} of a port's rate beside the others"
+
+
+def label(job: Job) -> str:
+    """A job's number, with its name where it has one."""
+    words = f"{job.job} {printable_line(job.name, _LONGEST_NAME)}"
+    return printable_line(words)
+
+
+def _channel(fabric: Fabric, channel: int) -> str:
+    """A channel by the cable it is of, as --without takes it, and where it leads."""
+    if channel >= 2 * fabric.cables:
+        return printable_line(fabric.channel_name(channel))
+    cable = channel // 2
+    ends = [
+        (int(fabric.cable_from[cable]), int(fabric.cable_from_port[cable])),
+        (int(fabric.cable_to[cable]), int(fabric.cable_to_port[cable])),
+    ]
+    (start, port), (end, _) = ends if channel % 2 == 0 else ends[::-1]
+    labels = fabric.switch_label
+    return printable_line(f"{labels[start]}:{port} -> {labels[end]}")
+
+
+def _unknown_hosts(found: Jobs) -> list[str]:
+    """A line about hosts of jobs that the fabric does not know, where there are any."""
+    names = list(dict.fromkeys(name for job in found.jobs for name in job.unknown))
+    if not names:
+        return []
+    told = f"{found.fabric.name} does not know {counted(len(names), 'host')} of jobs: "
+    return [printable_line(f"{told}{shorten(names)}; they are left out", 200)]
+
+
+def jobs_document(found: Jobs) -> Document:
+    """Who hurts whom, where the next job should go, and hosts that the fabric does not know."""
+    return Document(
+        verdict="\n".join(filter(None, (_verdict(found), _next_verdict(found)))),
+        tables=_tables(found),
+        record=found,
+        pictures={"jobs": lambda: _figure(found)},
+        explorable=lambda: report.explored(found.fabric, jobs=_job_of_hosts(found)),
+        metrics=_metrics(found),
+        remarks=_unknown_hosts(found),
+    )
+
+
+def _metrics(found: Jobs) -> list[Metric]:
+    """What each job gets alone and beside the others."""
+    metrics = []
+    for job in found.jobs:
+        of = {"fabric": found.fabric.name, "job": job.job, "name": job.name}
+        for state, share in (("alone", job.alone), ("beside", job.beside)):
+            if share is not None:
+                meaning = "What a job's messages get, as a share of the rate of its ports."
+                told = {**of, "with": state}
+                metrics.append(Metric("contend_job_bandwidth_ratio", meaning, share, told))
+        meaning = "What a job loses to all others, as a share of the rate of its ports."
+        metrics.append(Metric("contend_job_loss_ratio", meaning, job.loss, of))
+    return metrics
+
+
+def _job_of_hosts(found: Jobs) -> list[str]:
+    """The name of the job on every host, "" where there is none."""
+    names = [""] * found.fabric.hosts
+    for job in found.jobs:
+        for host in job.numbers.tolist():
+            names[host] = label(job)
+    return names
+
+
+def _tables(found: Jobs) -> list[ResultTable]:
+    """Jobs, pairs that hurt each other, and servers for the next job."""
+    tables = [_jobs_table(found)] if found.jobs else []
+    if found.pairs:
+        tables.append(_harms_table(found))
+    if found.next is not None:
+        tables.append(_next_table(found, found.next))
+        if found.rails and found.next.best.order != found.next.best.servers:
+            tables.append(_order_table(found.next.best))
+    return tables
+
+
+def _jobs_table(found: Jobs) -> ResultTable:
+    rival = _worst_rivals(found)
+    return table_of(
+        f"Jobs on {found.fabric.name}",
+        sorted(found.jobs, key=lambda job: -job.loss)[:ROWS],
+        {
+            "job": label,
+            "servers": "servers",
+            "leaves": "leaves",
+            "fewest": "fewest_leaves",
+            "alone": "alone",
+            "beside others": "beside",
+            **(_PATTERNS if found.rails else {}),
+            "rate": "beside_Bps",
+            "loses": Number(lambda job: _points(job.loss, job.margin) if job.sends else UNKNOWN),
+            "most to": lambda job: rival.get(job, UNKNOWN),
+        },
+        note="; ".join(_remarks(found)),
+    )
+
+
+def _points(share: float, margin: float, digits: int = 1) -> str:
+    """A share in points of a percent with half of its interval."""
+    return f"{100 * share:.{digits}f} ± {100 * margin:.{digits}f}"
+
+
+def _remarks(found: Jobs) -> list[str]:
+    """What a reader of the table must know."""
+    remarks = [
+        f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
+        "port's rate; fewest: the leaves that would do, given its own and the free servers"
+    ]
+    if found.rails:
+        remarks.append(
+            "within rails: every adapter sends to the one in the same place of another server, in "
+            "rings to the next server by name, in all-to-alls to each in turn"
+        )
+    elif found.within_rails:
+        remarks.append(
+            "within rails: pairs of servers send from each adapter to the one in the same place"
+        )
+    single = sum(job.runs and job.servers == 1 for job in found.jobs)
+    if single:
+        remarks.append(f"{counted(single, 'job')} of one server {_use(single)} no network")
+    waiting = sum(not job.runs for job in found.jobs)
+    if waiting:
+        words = "keeps its servers but does" if waiting == 1 else "keep their servers but do"
+        remarks.append(f"{counted(waiting, 'job')} {words} not run")
+    more = len(found.jobs) - ROWS
+    if more > 0:
+        remarks.append(f"{more:,} more {verb(more, 'is')} in the JSON")
+    return remarks
+
+
+def _use(count: int) -> str:
+    return "uses" if count == 1 else "use"
+
+
+def _worst_rivals(found: Jobs) -> dict[Job, str]:
+    """To which other job each loses most."""
+    worst: dict[int, tuple[float, int]] = {}
+    for harm in found.pairs:
+        for victim, rival, loss in zip(harm.places, harm.places[::-1], harm.losses, strict=True):
+            if loss > worst.get(victim, (0.0, 0))[0]:
+                worst[victim] = (loss, rival)
+    return {found.jobs[victim]: label(found.jobs[rival]) for victim, (_, rival) in worst.items()}
+
+
+def _harms_table(found: Jobs) -> ResultTable:
+    shown = found.pairs[:ROWS]
+    note = "what each loses when only these two run; where: the channel on which most of it is lost"
+    more = len(found.pairs) - len(shown)
+    if more > 0:
+        note += f"; {counted(more, 'more pair')} {verb(more, 'is')} in the JSON"
+
+    def name(place: int) -> Callable[[Harm], str]:
+        return lambda harm: label(found.jobs[harm.places[place]])
+
+    def loss(place: int) -> Number[Harm]:
+        return Number(lambda harm: _points(harm.losses[place], harm.margins[place], 2))
+
+    def where(harm: Harm) -> str:
+        return f"{_channel(found.fabric, harm.most[0].channel)} ({100 * harm.most[0].part:.0f} %)"
+
+    return table_of(
+        f"Jobs that hurt each other on {found.fabric.name}",
+        shown,
+        {
+            "job": name(0),
+            "loses": loss(0),
+            "and": name(1),
+            "loses ": loss(1),
+            "channels": "channels",
+            "where": where,
+        },
+        note=note,
+    )
+
+
+def _next_table(found: Jobs, following: NextJob) -> ResultTable:
+    called = {job.job: label(job) for job in found.jobs}
+
+    def most(seats: Seats) -> str:
+        if seats.worst_job is None:
+            return UNKNOWN
+        return f"{called[seats.worst_job]} ({percent(seats.worst_loss)})"
+
+    gain = f"{100 * following.gain:+.2f} ± {100 * following.margin:.2f}"
+    return table_of(
+        f"Servers for the next job of {len(following.best.servers):,}",
+        (following.best, following.first),
+        {
+            "servers": lambda seats: "best found" if seats is following.best else "first free",
+            "leaves": "leaves",
+            "alone": "alone",
+            "beside others": Number(lambda seats: f"{_points(seats.beside, seats.margin)} %"),
+            **(_PATTERNS if found.rails else {}),
+            "others lose": Number(lambda seats: f"{_points(seats.cost, seats.cost_margin, 2)} %"),
+            "of them most": most,
+        },
+        note=f"{_searched(found)}{counted(found.free, 'server')} free, "
+        f"{counted(following.tried, 'choice')} tried; the fewest leaves: "
+        f"{following.fewest_leaves:,}; the hosts of all jobs get {gain} points more by the best",
+    )
+
+
+def _searched(found: Jobs) -> str:
+    routes = found.fabric.routes
+    if routes is None or not routes.together:
+        return ""
+    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}; "
+
+
+def _order_table(seats: Seats) -> ResultTable:
+    """Servers in the order of ranks, as many in a row as follow each other by name too."""
+    place = {name: number for number, name in enumerate(seats.servers)}
+    runs: list[list[str]] = []
+    for name in seats.order:
+        if runs and place[name] == place[runs[-1][-1]] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    rows, first = [], 0
+    for run in runs:
+        last = first + len(run) - 1
+        rows.append((f"{first:,}" if len(run) == 1 else f"{first:,} to {last:,}", shorten(run)))
+        first = last + 1
+    more = len(rows) - ROWS
+    note = "the n-th server, from 0, with all its ranks" + (
+        f"; {more:,} more {verb(more, 'is')} in the JSON" if more > 0 else ""
+    )
+    return ResultTable(
+        title="Order of ranks",
+        columns=("server", "name"),
+        rows=tuple((number, printable_line(name, 1 << 20)) for number, name in rows[:ROWS]),
+        numeric=frozenset({"server"}),
+        note=note,
+    )
+
+
+def _figure(found: Jobs) -> Figure:
+    """What jobs get alone and beside the others, those that lose most on top."""
+    # Imported here: only figures need it, and loading takes a while.
+    from contend.report.style import (
+        COLOURS,
+        FAINT,
+        name_rows,
+        new_figure,
+        percent_axis,
+        styled,
+        title,
+    )
+
+    sending = [job for job in found.jobs if job.sends]
+    shown = sorted(sending, key=lambda job: -job.loss)[:ROWS]
+    rows = np.arange(len(shown))
+    beside = np.array([job.beside for job in shown], dtype=float)
+    alone = np.array([job.alone for job in shown], dtype=float)
+    with styled():
+        figure = new_figure(height=1.5 + 0.17 * max(len(shown), 3))
+        axes = figure.subplots()
+        axes.hlines(rows, beside, alone, color=FAINT, linewidth=3, zorder=1)
+        axes.plot(
+            alone,
+            rows,
+            linestyle="",
+            marker="o",
+            # Wide enough to be seen around the other where a job loses nothing.
+            markersize=7,
+            markerfacecolor="white",
+            markeredgecolor=COLOURS[0],
+            zorder=2,
+            label="alone",
+        )
+        axes.errorbar(
+            beside,
+            rows,
+            xerr=[job.margin for job in shown],
+            fmt="o",
+            markersize=4,
+            color=COLOURS[1],
+            capsize=2,
+            zorder=3,
+            label="beside the others, 95 % interval of the loss",
+        )
+        servers = [f"{label(job)} ({job.servers:,})" for job in shown]
+        name_rows(axes, servers, 3)
+        axes.set_xlim(0, 1.02)
+        percent_axis(axes.xaxis)
+        axes.set_xlabel(f"effective bandwidth of {found.traffic}\nas a share of a port's rate")
+        axes.set_ylabel("job (servers)")
+        axes.spines["left"].set_visible(False)
+        figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3, columnspacing=1.2)
+        title(figure, _finding(shown))
+    return figure
+
+
+def _finding(shown: Sequence[Job]) -> str:
+    if not shown:
+        return "No job sends messages over the network"
+    worst = shown[0]
+    if not worst.loses:
+        return "No job loses bandwidth to another"
+    return (
+        f"{label(worst)} loses most to others: {percent(worst.beside)} instead of "
+        f"{percent(worst.alone)}"
+    )

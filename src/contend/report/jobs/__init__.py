@@ -1,1 +1,0 @@
-"""What is reported of calibrations and predictions."""

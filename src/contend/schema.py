@@ -1,0 +1,157 @@
+"""Results that are their own schema: what a field means, how it reads, and what programs get of it.
+
+A result is a frozen dataclass. The text below a field is its meaning, marks in the field's type say
+how a number reads, and a property marked `told` is given to programs as fields are::
+
+    @dataclass(frozen=True, kw_only=True)
+    class Job:
+        '''A job on the fabric.'''
+
+        servers: int
+        '''Number of servers.'''
+        alone: Share | None = None
+        '''Share of its ports that its messages get without other jobs; null if it sends none.'''
+
+Tables, JSON, CSV, frames and the page of all keys are made from it.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, TypeVar
+
+Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Mark(enum.Enum):
+    """What a field's type says beside its kind."""
+
+    SHARE = "reads as a percentage"
+    SECONDS = "reads as a time"
+    RATE = "reads as bytes per second"
+    SIZE = "reads as bytes"
+    PYTHON_ONLY = "is for Python alone"
+    LEFT_OUT = "is left out where it is None"
+
+
+Share = Annotated[float, Mark.SHARE]
+Seconds = Annotated[float, Mark.SECONDS]
+Rate = Annotated[float, Mark.RATE]
+Size = Annotated[int, Mark.SIZE]
+PythonOnly = Annotated[Value, Mark.PYTHON_ONLY]
+LeftOut = Annotated[Value | None, Mark.LEFT_OUT]
+
+
+def told(function: Function) -> Function:
+    """Marks the function below ``@property``: programs get its value as they get fields."""
+    function.__dict__["told"] = True
+    return function
+
+
+@dataclass(frozen=True)
+class Member:
+    """A field of a result, or a property that is told."""
+
+    name: str
+    kind: Any
+    """Type, with its marks."""
+    marks: frozenset[Mark]
+
+    @property
+    def alternatives(self) -> frozenset[Any]:
+        """The types that it may have beside None, without marks."""
+        return _alternatives(self.kind) - {type(None)}
+
+
+@functools.cache
+def members(result: type) -> tuple[Member, ...]:
+    """What programs get of results of a class: fields as declared, then properties."""
+    hints = typing.get_type_hints(result, include_extras=True)
+    kinds = {field.name: hints[field.name] for field in fields(result)}
+    for base in reversed(result.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, property) and getattr(value.fget, "told", False):
+                kinds[name] = typing.get_type_hints(value.fget, include_extras=True)["return"]
+    found = (Member(name, kind, _marks(kind)) for name, kind in kinds.items())
+    return tuple(member for member in found if Mark.PYTHON_ONLY not in member.marks)
+
+
+def _marks(hint: Any) -> frozenset[Mark]:
+    """Marks of a type, those of its alternatives included: ``Share | None`` is a share."""
+    if typing.get_origin(hint) is Annotated:
+        own = {mark for mark in hint.__metadata__ if isinstance(mark, Mark)}
+        return _marks(hint.__origin__) | own
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return frozenset().union(*map(_marks, typing.get_args(hint)))
+    return frozenset()
+
+
+def _alternatives(hint: Any) -> frozenset[Any]:
+    if typing.get_origin(hint) is Annotated:
+        return _alternatives(hint.__origin__)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return frozenset().union(*map(_alternatives, typing.get_args(hint)))
+    return frozenset({hint})
+
+
+def plain(value: Any) -> Any:
+    """A result as dictionaries, lists and scalars, by its members.
+
+    A value whose class has a method ``as_told`` is what that returns; a fabric is its size.
+    """
+    kind = type(value)
+    if kind in (str, int, float, bool, type(None)):
+        return value
+    if hasattr(kind, "as_told"):
+        return plain(value.as_told())
+    if is_dataclass(kind):
+        result = {}
+        for member in members(kind):
+            content = getattr(value, member.name)
+            if content is not None or Mark.LEFT_OUT not in member.marks:
+                result[member.name] = plain(content)
+        return result
+    if isinstance(value, Mapping):
+        return {str(key): plain(content) for key, content in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if hasattr(kind, "tolist"):
+        return value.tolist()
+    # Help is told without it.
+    from msgspec import to_builtins
+
+    return to_builtins(value, str_keys=True)
+
+
+def rows(value: Any, member: str | None = None) -> list[dict[str, Any]]:
+    """A list within a result, a flat dictionary for each member: ``gain.value`` for what is within.
+
+    Args:
+        value: the result.
+        member: the list's name; None: the first list, or the result itself where it has none.
+    """
+    content = plain(value)
+    lists = {name: part for name, part in content.items() if _is_list_of_objects(part)}
+    if member is None:
+        return [_flat(row) for row in next(iter(lists.values()), [content])]
+    return [_flat(row) for row in content[member]]
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _flat(content: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            row |= _flat(value, f"{before}{name}.")
+        else:
+            row[before + name] = value
+    return row
