@@ -26,7 +26,7 @@ from sample_fabrics import DATA, two_leaves
 ROUNDS = 600
 
 SEEDS = {
-    "contend's .fabric": ["two-leaves-1.fabric"],
+    "contend's .fabric": ["two-leaves.fabric"],
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
     "LLDP output": [

@@ -22,7 +22,7 @@ TABLES = str(DATA / "tiny.opensm-lfts.dump")
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("two-leaves-1.fabric", "contend's .fabric"),
+        ("two-leaves.fabric", "contend's .fabric"),
         ("tiny.db_csv", "ibdiagnet .db_csv"),
         ("tiny.opensm-subnet.lst", "ibdiagnet .lst"),
         ("tiny.dot", "ORCS .dot"),

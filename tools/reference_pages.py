@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from contend.cli.app import command
 from contend.errors import EXIT_STATUSES
 from contend.fabric import catalogue, make
-from contend.fabric.formats.fabric_file import LAYOUTS
+from contend.fabric.formats.fabric_file import COLUMNS, TEXTS
 from contend.fabric.formats.topology import READERS, WRITERS
 from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
@@ -242,10 +242,9 @@ def _paragraphs(docstring: str) -> str:
 
 
 def _columns() -> Iterator[tuple[str, str, str]]:
-    numbers, texts = LAYOUTS[max(LAYOUTS)]
-    for column in numbers:
+    for column in COLUMNS:
         yield f"`{column.name}`", str(8 * int(column.type[-1])), column.count
-    for text in texts:
+    for text in TEXTS:
         yield f"`{text.name}`", "text", text.count or "1"
 
 

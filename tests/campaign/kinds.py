@@ -203,7 +203,7 @@ def _fabric_kind(name: str, *seeds: str) -> Kind:
 def kinds() -> Iterator[Kind]:
     """All kinds."""
     lldp = "lldp/leaf1.json", "lldp/spine1.json", "lldp/leaf2.json"
-    yield _fabric_kind("contend's .fabric", "two-leaves-1.fabric")
+    yield _fabric_kind("contend's .fabric", "two-leaves.fabric")
     yield _fabric_kind("ibdiagnet .db_csv", "tiny.db_csv")
     yield _fabric_kind("ibdiagnet .lst", "tiny.opensm-subnet.lst")
     yield _fabric_kind("LLDP JSON", *lldp)

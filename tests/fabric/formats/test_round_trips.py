@@ -22,7 +22,7 @@ from fabric.conftest import subnet_of
 
 DATA = Path(__file__).parents[2] / "data"
 SAMPLES = {
-    "contend's .fabric": "two-leaves-1.fabric",
+    "contend's .fabric": "two-leaves.fabric",
     "ibdiagnet .db_csv": "tiny.db_csv",
     "ibdiagnet .lst": "tiny.opensm-subnet.lst",
     "LLDP output": "lldp",

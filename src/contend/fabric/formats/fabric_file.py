@@ -1,4 +1,4 @@
-"""Contend's .fabric files: their layout, the reader of every version, the writer of the last.
+"""Contend's .fabric files: their layout, the reader and the writer.
 
 docs/reference/formats.md describes the format.
 """
@@ -22,15 +22,20 @@ from contend.fabric.told.told_columns import columns_of, from_columns
 
 MAGIC = SELF_LIMITED
 VERSION = 3
-# What is written where no rails are told, so that contend 1.0 reads it.
-_WITHOUT_RAILS = 2
 
-# Counts of a file's header, in this order, each an unsigned number of 64 bits; version 1 lacks the
-# last, and only version 3 has those of told rails behind them.
-COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses", "others")
-TOLD_COUNTS = ("told_servers", "told_adapters")
+# Counts of a file's header, in this order, each an unsigned number of 64 bits.
+COUNTS = (
+    "hosts",
+    "switches",
+    "cables",
+    "rates",
+    "findings",
+    "addresses",
+    "others",
+    "told_servers",
+    "told_adapters",
+)
 HEADER = struct.Struct(f"<{len(COUNTS)}Q")
-_COUNTS = {1: COUNTS[:-1], 2: COUNTS, 3: (*COUNTS, *TOLD_COUNTS)}
 
 # What a file may claim; enough for any fabric that fits a machine, and checked before memory is
 # asked for.
@@ -68,67 +73,48 @@ class Text:
     count: str
 
 
-# A new version gets a layout of its own; those of older versions stay as they are.
-_LAYOUT_1: tuple[tuple[Column, ...], tuple[Text, ...]] = (
-    (
-        Column("host_guid", "<u8", "hosts"),
-        Column("host_port_guid", "<u8", "hosts"),
-        Column("host_adapter_port", "<u2", "hosts"),
-        Column("host_system_guid", "<u8", "hosts"),
-        Column("host_lid", "<u4", "hosts"),
-        Column("host_lmc", "|u1", "hosts"),
-        Column("host_switch", "<u4", "hosts"),
-        Column("host_port", "<u2", "hosts"),
-        Column("host_rate", "<u2", "hosts"),
-        Column("switch_guid", "<u8", "switches"),
-        Column("switch_system_guid", "<u8", "switches"),
-        Column("switch_ports", "<u2", "switches"),
-        Column("switch_lid", "<u4", "switches"),
-        Column("cable_from", "<u4", "cables"),
-        Column("cable_from_port", "<u2", "cables"),
-        Column("cable_to", "<u4", "cables"),
-        Column("cable_to_port", "<u2", "cables"),
-        Column("cable_rate", "<u2", "cables"),
-        Column("finding_wrong", "|u1", "findings"),
-    ),
-    (
-        Text("name", ""),
-        Text("engine", ""),
-        Text("host_name", "hosts"),
-        Text("switch_name", "switches"),
-        Text("rates", "rates"),
-        Text("finding_kind", "findings"),
-        Text("finding_message", "findings"),
-    ),
+COLUMNS = (
+    Column("host_guid", "<u8", "hosts"),
+    Column("host_port_guid", "<u8", "hosts"),
+    Column("host_adapter_port", "<u2", "hosts"),
+    Column("host_system_guid", "<u8", "hosts"),
+    Column("host_lid", "<u4", "hosts"),
+    Column("host_lmc", "|u1", "hosts"),
+    Column("host_switch", "<u4", "hosts"),
+    Column("host_port", "<u2", "hosts"),
+    Column("host_rate", "<u2", "hosts"),
+    Column("switch_guid", "<u8", "switches"),
+    Column("switch_system_guid", "<u8", "switches"),
+    Column("switch_ports", "<u2", "switches"),
+    Column("switch_lid", "<u4", "switches"),
+    Column("cable_from", "<u4", "cables"),
+    Column("cable_from_port", "<u2", "cables"),
+    Column("cable_to", "<u4", "cables"),
+    Column("cable_to_port", "<u2", "cables"),
+    Column("cable_rate", "<u2", "cables"),
+    Column("finding_wrong", "|u1", "findings"),
+    Column("other_lid", "<u4", "others"),
+    Column("other_guid", "<u8", "others"),
+    Column("other_switch", "<u4", "others"),
+    Column("other_port", "<u2", "others"),
+    Column("told_server", "<u4", "hosts"),
+    Column("told_rail", "<u4", "hosts"),
+    Column("told_rails", "<u2", "told_servers"),
 )
-_LAYOUT_2 = (
-    (
-        *_LAYOUT_1[0],
-        Column("other_lid", "<u4", "others"),
-        Column("other_guid", "<u8", "others"),
-        Column("other_switch", "<u4", "others"),
-        Column("other_port", "<u2", "others"),
-    ),
-    (*_LAYOUT_1[1], Text("other_kind", "others"), Text("other_name", "others")),
+TEXTS = (
+    Text("name", ""),
+    Text("engine", ""),
+    Text("host_name", "hosts"),
+    Text("switch_name", "switches"),
+    Text("rates", "rates"),
+    Text("finding_kind", "findings"),
+    Text("finding_message", "findings"),
+    Text("other_kind", "others"),
+    Text("other_name", "others"),
+    Text("told_words", ""),
+    Text("told_name", "told_servers"),
+    Text("told_adapter", "told_adapters"),
 )
-LAYOUTS = {
-    1: _LAYOUT_1,
-    2: _LAYOUT_2,
-    3: (
-        (
-            *_LAYOUT_2[0],
-            Column("told_server", "<u4", "hosts"),
-            Column("told_rail", "<u4", "hosts"),
-            Column("told_rails", "<u2", "told_servers"),
-        ),
-        (
-            *_LAYOUT_2[1],
-            Text("told_words", ""),
-            Text("told_name", "told_servers"),
-            Text("told_adapter", "told_adapters"),
-        ),
-    ),
-}
 
 _VERSION_DIGITS = 8
 _FIRST_BYTES = 1 << 20
@@ -150,16 +136,13 @@ def read(chunks: Iterable[bytes], source: str) -> Topology:
             newer contend wrote it.
     """
     stream = _Stream(chunks, source)
-    version = _version(stream)
-    columns, texts = LAYOUTS[version]
-    header = struct.Struct(f"<{len(_COUNTS[version])}Q")
-    counts = dict.fromkeys(COUNTS, 0)
-    counts |= zip(_COUNTS[version], header.unpack(stream.take(header.size)), strict=True)
+    _check_version(stream)
+    counts = dict(zip(COUNTS, HEADER.unpack(stream.take(HEADER.size)), strict=True))
     _check_counts(counts, source)
     values: dict[str, Any] = {}
-    for column in columns:
+    for column in COLUMNS:
         values[column.name] = stream.numbers(counts[column.count], column.type)
-    for text in texts:
+    for text in TEXTS:
         values[text.name] = _texts(stream, counts[text.count] if text.count else 1, text.name)
     shape = (counts["switches"], counts["addresses"])
     ports = stream.numbers(shape[0] * shape[1], "<u2").reshape(shape) if shape[1] else None
@@ -223,7 +206,7 @@ class _Stream:
             self._chunk = memoryview(chunk)
 
 
-def _version(stream: _Stream) -> int:
+def _check_version(stream: _Stream) -> None:
     if stream.take(len(MAGIC)) != MAGIC:
         raise stream.bad("a .fabric file", "another kind of file")
     digits = b""
@@ -233,9 +216,8 @@ def _version(stream: _Stream) -> int:
             break
     if not digits.isdigit() or len(digits) > _VERSION_DIGITS:
         raise stream.bad("the version of a .fabric file", repr(digits.decode("latin-1")))
-    if int(digits) not in LAYOUTS:
-        raise stream.bad(f"version {VERSION} of .fabric or an older one", f"version {int(digits)}")
-    return int(digits)
+    if int(digits) != VERSION:
+        raise stream.bad(f"version {VERSION} of .fabric", f"version {int(digits)}")
 
 
 def _check_counts(counts: dict[str, int], source: str) -> None:
@@ -270,7 +252,7 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
 
 
 def _text(content: bytes) -> str:
-    """A text; what cannot be shown, such as older versions made of damaged names, is escaped."""
+    """A text; what cannot be shown, such as names read from damaged files, is escaped."""
     return legible(content.decode("utf-8", "surrogatepass"))
 
 
@@ -288,7 +270,7 @@ def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -
     for name, limit in below.items():
         if len(values[name]) and int(values[name].max()) >= limit:
             raise InputError(source, 0, f"{name} below {limit}", str(int(values[name].max())))
-    at = values.get("other_switch", np.zeros(0, dtype=np.uint32))
+    at = values["other_switch"]
     if ((at >= counts["switches"]) & (at != NO_SWITCH)).any():
         limit = counts["switches"]
         raise InputError(source, 0, f"other_switch below {limit}", str(int(at.max())))
@@ -309,10 +291,7 @@ def _fabric(values: dict[str, Any], source: str) -> Fabric:
             strict=True,
         )
     )
-    name, told = (
-        values["name"][0],
-        from_columns(values, source) if "told_server" in values else None,
-    )
+    name, told = values["name"][0], from_columns(values, source)
     columns = {key: value for key, value in values.items() if key not in ("name", "engine")}
     fabric = Fabric(name=name, findings=findings, told=told, **columns)
     try:
@@ -342,7 +321,6 @@ def write(fabric: Fabric) -> Iterator[bytes]:
 def _container(fabric: Fabric) -> Iterator[bytes]:
     """The file before compression."""
     tables, told = fabric.tables, fabric.told
-    version = _WITHOUT_RAILS if told is None else VERSION
     counts = {
         "hosts": fabric.hosts,
         "switches": fabric.switches,
@@ -359,9 +337,8 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
             raise UsageError(f"a .fabric file holds at most {LIMITS[name]} {name}, not {count}")
     if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
         raise UsageError(f"a .fabric file holds at most {TABLE_ENTRIES} table entries")
-    yield MAGIC + b"%d\n" % version
-    yield b"".join(struct.pack("<Q", counts[name]) for name in _COUNTS[version])
-    columns, texts = LAYOUTS[version]
+    yield MAGIC + b"%d\n" % VERSION
+    yield b"".join(struct.pack("<Q", counts[name]) for name in COUNTS)
     values: dict[str, Any] = {
         "finding_wrong": np.array([finding.wrong for finding in fabric.findings], dtype=np.uint8),
         "finding_kind": tuple(finding.kind for finding in fabric.findings),
@@ -369,12 +346,11 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
         "name": (fabric.name,),
         "engine": (tables.engine if tables is not None else "",),
     }
-    if told is not None:
-        values |= columns_of(told)
-    for column in columns:
+    values |= columns_of(told, fabric.hosts)
+    for column in COLUMNS:
         numbers = values[column.name] if column.name in values else getattr(fabric, column.name)
         yield np.ascontiguousarray(numbers, dtype=column.type).tobytes()
-    for text in texts:
+    for text in TEXTS:
         strings = values[text.name] if text.name in values else getattr(fabric, text.name)
         yield from _packed(text.name, strings)
     if tables is not None:

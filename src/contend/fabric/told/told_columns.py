@@ -14,8 +14,12 @@ from contend.fabric.told.told_rails import ToldRails
 _NOT_TOLD = 0xFFFFFFFF
 
 
-def columns_of(told: ToldRails) -> dict[str, Any]:
-    """The columns by name, hosts of which nothing is told marked as such."""
+def columns_of(told: ToldRails | None, hosts: int) -> dict[str, Any]:
+    """The columns by name, hosts of which nothing is told marked as such; None tells of none."""
+    if told is None:
+        nothing = np.full(hosts, _NOT_TOLD)
+        columns = {"told_server": nothing, "told_rail": nothing, "told_rails": nothing[:0]}
+        return {**columns, "told_words": ("",), "told_name": (), "told_adapter": ()}
     return {
         "told_server": np.where(told.server < 0, _NOT_TOLD, told.server),
         "told_rail": np.where(told.rail < 0, _NOT_TOLD, told.rail),
@@ -26,8 +30,10 @@ def columns_of(told: ToldRails) -> dict[str, Any]:
     }
 
 
-def from_columns(values: dict[str, Any], source: str) -> ToldRails:
+def from_columns(values: dict[str, Any], source: str) -> ToldRails | None:
     """Rails that were told when the file was written; takes their columns out of the values.
+
+    None if the file has neither words nor servers.
 
     Raises:
         InputError: the columns do not fit together.
@@ -37,6 +43,8 @@ def from_columns(values: dict[str, Any], source: str) -> ToldRails:
     (words,), names, adapters = (
         values.pop(name) for name in ("told_words", "told_name", "told_adapter")
     )
+    if not words and not names and (server == rail).all() and (server == _NOT_TOLD).all():
+        return None
     server[server == _NOT_TOLD] = rail[rail == _NOT_TOLD] = -1
     if int(sizes.sum()) != len(adapters) or int(sizes.max(initial=0)) > MOST_RAILS:
         got = f"{int(sizes.sum())} for {len(adapters)} adapters"
