@@ -19,6 +19,7 @@ import msgspec
 
 import contend
 from contend import schema
+from contend.mpi import Libraries
 from contend.prediction import Calibration
 from contend.report.collectives import CollectivesJson
 from contend.report.cure.better_seats import BetterSeatsJson
@@ -31,10 +32,8 @@ from contend.report.explanation import ExplanationJson
 from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostListJson
-from contend.report.fabric.made import GeneratorsJson, MadeJson
+from contend.report.fabric.made import Generators, Made
 from contend.report.fabric.summary import FabricSummaryJson
-from contend.report.machine.abilities import DiagnosisJson
-from contend.report.machine.libraries import LibrariesJson
 from contend.report.memory import MemoryJson
 from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
@@ -69,11 +68,11 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),
     "contend fabric improve": (ImprovementJson,),
-    "contend fabric make": (MadeJson, GeneratorsJson),
+    "contend fabric make": (Made, Generators),
     "contend fabric page": (PageJson,),
     "contend emulate": (EmulationJson,),
-    "contend mpi": (LibrariesJson,),
-    "contend doctor": (DiagnosisJson,),
+    "contend mpi": (Libraries,),
+    "contend doctor": (contend.Diagnosis,),
 }
 INTRODUCTION = """\
 # JSON

@@ -15,6 +15,7 @@ from contend.errors import ContendError, MissingError
 from contend.mpi import TO_INSTALL, HostResources, Library, select, this_machine
 from contend.placement import jobs_of_slurm
 from contend.routes import find_program, opensm_programs
+from contend.schema import PythonOnly
 from contend.shown import Shown
 from contend.units import counted, format_bytes, listed
 
@@ -28,38 +29,32 @@ _SMALL = "xgft:2;2,2;1,2"
 
 @dataclass(frozen=True)
 class Ability:
-    """Something that contend can do where the machine has what it takes.
-
-    Attributes:
-        name: what it is, as a verb: ``emulate networks``.
-        purpose: the commands and options that need it.
-        usable: whether this machine has what it takes.
-        found: what is there, or what is missing.
-        remedy: what to do where it is not usable; "" where it is.
-        install: the command that installs what is missing; "" where none does.
-    """
+    """Something that contend can do where the machine has what it takes."""
 
     name: str
+    """What it is, as a verb: ``emulate networks``."""
     purpose: str
+    """Commands and options that need it."""
     usable: bool
+    """Whether this machine has what it takes."""
     found: str
+    """What is there, or what is missing."""
     remedy: str = ""
+    """What to do where it is not usable; "" where it is."""
     install: str = ""
+    """Command that installs what is missing; "" where none does."""
 
 
 @dataclass(frozen=True)
 class Diagnosis(Shown, told="diagnosis_document"):
-    """What contend can do on this machine, and what the rest takes.
-
-    Attributes:
-        machine: cores and memory of this machine.
-        library: the MPI library that measurements take where none is named; None for none.
-        abilities: all that were tried, what every user needs first.
-    """
+    """What contend can do on this machine, and what the rest takes."""
 
     machine: HostResources
-    library: Library | None
+    """Cores and memory of this machine."""
+    library: PythonOnly[Library | None]
+    """MPI library that measurements take where none is named; None for none."""
     abilities: tuple[Ability, ...]
+    """All abilities that were tried, what every user needs first."""
 
     @property
     def verdict(self) -> str:

@@ -13,7 +13,7 @@ from contend.errors import MissingError
 from contend.progress import shown_progress
 
 if TYPE_CHECKING:
-    from contend.mpi import Library
+    from contend.mpi import Libraries
 
 PrefixOption = Annotated[
     list[Path] | None,
@@ -31,15 +31,15 @@ def mpi(outputs: TextOutputs, prefixes: PrefixOption = None) -> None:
     """
     libraries = _examined(prefixes or [])
     outputs.deliver(report.mpi_document(libraries))
-    if not any(library.usable for library in libraries):
+    if not libraries.usable:
         raise MissingError(f"no usable MPI library; {mpis.TO_INSTALL}")
 
 
-def _examined(prefixes: list[Path]) -> list[Library]:
+def _examined(prefixes: list[Path]) -> Libraries:
     candidates = mpis.find(prefixes)
     libraries = []
     with shown_progress(True, "trying MPI libraries", "libraries") as tell:
         for done, candidate in enumerate(candidates):
             tell(done, len(candidates))
             libraries.append(mpis.examine(candidate))
-    return mpis.merge(libraries)
+    return mpis.Libraries(tuple(mpis.merge(libraries)))

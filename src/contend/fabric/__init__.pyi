@@ -60,6 +60,7 @@ from .generate.catalogue import make as make
 from .generate.degrade import remove_cables as remove_cables
 from .generate.degrade import remove_switches as remove_switches
 from .generate.degrade import with_parallel_links as with_parallel_links
+from .generate.plan import Family as Family
 from .graph import from_networkx as from_networkx
 from .graph import to_networkx as to_networkx
 from .groups import SwitchGroups as SwitchGroups

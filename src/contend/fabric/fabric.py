@@ -16,6 +16,7 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric.numbered_names import NumberedNames
 from contend.progress import step
+from contend.schema import PythonOnly
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -28,17 +29,14 @@ NO_SWITCH = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in a fabric that a person should know.
-
-    Attributes:
-        kind: what it is, in one or two words; findings are counted by it.
-        message: the whole sentence, naming cables and hosts.
-        wrong: False when it only tells what was left out.
-    """
+    """Something in a fabric that a person should know."""
 
     kind: str
+    """What it is, in one or two words; findings are counted by it."""
     message: str
-    wrong: bool = True
+    """Whole sentence, naming cables and hosts."""
+    wrong: PythonOnly[bool] = True
+    """Whether something is wrong; False when it only tells what was left out."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from .preloading import carry as carry
 from .preloading import preloaded as preloaded
 from .preloading import record as record
 from .search import Candidate as Candidate
+from .search import Libraries as Libraries
 from .search import Library as Library
 from .search import find as find
 from .search import merge as merge

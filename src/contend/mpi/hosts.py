@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.errors import UsageError
+from contend.schema import Size
 from contend.units import counted
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -84,17 +85,14 @@ def is_local(hosts: Sequence[HostRanks]) -> bool:
 
 @dataclass(frozen=True)
 class HostResources:
-    """What a host offers.
-
-    Attributes:
-        cpus: processors that the system schedules on.
-        cores: cores; fewer than processors where each runs several threads.
-        memory: bytes that programs can still take; None when it is not known.
-    """
+    """What a host offers."""
 
     cpus: int
+    """Number of processors that the system schedules on."""
     cores: int
-    memory: int | None = None
+    """Number of cores; fewer than processors where each runs several threads."""
+    memory: Size | None = None
+    """Bytes that programs can still take; null if it is not known."""
 
 
 def this_machine(processors: Path = _PROCESSORS, memory: Path = _MEMORY) -> HostResources:

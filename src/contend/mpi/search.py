@@ -12,6 +12,8 @@ from pathlib import Path
 
 from contend.errors import UsageError
 from contend.process import Run, run_process
+from contend.schema import PythonOnly, told
+from contend.shown import Shown
 
 # Derived libraries first: they tend to mention what they are made from.
 _NAMES = (
@@ -29,39 +31,53 @@ LIBRARIES = tuple(name for name, _ in _NAMES)
 
 @dataclass(frozen=True)
 class Library:
-    """One MPI library of this machine.
-
-    Attributes:
-        origin: how it was found, such as ``PATH`` or ``module openmpi/4.1``.
-        wrapper: its compiler wrapper; "" when there is none.
-        usable: whether a probe compiles and two ranks of it find each other.
-        why: why it is not usable, in one line; "" when it is.
-        name: such as ``Open MPI``; "" when no probe ran.
-        version: the number of its version, as the library reports it.
-        standard: version of the MPI standard that it follows, such as ``3.1``.
-        reported: the whole text of its MPI_Get_library_version.
-        file: the shared library that a probe loads; "" when none could be told.
-        launcher: what starts its ranks; "" when nothing does.
-        size: how many ranks found each other when two were started; 0 when none ran.
-        also: other wrappers that lead to the same library.
-        notes: what a user should know, such as a launcher that belongs to another library.
-        environment: the whole environment that its programs need.
-    """
+    """One MPI library of this machine."""
 
     origin: str
+    """How it was found, such as ``PATH`` or ``module openmpi/4.1``."""
     wrapper: str
+    """Its compiler wrapper; "" when there is none."""
     usable: bool
+    """Whether a probe compiles and two ranks of it find each other."""
     why: str = ""
+    """Why it is not usable, in one line; "" when it is."""
     name: str = ""
+    """What it calls itself, such as ``Open MPI``; "" when no probe ran."""
     version: str = ""
+    """Number of its version, as the library reports it."""
     standard: str = ""
+    """Version of the MPI standard that it follows, such as ``3.1``."""
     reported: str = ""
+    """Whole text of its MPI_Get_library_version."""
     file: str = ""
+    """Shared library that a probe loads; "" when none could be told."""
     launcher: str = ""
+    """What starts its ranks; "" when nothing does."""
     size: int = 0
+    """Number of ranks that found each other when two were started; 0 when none ran."""
     also: tuple[str, ...] = ()
+    """Other wrappers that lead to the same library."""
     notes: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """What a user should know, such as a launcher that belongs to another library."""
+    # It may hold secrets.
+    environment: PythonOnly[Mapping[str, str]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Whole environment that its programs need."""
+
+
+@dataclass(frozen=True)
+class Libraries(Shown, told="mpi_document"):
+    """The MPI libraries of this machine."""
+
+    libraries: tuple[Library, ...]
+    """All libraries that were found."""
+
+    @property
+    @told
+    def usable(self) -> int:
+        """Number of libraries that can be used."""
+        return sum(library.usable for library in self.libraries)
 
 
 def merge(libraries: Iterable[Library]) -> list[Library]:

@@ -12,14 +12,15 @@ from .fabric.alltoall import alltoall_figure as alltoall_figure
 from .fabric.checks import check_document as check_document
 from .fabric.difference import changes_document as changes_document
 from .fabric.host_list import host_list_document as host_list_document
+from .fabric.made import Made as Made
 from .fabric.made import generators_document as generators_document
 from .fabric.made import made_document as made_document
 from .fabric.marks import Mark as Mark
 from .fabric.network import fabric_figure as fabric_figure
 from .fabric.summary import fabric_document as fabric_document
 from .jobs import jobs_document as jobs_document
-from .machine.abilities import diagnosis_document as diagnosis_document
-from .machine.libraries import mpi_document as mpi_document
+from .machine import diagnosis_document as diagnosis_document
+from .machine import mpi_document as mpi_document
 from .memory import memory_document as memory_document
 from .metrics import Metric as Metric
 from .metrics import metrics_text as metrics_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -58,10 +58,14 @@ class Number(Generic[Row]):
     words: Callable[[Row], str]
 
 
+Columns: TypeAlias = Mapping[str, str | Callable[[Row], str] | Number[Row]]
+"""Heads, and of each the name of a member, which reads as its marks say, or what tells it."""
+
+
 def table_of(
     title: str,
     rows: Iterable[Row],
-    columns: Mapping[str, str | Callable[[Row], str] | Number[Row]],
+    columns: Columns[Row],
     *,
     note: str = "",
     leads: bool = False,
@@ -72,8 +76,7 @@ def table_of(
     Args:
         title: what the table shows.
         rows: a result each.
-        columns: heads, and of each the name of a member, which reads as its marks say, or what
-            tells it.
+        columns: heads, and what stands below each.
         note: as of `ResultTable`.
         leads: as of `ResultTable`.
         tones: as of `ResultTable`.

@@ -109,7 +109,8 @@ def make(
         made = routing.compute(made, route)
     kind = kind_for(to, output)
     write_fabric(made, output, kind)
-    return report.made_document(made, fabric, output, seed, with_routes=kind in routing.HOLD_ROUTES)
+    with_routes = kind in routing.HOLD_ROUTES
+    return report.Made(made, fabric, output, seed, with_routes).document()
 
 
 def kind_for(to: str | None, output: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric, build
 from contend.fabric.numbered_names import NumberedNames
+from contend.schema import PythonOnly
 
 # Nine digits are beyond every size that is built, and keep products small.
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -26,21 +27,18 @@ def require(holds: bool, what: str, expected: str, got: object) -> None:
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of generated fabric.
-
-    Attributes:
-        name: what stands before the colon.
-        form: the whole specification with its parameters' names; optional ones in brackets.
-        summary: one line for a list.
-        example: a small specification that works.
-        build: makes the fabric from its parameters.
-    """
+    """One kind of generated fabric."""
 
     name: str
+    """What stands before the colon."""
     form: str
+    """Whole specification with its parameters' names; optional ones in brackets."""
     summary: str
+    """What it makes, in a line."""
     example: str
-    build: Callable[[Parameters], Fabric] = field(repr=False, compare=False)
+    """Small specification that works."""
+    build: PythonOnly[Callable[[Parameters], Fabric]] = field(repr=False, compare=False)
+    """Makes the fabric from its parameters."""
 
 
 @dataclass(frozen=True)

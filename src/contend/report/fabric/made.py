@@ -2,96 +2,93 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
 
-import msgspec
-
-from contend.fabric import Fabric, catalogue
-from contend.report.document import Document, filled
-from contend.report.table import ResultTable
+from contend.fabric import Fabric, Family, Finding, catalogue
+from contend.report.document import Document
+from contend.report.table import table_of
+from contend.schema import PythonOnly, told
+from contend.shown import Shown
 from contend.units import counted
 
 
-class MadeFabricJson(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True)
+class MadeSize:
     """The size of a generated fabric."""
 
-    name: Annotated[str, "its specification."]
-    hosts: Annotated[int, "number of hosts."]
-    switches: Annotated[int, "number of switches."]
-    cables: Annotated[int, "number of cables between switches."]
-    channels: Annotated[int, "number of directions of cables, including those of hosts."]
+    name: str
+    """Its specification."""
+    hosts: int
+    """Number of hosts."""
+    switches: int
+    """Number of switches."""
+    cables: int
+    """Number of cables between switches."""
+    channels: int
+    """Number of directions of cables, including those of hosts."""
 
 
-class FindingJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was left out of the fabric."""
+@dataclass(frozen=True, eq=False)
+class Made(Shown, told="made_document"):
+    """A generated fabric that was written to a file."""
 
-    kind: Annotated[str, "what kind of thing."]
-    message: Annotated[str, "the sentence that names it."]
+    made: PythonOnly[Fabric]
+    """The fabric."""
+    spec: str
+    """Generator with its parameters."""
+    file: str
+    """File that it was written to."""
+    seed: int
+    """Seed of the choice of what is left out."""
+    with_routes: PythonOnly[bool]
+    """Whether the file holds its routes."""
+
+    @property
+    @told
+    def fabric(self) -> MadeSize:
+        """Size of the fabric."""
+        made = self.made
+        return MadeSize(made.name, made.hosts, made.switches, made.cables, made.channels)
+
+    @property
+    @told
+    def engine(self) -> str | None:
+        """Routing engine; null if no routes were computed."""
+        return None if self.made.routes is None else self.made.routes.engine
+
+    @property
+    @told
+    def findings(self) -> tuple[Finding, ...]:
+        """What was left out."""
+        return self.made.findings
 
 
-class MadeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A generated fabric."""
-
-    verdict: Annotated[str, "its size, and where it is, in words."]
-    spec: Annotated[str, "the generator with its parameters."]
-    seed: Annotated[int, "of the choice of what is left out."]
-    fabric: Annotated[MadeFabricJson, "its size."]
-    engine: Annotated[str | None, "the routing engine; null if no routes were computed."]
-    findings: Annotated[list[FindingJson], "what was left out."]
-    file: Annotated[str, "where it was written."]
-
-
-class GeneratorJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A generator."""
-
-    name: Annotated[str, "what stands before the colon."]
-    form: Annotated[str, "the whole specification; optional parameters are in brackets."]
-    summary: Annotated[str, "what it makes."]
-    example: Annotated[str, "a small specification that works."]
-
-
-class GeneratorsJson(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True)
+class Generators:
     """The result of `--list`."""
 
-    families: Annotated[list[GeneratorJson], "all generators."]
+    families: tuple[Family, ...]
+    """All generators."""
 
 
-def made_document(
-    fabric: Fabric, generator: str, output: str, seed: int, *, with_routes: bool
-) -> Document:
+def made_document(found: Made) -> Document:
     """A generated fabric, and which file has it, with its routes or without."""
-    engine = None if fabric.routes is None else fabric.routes.engine
+    fabric, engine = found.made, found.engine
     routed = "" if engine is None else f", routes by {engine}"
-    if engine is not None and not with_routes:
+    if engine is not None and not found.with_routes:
         routed = f", LIDs as {engine} gave them, but no routes, which such a file does not hold"
     verdict = (
         f"{fabric.name}: {counted(fabric.hosts, 'host')}, {counted(fabric.switches, 'switch')}, "
-        f"{counted(fabric.cables, 'cable')} between them{routed}, written to {output}"
+        f"{counted(fabric.cables, 'cable')} between them{routed}, written to {found.file}"
     )
-    record = MadeJson(
-        verdict=verdict,
-        spec=generator,
-        seed=seed,
-        fabric=filled(MadeFabricJson, fabric),
-        engine=engine,
-        findings=msgspec.convert(fabric.findings, list[FindingJson], from_attributes=True),
-        file=output,
-    )
-    return Document(record=record)
+    return Document(verdict=verdict, record=found)
 
 
 def generators_document() -> Document:
     """All generators."""
     families = catalogue()
+    columns = {"form": "form", "what it is": "summary", "example": "example"}
     return Document(
-        tables=[
-            ResultTable(
-                title=counted(len(families), "generator"),
-                columns=("form", "what it is", "example"),
-                rows=tuple((each.form, each.summary, each.example) for each in families),
-            )
-        ],
-        record=GeneratorsJson(
-            families=msgspec.convert(families, list[GeneratorJson], from_attributes=True)
-        ),
+        tables=[table_of(counted(len(families), "generator"), families, columns)],
+        record=Generators(families),
     )

@@ -100,7 +100,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     said: Annotated[list[str], "what the probe said about it."]
 
 
-class LibraryJson(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredLibraryJson(msgspec.Struct, frozen=True, kw_only=True):
     """The MPI library."""
 
     name: Annotated[str, "what it calls itself."]
@@ -137,7 +137,7 @@ class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: Annotated[str, "one-sentence verdict."]
     probe: Annotated[str, "what measured."]
-    mpi: Annotated[LibraryJson, "the MPI library."]
+    mpi: Annotated[MeasuredLibraryJson, "the MPI library."]
     ranks: Annotated[int | list[int] | None, "number of ranks, or a list where launches differ."]
     hosts: Annotated[int | list[int] | None, "number of hosts, or a list where launches differ."]
     host_names: Annotated[list[str], "names of the hosts."]

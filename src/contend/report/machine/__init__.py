@@ -1,1 +1,0 @@
-"""What is on this machine: what contend can do here, and MPI libraries."""
