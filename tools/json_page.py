@@ -43,7 +43,6 @@ from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import StudyJson, VerificationJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
-from contend.report.watching import WatchedJson
 from contend.shown import Shown
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
@@ -59,7 +58,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend tune": (TuningJson,),
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
-    "contend watch": (WatchedJson,),
+    "contend watch": (contend.Watched,),
     "contend jobs": (contend.Jobs,),
     "contend fabric show": (FabricSummaryJson,),
     "contend fabric check": (CheckReportJson,),

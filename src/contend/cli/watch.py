@@ -101,9 +101,9 @@ def watch(
             told = replace(told, brief=True)
         told.print_to(outputs.console)
         if str(log) == "-":
-            write_output("-", msgspec.json.encode(told.record) + b"\n")
+            write_output("-", msgspec.json.encode(told.content()) + b"\n")
         elif log is not None:
-            append_line(log, msgspec.json.encode(told.record))
+            append_line(log, msgspec.json.encode(told.content()))
         # A page and metrics are of the present state, a record of the last one.
         replace(outputs, json=None, markdown=None, csv=None).deliver(told, taken=True)
     return replace(told, plain="")

@@ -103,10 +103,14 @@ class Document:
         for line in (*self.remarks, *self.closing):
             console.print(Text(printable(line)), soft_wrap=True)
 
-    def json(self) -> bytes:
-        """The record as JSON; a result's verdict comes first."""
+    def content(self) -> Any:
+        """The record as dictionaries, lists and scalars; a result's verdict comes first."""
         record = schema.plain(self.record)
-        return json_text({"verdict": self.verdict} | record if self._of_result else record)
+        return {"verdict": self.verdict} | record if self._of_result else record
+
+    def json(self) -> bytes:
+        """The record as JSON."""
+        return json_text(self.content())
 
     def markdown(self) -> str:
         """Verdict, tables and remarks as Markdown."""

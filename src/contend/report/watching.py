@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated
 
-import msgspec
 import numpy as np
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.fabric import Fabric, FabricSize, size_of
-from contend.report.document import Document, filled
+from contend.fabric import Fabric
+from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.page.explorable import Explorable, Layer, View, followed, routes_layer
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_seconds, verb
-from contend.watching import Watched
+from contend.watching import Watched, WatchedChannel
 
 _ROWS = 8
 # Jobs that a line names.
@@ -32,48 +30,6 @@ _FAULTS = {
 }
 
 
-class WatchedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel between switches with counters, as it is now."""
-
-    channel: Annotated[int, "its number."]
-    name: Annotated[str, "both its ends with their ports."]
-    sent_Bps: Annotated[float, "bytes per second."]
-    age: Annotated[float, "seconds since the counters were so."]
-    busy: Annotated[
-        float | None, "part of its time that they took; null where its rate is not known."
-    ]
-    since: Annotated[
-        float | None, "seconds since 1970 from which on it is as busy as told; null if it is not."
-    ]
-    waited: Annotated[float | None, "ticks in which its port could not send; null if not known."]
-    predicted: Annotated[
-        float | None, "share of all messages that it should carry; null if not known."
-    ]
-    discards: Annotated[float | None, "packets since watching began; null if not known."]
-    errors: Annotated[float | None, "at its end, likewise."]
-    downs: Annotated[float | None, "how often its link went down, likewise."]
-    jobs: Annotated[list[str], "running jobs that send over it, most first."]
-
-
-class WatchedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What the channels of a fabric do now."""
-
-    verdict: Annotated[str, "one-sentence verdict."]
-    fabric: Annotated[FabricSize, "which."]
-    time: Annotated[float, "seconds since 1970."]
-    seconds: Annotated[
-        float | None,
-        "between the last two samples of a channel, the median; null where none has two.",
-    ]
-    threshold: Annotated[float, "from this part of its time on a channel is told as busy."]
-    predicted_by: Annotated[str, "what predicts: a pattern, or the running jobs."]
-    missed: Annotated[tuple[str, ...], "why sources could not be read, once for each loss."]
-    returned: Annotated[
-        tuple[float, ...], "seconds after which sources can be read again, once for each return."
-    ]
-    channels: Annotated[list[WatchedChannelJson], "in the order of their numbers."]
-
-
 def watched_document(seen: Watched, *, renewed: float = 0.0) -> Document:
     """The busiest channels now and what went wrong since watching began.
 
@@ -81,18 +37,10 @@ def watched_document(seen: Watched, *, renewed: float = 0.0) -> Document:
         seen: the state.
         renewed: seconds after which its page is loaded anew; 0 for never.
     """
-    verdict = watched_verdict(seen)
     return Document(
-        verdict=verdict,
+        verdict=watched_verdict(seen),
         tables=[_busiest(seen), *_faults(seen)],
-        record=filled(
-            WatchedJson,
-            seen,
-            verdict=verdict,
-            fabric=size_of(seen.fabric),
-            seconds=seen.carried.seconds,
-            channels=[_channel_json(seen, channel) for channel in seen.carried.known.tolist()],
-        ),
+        record=seen,
         pictures={"network": lambda: report.fabric_figure(seen.fabric, *_load(seen)[:1])},
         explorable=lambda: _explored(seen),
         remarks=[
@@ -108,11 +56,12 @@ def _metrics(seen: Watched) -> list[Metric]:
     """What every channel carries, and what went wrong on it, named as exporters name its port."""
     found, fabric = [], seen.fabric
     ends = list(fabric.cable_ends())
-    for channel in seen.carried.known.tolist():
+    for one in seen.channels:
+        channel = one.channel
         switch, port = ends[channel // 2][2 * (channel % 2) :][:2]
         of = {
             "fabric": fabric.name,
-            "channel": fabric.channel_name(channel),
+            "channel": one.name,
             "guid": f"0x{int(fabric.switch_guid[switch]):016x}",
             "port": str(port),
             "switch": fabric.switch_name[switch],
@@ -121,7 +70,7 @@ def _metrics(seen: Watched) -> list[Metric]:
         meaning = "Part of its time that a channel carries something."
         found.append(Metric("contend_channel_busy_ratio", meaning, busy, of))
         meaning = "Seconds since the counters of a channel were so."
-        found.append(Metric("contend_channel_age_seconds", meaning, _age(seen, channel), of))
+        found.append(Metric("contend_channel_age_seconds", meaning, one.age, of))
         for kind, happened in seen.faults.items():
             meaning = f"What went wrong on a channel since watching began: {kind}."
             found.append(Metric(f"contend_channel_{kind}", meaning, float(happened[channel]), of))
@@ -145,19 +94,18 @@ def _busy_words(seen: Watched) -> str:
     if not (order := _order(seen)):
         return "no counter has been renewed since the first reading"
     first = order[0]
-    rate, busy = _rate(seen, first), float(seen.busy[first])
-    if not rate > 0:
+    if not first.sent_Bps > 0:
         return "no cable between switches carries anything"
-    line = f"{seen.fabric.channel_name(first)} is the busiest, at {rate_words(rate)}"
-    if not np.isnan(busy):
-        line += f" or {percent(busy)} of its rate"
-    if busy > _TOO_BUSY:
-        line += ", more than a link can carry: the counters are in another unit"
-    if not np.isnan(seen.since[first]):
-        line += f", for {format_seconds(seen.time - float(seen.since[first]))} now"
-    if (age := _age(seen, first)) >= 1:
-        line += f", as counted {format_seconds(age)} ago"
-    if jobs := _crossing(seen, first):
+    line = f"{first.name} is the busiest, at {rate_words(first.sent_Bps)}"
+    if first.busy is not None:
+        line += f" or {percent(first.busy)} of its rate"
+        if first.busy > _TOO_BUSY:
+            line += ", more than a link can carry: the counters are in another unit"
+    if first.since is not None:
+        line += f", for {format_seconds(seen.time - first.since)} now"
+    if first.age >= 1:
+        line += f", as counted {format_seconds(first.age)} ago"
+    if jobs := first.jobs:
         line += f"; job{'s' * (len(jobs) > 1)} {_some(jobs)} {verb(len(jobs), 'sends')} over it"
     hot = int(np.count_nonzero(~np.isnan(seen.since[: 2 * seen.fabric.cables])))
     if hot > 1:
@@ -165,26 +113,11 @@ def _busy_words(seen: Watched) -> str:
     return line
 
 
-def _order(seen: Watched) -> list[int]:
+def _order(seen: Watched) -> list[WatchedChannel]:
     """Channels between switches with counters, the busiest first."""
-    known = seen.carried.known
-    by = seen.carried.sent if np.isnan(seen.busy[known]).all() else seen.busy
-    order: list[int] = known[np.argsort(-np.nan_to_num(by[known]), kind="stable")].tolist()
-    return order
-
-
-def _rate(seen: Watched, channel: int) -> float:
-    assert seen.carried.apart is not None
-    return float(seen.carried.sent[channel] / seen.carried.apart[channel])
-
-
-def _age(seen: Watched, channel: int) -> float:
-    assert seen.carried.at is not None
-    return max(0.0, seen.time - float(seen.carried.at[channel]))
-
-
-def _crossing(seen: Watched, channel: int) -> list[str]:
-    return [] if seen.jobs is None else seen.jobs.crossing(channel)
+    if all(channel.busy is None for channel in seen.channels):
+        return sorted(seen.channels, key=lambda one: -seen.carried.sent[one.channel])
+    return sorted(seen.channels, key=lambda one: -(one.busy or 0))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -194,27 +127,26 @@ def _some(names: Sequence[str]) -> str:
 
 def _busiest(seen: Watched) -> ResultTable:
     predicted = seen.predicted is not None
-    jobs = seen.jobs is not None
-    numeric = ("busy", "rate", "age", "busy for", "waited", *(("predicted",) if predicted else ()))
 
-    def row(channel: int) -> tuple[str, ...]:
-        since, waited = seen.since[channel], seen.carried.waited[channel]
-        return (
-            UNKNOWN if np.isnan(seen.busy[channel]) else percent(float(seen.busy[channel])),
-            rate_words(_rate(seen, channel)),
-            format_seconds(_age(seen, channel)),
-            "" if np.isnan(since) else format_seconds(seen.time - float(since)),
-            UNKNOWN if np.isnan(waited) else f"{waited:,.0f}",
-            *((percent(float(seen.predicted[channel])),) if seen.predicted is not None else ()),
-            *((_some(_crossing(seen, channel)),) if jobs else ()),
-            seen.fabric.channel_name(channel),
-        )
+    def busy_for(channel: WatchedChannel) -> str:
+        return "" if channel.since is None else format_seconds(seen.time - channel.since)
 
-    return ResultTable(
-        title=f"Busiest channels of {seen.fabric.name} now",
-        columns=(*numeric, *(("jobs",) if jobs else ()), "channel"),
-        rows=tuple(row(channel) for channel in _order(seen)[:_ROWS]),
-        numeric=frozenset(numeric),
+    def waited(channel: WatchedChannel) -> str:
+        return UNKNOWN if channel.waited is None else f"{channel.waited:,.0f}"
+
+    return table_of(
+        f"Busiest channels of {seen.fabric.name} now",
+        _order(seen)[:_ROWS],
+        {
+            "busy": "busy",
+            "rate": "sent_Bps",
+            "age": "age",
+            "busy for": Number(busy_for),
+            "waited": Number(waited),
+            **({"predicted": "predicted"} if predicted else {}),
+            **({} if seen.jobs is None else {"jobs": lambda channel: _some(channel.jobs)}),
+            "channel": "name",
+        },
         note=f"predicted: share of all messages between switches, by {seen.predicted_by}"
         if predicted
         else "",
@@ -273,23 +205,3 @@ def _job_of_hosts(seen: Watched) -> list[str]:
         for host in hosts.tolist():
             names[host] = job
     return names
-
-
-def _channel_json(seen: Watched, channel: int) -> WatchedChannelJson:
-    def known(values: np.ndarray | None) -> float | None:
-        return None if values is None or np.isnan(values[channel]) else float(values[channel])
-
-    return WatchedChannelJson(
-        channel=channel,
-        name=seen.fabric.channel_name(channel),
-        sent_Bps=_rate(seen, channel),
-        age=_age(seen, channel),
-        busy=known(seen.busy),
-        since=known(seen.since),
-        waited=known(seen.carried.waited),
-        predicted=known(seen.predicted),
-        discards=known(seen.faults.get("discards")),
-        errors=known(seen.faults.get("errors")),
-        downs=known(seen.faults.get("downs")),
-        jobs=_crossing(seen, channel),
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from contend.fabric import (
     counter_source,
 )
 from contend.placement import ListedJob, read_jobs
+from contend.schema import PythonOnly, Rate, Seconds, Share, told
 from contend.shown import Shown
 from contend.units import rate_of
 from contend.watching.job_loads import JobLoads, job_loads
@@ -32,40 +34,104 @@ from contend.watching.job_loads import JobLoads, job_loads
 _PATIENCE = 12
 
 
+@dataclass(frozen=True, kw_only=True)
+class WatchedChannel:
+    """A channel between switches with counters, as it is now."""
+
+    channel: int
+    """Number of the channel."""
+    name: str
+    """Both its ends with their ports."""
+    sent_Bps: Rate
+    """Bytes per second that it carries."""
+    age: Seconds
+    """Seconds since the counters were so."""
+    busy: Share | None
+    """Part of its time that these bytes take; null if its rate is not known."""
+    since: float | None
+    """Seconds since 1970 from which on it is as busy as told; null if it is not."""
+    waited: float | None
+    """Ticks in which its port could not send; null if not known."""
+    predicted: Share | None
+    """Share of all messages that it should carry; null if not known."""
+    discards: float | None
+    """Packets discarded since watching began; null if not known."""
+    errors: float | None
+    """Errors at its end since watching began; null if not known."""
+    downs: float | None
+    """Times that its link went down since watching began; null if not known."""
+    jobs: tuple[str, ...]
+    """Running jobs that send over it, most first."""
+
+
 @dataclass(frozen=True, eq=False)
 class Watched(Shown, told="watched_document"):
-    """What the channels of a fabric do now.
-
-    Attributes:
-        fabric: which.
-        time: seconds since 1970 of the last reading.
-        carried: by every channel between its last two samples.
-        busy: part of the time that the bytes took at the link's rate, NaN where that is not known,
-            shape [channels].
-        since: seconds since 1970 from which on a channel has been as busy as `threshold`, NaN for
-            those that are not, shape [channels].
-        threshold: from this part of its time on a channel is told as busy.
-        faults: what went wrong since watching began, by kind, shape [channels] each.
-        predicted: share of all messages that every channel should carry, shape [channels]; None
-            where routes or jobs are not known.
-        predicted_by: what predicts them: a pattern, or the running jobs.
-        jobs: that run; None where nobody asked.
-        missed: why sources could not be read, once for each loss.
-        returned: seconds after which sources can be read again, once for each return.
-    """
+    """What the channels of a fabric do now."""
 
     fabric: Fabric
+    """The fabric."""
     time: float
-    carried: Carried
-    busy: NDArray[np.float64]
-    since: NDArray[np.float64]
-    threshold: float
-    faults: dict[str, NDArray[np.float64]]
-    predicted: NDArray[np.float64] | None
+    """Seconds since 1970 of the last reading."""
+    carried: PythonOnly[Carried]
+    """What every channel carried between its last two samples."""
+    busy: PythonOnly[NDArray[np.float64]]
+    """Part of the time that the bytes took at the link's rate, NaN if not known; [channels]."""
+    since: PythonOnly[NDArray[np.float64]]
+    """Seconds since 1970 from which on a channel has been as busy as `threshold`, NaN for those
+    that are not; [channels]."""
+    threshold: Share
+    """Part of its time from which on a channel is told as busy."""
+    faults: PythonOnly[dict[str, NDArray[np.float64]]]
+    """What went wrong since watching began, by kind; [channels] each."""
+    predicted: PythonOnly[NDArray[np.float64] | None]
+    """Share of all messages that every channel should carry, [channels]; None where routes or jobs
+    are not known."""
     predicted_by: str
-    jobs: JobLoads | None
+    """What predicts: a pattern, or the running jobs."""
+    jobs: PythonOnly[JobLoads | None]
+    """Jobs that run; None where nobody asked."""
     missed: tuple[str, ...] = ()
+    """Why sources could not be read, once for each loss."""
     returned: tuple[float, ...] = ()
+    """Seconds after which sources can be read again, once for each return."""
+
+    @property
+    @told
+    def seconds(self) -> Seconds | None:
+        """Seconds between the last two samples of a channel, the median; null if none has two."""
+        return self.carried.seconds
+
+    @cached_property
+    def _channels(self) -> tuple[WatchedChannel, ...]:
+        return tuple(map(self._channel, self.carried.known.tolist()))
+
+    @property
+    @told
+    def channels(self) -> tuple[WatchedChannel, ...]:
+        """Channels between switches with counters, in the order of their numbers."""
+        return self._channels
+
+    def _channel(self, channel: int) -> WatchedChannel:
+        def known(values: NDArray[np.float64] | None) -> float | None:
+            return None if values is None or np.isnan(values[channel]) else float(values[channel])
+
+        carried = self.carried
+        assert carried.apart is not None
+        assert carried.at is not None
+        return WatchedChannel(
+            channel=channel,
+            name=self.fabric.channel_name(channel),
+            sent_Bps=float(carried.sent[channel] / carried.apart[channel]),
+            age=max(0.0, self.time - float(carried.at[channel])),
+            busy=known(self.busy),
+            since=known(self.since),
+            waited=known(carried.waited),
+            predicted=known(self.predicted),
+            discards=known(self.faults.get("discards")),
+            errors=known(self.faults.get("errors")),
+            downs=known(self.faults.get("downs")),
+            jobs=() if self.jobs is None else tuple(self.jobs.crossing(channel)),
+        )
 
 
 def watch(

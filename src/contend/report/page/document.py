@@ -50,10 +50,10 @@ def page_document(
         tables=[table for document in documents for table in document.tables],
         record=PageJson(
             verdict=verdict,
-            show=shown.record,
-            check=checked.record,
-            simulation=None if simulated is None else simulated.record,
-            failures=None if failed is None else failed.record,
+            show=shown.content(),
+            check=checked.content(),
+            simulation=None if simulated is None else simulated.content(),
+            failures=None if failed is None else failed.content(),
         ),
         pictures={
             name: drawn
