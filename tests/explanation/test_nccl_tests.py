@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,27 @@ def test_a_row_that_others_wrote_into_is_whole(glue: str, tmp_path: Path) -> Non
     assert read_nccl_tests(path) == bare
 
 
+def test_a_row_whose_parts_end_in_what_others_wrote_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3}, tag="[0] ")
+    path.write_text(text)
+    bare = read_nccl_tests(path)
+    info = "[0] s1:77:77 [0] NCCL INFO 4096 Bytes -> Algo 1 proto 2 time 4.20 1.00 1.00\n"
+    path.write_text(
+        re.sub(r"(?<=-1) |(?<=\d) 0(?= )", lambda part: f"{part[0]}{info * 2}[0] ", text)
+    )
+    assert read_nccl_tests(path) == bare
+
+
+def test_a_page_or_a_filter_may_have_taken_the_hashes(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3}, tag="[1,0]<stdout>: ")
+    path.write_text(text)
+    bare = read_nccl_tests(path)
+    path.write_text(text.replace("# ", ""))
+    assert read_nccl_tests(path) == bare
+
+
 @pytest.mark.parametrize(
     "columns",
     [
@@ -135,6 +157,46 @@ def test_columns_are_told_by_the_heading(columns: str, tmp_path: Path) -> None:
     assert tests is not None
     (timed,) = tests[0].sizes
     assert (timed.bytes, timed.seconds) == (1 << 20, pytest.approx(1e-3))
+
+
+@pytest.mark.parametrize("root", ["root ", ""])
+def test_old_versions_leave_the_operation_out_where_nothing_is_reduced(
+    root: str, tmp_path: Path
+) -> None:
+    path, seconds = tmp_path / "out.txt", {1 << 28: 0.5, 1 << 29: 1.0}
+    columns = f"size count type redop {root}time algbw busbw error time algbw busbw error"
+    path.write_text(printed("alltoall_perf", RANKS, seconds, columns=columns, redop=""))
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    assert {timed.bytes: timed.seconds for timed in tests[0].sizes} == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "collective"),
+    [
+        ("allreduce.log", "all-reduce"),
+        ("All-Gather_8n.txt", "all-gather"),
+        ("reducescatter", "reduce-scatter"),
+        ("nccl-all2all.txt", "all-to-all"),
+        ("all_to_all", "all-to-all"),
+        ("send-recv.txt", "send and receive"),
+        ("reduce.txt", "reduce"),
+    ],
+)
+def test_a_file_is_called_as_people_write_it(name: str, collective: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(printed("", RANKS, {1 << 20: 1e-3}, named=False))
+    tests = read_nccl_tests(tmp_path / name)
+    assert tests is not None
+    assert tests[0].collective == collective
+
+
+def test_no_collective_but_an_all_reduce_has_a_bus_that_is_faster(tmp_path: Path) -> None:
+    """4.33 GB/s by 2.20 are those of 52 to 80 ranks."""
+    path = tmp_path / "out.txt"
+    path.write_text(printed("", [], {1 << 28: 0.122}, factor=1.968, redop="sum", named=False))
+    tests = read_nccl_tests(path)
+    assert tests is not None
+    assert (tests[0].collective, tests[0].ranks) == ("all-reduce", 0)
 
 
 def test_a_time_in_place_counts_where_none_is_out_of_place(tmp_path: Path) -> None:
@@ -367,6 +429,26 @@ def test_a_test_on_one_host_says_nothing_about_the_network(tmp_path: Path) -> No
     assert "all GPUs are on s1, so no message crossed the network" in told
 
 
+@pytest.mark.parametrize("hosts", [["s1"], []])
+def test_a_single_gpu_sends_nothing(hosts: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "all_reduce.txt"
+    text = printed("all_reduce_perf", hosts, {1 << 30: 3e-3}, redop="sum", factor=0)
+    path.write_text(text)
+    found = contend.explain(path)
+    assert "1 GPU" in found.verdicts[0].evidence.cell
+    (told,) = found.remarks
+    assert "a single GPU took part, so nothing was sent" in told
+    assert "MPI=1" in told
+
+
+def test_a_job_that_starts_again_lists_its_ranks_anew(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    failed = printed("all_reduce_perf", ["a"] * 4, {}, redop="sum")
+    path.write_text(failed + printed("all_reduce_perf", ["b", "c"], {1 << 20: 1e-3}, redop="sum"))
+    (test,) = read_nccl_tests(path) or ()
+    assert test.hosts == ("b", "c")
+
+
 def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> None:
     path = tmp_path / "all_reduce.txt"
     path.write_text(printed("all_reduce_perf", [*RANKS, "s4"], {1 << 20: 1e-3}, redop="sum"))
@@ -382,13 +464,24 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> N
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        (" 1000.00 1.05", " often 1.05", r"all_reduce.txt:\d+: expected a time in microseconds"),
+        (" 10000.00 107", " often 107", r"all_reduce.txt:\d+: expected a time in microseconds"),
         ("Rank  1 ", "Rank  9 ", "expected a line of rank 1, got none"),
+        (
+            "Rank  1 ",
+            "Rank  7 ",
+            r":12: expected rank 7 on one server, got it on s1 and on s4: .*MPI=1",
+        ),
+        ("#  Rank  7", "...", "expected a line of each of the 8 ranks, got those of 7"),
+        (
+            "#  Rank  0",
+            "#  Rank  8 Pid 1 on s5 device 0\n#  Rank  0",
+            "the 9 GPUs that are listed, got tests of 8 each",
+        ),
     ],
 )
 def test_damage_is_one_line(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     path = tmp_path / "all_reduce.txt"
-    text = printed("all_reduce_perf", RANKS, {1 << 20: 1e-3}, redop="sum")
+    text = printed("all_reduce_perf", RANKS, {1 << 30: 1e-2}, redop="sum", factor=7 / 4)
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=complaint):
@@ -414,9 +507,12 @@ def test_a_file_that_ends_before_its_times_says_what_was_expected(tmp_path: Path
     text = printed("alltoall_perf", ["a", "b"], {1 << 20: 1e-3})
     for name, content in (
         ("empty.txt", ""),
+        ("osu.txt", "# OSU MPI All-to-All Personalized Exchange Latency Test\n1 18.40\n"),
         ("cut.txt", "".join(text.splitlines(keepends=True)[:4])),
         ("cut.json", written("alltoall_perf", ["a", "b"], {1 << 20: 1e-3})[:60]),
     ):
         (tmp_path / name).write_text(content)
-        with pytest.raises(InputError, match=f"{name}: expected .* output of nccl-tests with time"):
+        first = "an empty file" if not content else f"which begins with '{content[:9]}"
+        told = f"{name}: expected .* measure .* output of nccl-tests with times, got .*{first}"
+        with pytest.raises(InputError, match=told):
             contend.explain(tmp_path / name)

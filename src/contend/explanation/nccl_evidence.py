@@ -75,7 +75,7 @@ class NcclSource:
         self._remarks = remarks
         self._count = partial(simulate, rate=wire, precision=_PRECISION)
         self._seats: dict[tuple[str, ...], NDArray[np.uint32]] = {}
-        if fabric is None and any(len(test.servers) != 1 for test in tests):
+        if fabric is None and any(len(test.servers) != 1 != test.ranks for test in tests):
             remarks.append("The network is not known: name it with --fabric, and its routes.")
 
     def evidence(self) -> Iterator[Evidence]:
@@ -219,7 +219,12 @@ def _bounds(known: GpuCollectives | None, collective: str, size: int) -> Iterato
 
 def _untold(test: NcclTest, name: str, series: str) -> Iterator[str]:
     """Why a test says nothing about the network."""
-    if not test.servers:
+    if test.ranks == 1:
+        yield (
+            f"{series}: a single GPU took part, so nothing was sent. If several were meant, build "
+            "nccl-tests with MPI=1: without it every process that mpirun starts runs alone."
+        )
+    elif not test.servers:
         yield (
             f"{name} does not list the devices, so contend does not know which servers took part: "
             'keep the lines that begin with "# Rank".'

@@ -20,25 +20,34 @@ _PROGRAMS = {
     "all_gather": "all-gather",
     "reduce_scatter": "reduce-scatter",
     "alltoall": "all-to-all",
-    "sendrecv": "send and receive",
+    "send_recv": "send and receive",
     "broadcast": "broadcast",
     "reduce": "reduce",
     "gather": "gather",
     "scatter": "scatter",
     "hypercube": "hypercube",
 }
-_PROGRAM = re.compile(rf"({'|'.join(_PROGRAMS)})(?:_perf)?(?:_mpi)?")
-_STARTS = re.compile(r"# (?:Collective test starting: (\S+)|nThread )")
-_RANK = re.compile(
-    r"#\s++Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
+# Files are called as people write it: allreduce, All-Gather, all2all.
+_SPELLED = {re.sub("[-_]", "", name): told for name, told in _PROGRAMS.items()}
+_PROGRAM = re.compile(
+    "|".join(name.replace("_", "[-_]?") for name in (*_PROGRAMS, "all_to_all", "all2all")),
+    re.IGNORECASE,
 )
-_HEADING = re.compile(r"#(?=\s[^#]*?\btype\s)(.*)")
+# A page that was copied from, or a filter, may have taken the hashes.
+_BARE = r"(?:#\s++|(?<![^\s:>\]|)]))"
+_STARTS = re.compile(rf"{_BARE}(?:Collective test starting: (\S+)|nThread )")
+_RANK = re.compile(
+    rf"{_BARE}Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
+)
+_HEADING = re.compile(r"(?:#(?=\s[^#]*?\btype\s)|(?<![^\s:>\]|)])(?=size\s++count\s++type\s))(.*)")
 # Other ranks may write right behind the root, where nccl-tests pause.
 _SHAPES = {
     "size": r"\d++(?!\S)",
     "count": r"\d++(?!\S)",
     "type": r"[a-z]\w*+(?!\S)",
     "root": r"-?\d++",
+    # Old versions leave it out where nothing is reduced.
+    "redop": r"[a-z]\w*+(?!\S)",
 }
 _NAMED = ("size", "count", "type", "redop", "root")
 # What a terminal takes for colours and the like.
@@ -52,9 +61,16 @@ _CLOCKS = re.compile(
 )
 _LONGEST_PREFIX = 400
 _FIGURE = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?|N/A")
+# A time and two bandwidths behind what others wrote, and none of NCCL's messages.
+_GOES_ON = re.compile(
+    r"(?:(?!NCCL).)*?(?<![^\s:>\]|)])((?:\d{1,12}(?:\.\d{1,2})?|N/A)"
+    r"(?:\s++(?:\d{1,9}\.\d\d|N/A)(?!\S)){2}.*)"
+)
 _MOST_DIGITS = 18
 # A bandwidth is printed with two digits behind the point.
 _ROUNDING = 0.005
+# Of two ranks the bus has half of such a rate at least.
+_SOME = 0.1
 _LARGEST = 1 << 26
 _MOST_RANKS = 1 << 20
 
@@ -159,11 +175,19 @@ class _Table:
     def __init__(self, columns: list[str]) -> None:
         self.place = {name: at for at, name in enumerate(columns) if name in _NAMED}
         leading = columns[: max(self.place.values()) + 1]
-        shapes = r"\s++".join(_SHAPES.get(name, r"\S++") for name in leading)
-        self.row = re.compile(rf"(?<![^\s:>\]|)]){shapes}")
+        first, *others = ((name, _SHAPES.get(name, r"\S++")) for name in leading)
+        shapes = (rf"(?:\s++{shape}){'?' if name == 'redop' else ''}" for name, shape in others)
+        self.row = re.compile(rf"(?<![^\s:>\]|)]){first[1]}{''.join(shapes)}")
         times = [at for at, name in enumerate(columns) if name.endswith("time")]
         self.groups = [range(at, at + 3) for at in times]
         self.length = len(columns)
+
+    def words(self, line: str) -> list[str]:
+        """The words of a row by column, "" where no operation is named."""
+        words, place = line.split(), self.place.get("redop", len(line))
+        if place < len(words) and not re.match("[a-z]", words[place]):
+            words.insert(place, "")
+        return words[: self.length]
 
 
 @dataclass
@@ -175,13 +199,21 @@ class _Read:
     sizes: list[TimedSize] = field(default_factory=list)
     told: str = ""
     ranks: int = 0
+    took_part: int = 0
 
     def whole(self, path: Path) -> NcclTest:
         if self.sizes and sorted(self.hosts) != list(range(len(self.hosts))):
             lacking = next(rank for rank in range(len(self.hosts)) if rank not in self.hosts)
             raise InputError(str(path), 0, f"a line of rank {lacking}", "none")
+        if self.hosts and self.took_part > len(self.hosts):
+            expected = f"a line of each of the {self.took_part} ranks"
+            raise InputError(str(path), 0, expected, f"those of {len(self.hosts)}")
+        if self.hosts and 0 < self.took_part < len(self.hosts):
+            expected = f"one test of the {len(self.hosts)} GPUs that are listed"
+            raise InputError(str(path), 0, expected, f"tests of {self.took_part} each")
         named = _PROGRAM.search(Path(self.program).name) or _PROGRAM.search(path.name)
-        collective = self.told if named is None else _PROGRAMS[named[1]]
+        spelled = re.sub("[-_]", "", named[0].lower()).replace("2", "to") if named else ""
+        collective = _SPELLED.get(spelled, self.told)
         hosts = tuple(self.hosts[rank] for rank in sorted(self.hosts))
         return NcclTest(collective, hosts, len(hosts) or self.ranks, tuple(self.sizes))
 
@@ -195,22 +227,26 @@ def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
                 yield test
                 test = _Read("")
             test.program = start[1] or test.program
+            test.hosts.clear()
         elif (rank := _RANK.match(line)) is not None:
             if len(rank[1]) > 9 or int(rank[1]) >= _MOST_RANKS:
                 raise InputError(str(path), number, f"a rank below {_MOST_RANKS:,}", rank[1][:40])
-            test.hosts[int(rank[1])] = rank[2]
+            if test.hosts.setdefault(int(rank[1]), rank[2]) != rank[2]:
+                got = (
+                    f"it on {test.hosts[int(rank[1])]} and on {rank[2]}: every process ran a test "
+                    "of its own, as nccl-tests do that were built without MPI=1"
+                )
+                raise InputError(str(path), number, f"rank {rank[1]} on one server", got)
         elif (head := _heading(line)) is not None:
             table = _Table(head[1].split())
         elif table is not None and table.row.match(line):
-            words = line.split()[: table.length]
+            words = table.words(line)
             whole = _add_row(path, number, test, table, words)
             # Other ranks may write between the two halves of a row.
             cut = [] if whole else words[: max(table.place.values()) + 1]
-        elif table is not None and cut:
-            words = line.split()[len(cut) - table.length :]
-            if len(words) >= 3 and all(_FIGURE.fullmatch(word) for word in words):
-                _add_row(path, number, test, table, [*cut, *words])
-                cut = []
+        elif table is not None and cut and (rest := _GOES_ON.match(line)) is not None:
+            _add_row(path, number, test, table, [*cut, *rest[1].split()])
+            cut = []
     yield test
 
 
@@ -261,19 +297,22 @@ def _tell(test: _Read, table: _Table, words: list[str], figures: list[float | No
     _, rate, bus = (figure or 0.0 for figure in figures)
     each = int(column("count") or 0) * _element(column("type"))
     part = int(column("size")) / each if each else 1.0
-    if not test.hosts and part > 1 and part == round(part):
-        test.ranks = max(test.ranks, round(part))
-    if not rate or not bus:
-        return
-    if not test.hosts and part == 1 and column("root") == "-1" and bus > rate:
-        near = [2 / (2 - (bus + sign) / (rate - sign)) for sign in (-_ROUNDING, _ROUNDING)]
-        if round(near[0]) == round(near[1]):
-            test.ranks = round(near[0])
-    ranks = len(test.hosts) or test.ranks
-    if column("redop") not in ("none", "") and ranks > 2:
+    if part > 1 and part == round(part):
+        test.took_part = max(test.took_part, round(part))
+    elif part == 1 and bus > rate > _ROUNDING and column("root") in ("-1", ""):
+        slopes = [(bus + sign) / (rate - sign) for sign in (-_ROUNDING, _ROUNDING)]
+        if max(slopes) < 2 and len({round(2 / (2 - slope)) for slope in slopes}) == 1:
+            test.took_part = round(2 / (2 - slopes[0]))
+    elif rate > _SOME and not bus:
+        test.took_part = 1
+    ranks = test.ranks = len(test.hosts) or test.took_part
+    if bus > rate > 0:
+        # No other collective's bus is faster.
+        test.told = "all-reduce"
+    elif column("redop") not in ("none", "") and ranks > 2 and rate and bus:
         # Versions that do not name the program: bus over algorithm bandwidth tells.
         factor = bus / rate * ranks / (ranks - 1)
-        test.told = {1: "reduce-scatter", 2: "all-reduce"}.get(round(factor), "")
+        test.told = "reduce-scatter" if round(factor) == 1 else ""
 
 
 def _element(name: str) -> int:
