@@ -103,8 +103,13 @@ def explain(
             raise UsageError("nccl-tests say nothing about memory: leave it out")
         return _explain_tests(str(what), tests, given, rate)
     if not isinstance(what, Run) and Path(what).is_file():
-        expected = "a run's or profile's folder, a plan, or output of nccl-tests with times"
-        raise InputError(str(what), 0, expected, "a file without them")
+        with Path(what).open("rb") as file:
+            begins = file.readline(200).decode("utf-8", "replace").strip()[:60]
+        expected = (
+            "what contend measure or profile wrote, a plan, or output of nccl-tests with times"
+        )
+        got = f"a file without them, which begins with {begins!r}" if begins else "an empty file"
+        raise InputError(str(what), 0, expected, got)
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:
         if run.record.probe not in STANDARD:
