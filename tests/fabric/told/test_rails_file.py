@@ -59,6 +59,19 @@ def test_the_same_server_in_all_its_forms(text: str, tmp_path: Path) -> None:
     assert read(text, tmp_path) == FOUND
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPU0 GPU1 NIC0 NIC1NIC2 CPU\nGPU0 X NV18 SYS SYS PIX 0-15\nGPU1 NV18 X PIX SYS SYS 0-15",
+        "GPU0GPU1 NIC0 NIC1NIC2CPU Affinity\nGPU0 XNV18 SYSSYSPIX 0-15\nGPU1 NV18X PIXSYS SYS 0-15",
+        "GPU0 GPU1 NIC0NIC1NIC2\n0-15\nGPU0X NV18SYSSYSPIX\nGPU1NV18X PIX SYS SYS",
+    ],
+)
+def test_a_terminal_may_have_eaten_blanks(text: str, tmp_path: Path) -> None:
+    text = f"{text}\nNIC Legend:\nNIC0: mlx5_0\n  NIC1: mlx5_1\n  NIC2: mlx5_bond_2\n"
+    assert read(text, tmp_path) == [RailLine("*", ("mlx5_bond_2", "mlx5_0"), 0)]
+
+
 def test_older_drivers_name_adapters_in_the_heading(tmp_path: Path) -> None:
     heading = "\tGPU0\tGPU1\tmlx5_1\tmlx5_0\tCPU Affinity\n"
     text = f"{heading}GPU0\t X \tSOC\tPIX\tSOC\t0\nGPU1 SOC X SOC PIX"
@@ -83,8 +96,15 @@ def test_a_compressed_file(tmp_path: Path) -> None:
         ("<system><cpu></system>", ":1: expected well-formed XML, got mismatched tag"),
         ("<graphml/>", ":1: expected a <system>, as NCCL_TOPO_DUMP_FILE has it, got <graphml>"),
         ("<!DOCTYPE a []><system/>", ":1: expected a topology without a document type, got <!DOC"),
-        ("<system/>", ": expected a GPU in a <system> of NCCL, got none"),
-        ('<system><gpu dev="0"/></system>', "expected an adapter .<net name=...>. in a <system>"),
+        ("<system/>", "expected a GPU .<gpu dev=...>., as NCCL_TOPO_DUMP_FILE has it, got none"),
+        (
+            '<system><gpu dev="0"/></system>',
+            "expected an adapter .<net name=...>., as NCCL_TOPO_DU",
+        ),
+        (
+            '<system><cpu><pci busid="1" class="0x030200"/></cpu></system>',
+            "got classes of devices alone, as vendors write them for NCCL_TOPO_FILE",
+        ),
         ('<system>\n<gpu dev="x"/></system>', ":2: expected a number as dev, got 'x'"),
         ("<system><net/></system>", ":1: expected the name of every <net>, got none"),
         ("<system>" + "<a>" * 70, ":1: expected at most 64 elements in each other, got more"),

@@ -34,13 +34,16 @@ class _Reader(XmlReader):
         self._path: list[int] = []
         self._gpus: list[tuple[int, tuple[int, ...]]] = []
         self._nets: list[tuple[int, str, tuple[int, ...]]] = []
+        self._got = "none"
         self._server: str | None = None
         self._elsewhere = 0
 
     def adapters(self) -> list[str]:
-        for found, what in ((self._gpus, "a GPU"), (self._nets, "an adapter (<net name=...>)")):
+        kinds = ((self._gpus, "a GPU (<gpu dev=...>)"), (self._nets, "an adapter (<net name=...>)"))
+        for found, what in kinds:
             if not found:
-                raise InputError(self._source, 0, f"{what} in a <system> of NCCL", "none")
+                expected = f"{what}, as NCCL_TOPO_DUMP_FILE has it"
+                raise InputError(self._source, 0, expected, self._got)
         nets = sorted(self._nets)
         shared = [[_shared(path, net) for _, _, net in nets] for _, path in sorted(self._gpus)]
         # Of the ways to both, the system alone is common to everything in a server.
@@ -61,6 +64,8 @@ class _Reader(XmlReader):
             self._elsewhere = 0 if server == self._server else len(self._path)
         if self._elsewhere:
             return
+        if "class" in attributes:
+            self._got = "classes of devices alone, as vendors write them for NCCL_TOPO_FILE"
         if name == "gpu":
             self._take(self._gpus, (self._place(attributes, self._gpus), tuple(self._path)))
         elif name == "net":

@@ -18,6 +18,8 @@ _NAME = re.compile(r"\s*(NIC\d{1,4}):\s*(\S+)\s*")
 # Headings are underlined on a terminal.
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _FIRST_LINES = 64
+# A terminal that wraps lines may have eaten the blanks between these.
+_CELL = re.compile(rf"(?:GPU|NIC|NV)\d{{1,4}}|{'|'.join(_LINKS)}|CPU|X")
 
 
 def nearest_adapters(distances: Sequence[Sequence[int]], far: int) -> list[int]:
@@ -62,7 +64,7 @@ def read_matrix(lines: Sequence[str], source: str) -> list[str]:
         raise InputError(source, at + 1, f"at most {_MOST} columns", f"{len(columns):,}")
     distances = []
     for number, line in enumerate(lines[at + 1 :], at + 2):
-        label, *links = _plain(line).split() or [""]
+        label, *links = _words(line) or [""]
         if _GPU.fullmatch(label) and label in columns:
             distances.append(_distances(label, links, columns, source, number))
     if not distances:
@@ -99,7 +101,7 @@ def _distances(
 def _heading(lines: Sequence[str]) -> int | None:
     """Number of the line that begins with two devices, the first a GPU; comments may come first."""
     for number, line in enumerate(lines[:_FIRST_LINES]):
-        words = _plain(line).split()
+        words = _words(line)
         if len(words) > 1 and _GPU.fullmatch(words[0]) and not set(words) & {"X", *_LINKS}:
             return number
     return None
@@ -107,11 +109,19 @@ def _heading(lines: Sequence[str]) -> int | None:
 
 def _columns(heading: str) -> list[str]:
     columns = []
-    for word in _plain(heading).split():
+    for word in _words(heading):
         if word in _BEHIND:
             break
         columns.append(word)
     return columns
+
+
+def _words(line: str) -> list[str]:
+    words: list[str] = []
+    for word in _plain(line).split():
+        cells = _CELL.findall(word)
+        words += cells if "".join(cells) == word else [word]
+    return words
 
 
 def _plain(line: str) -> str:
