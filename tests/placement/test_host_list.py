@@ -145,6 +145,8 @@ def test_a_server_that_comes_again_goes_on_with_its_rails(
         ("rank 2=node08 slot=0\nrank 0=node10 slots=0:1-2\nrank 1=node09\n", [2, 1, 0]),
         ("node08:2 binding=user:0,1\nnode10:1 ifname=ib0\n", [0, 0, 2]),
         ("node09 slots=2 max_slots=4 # two\n", [1, 1]),
+        ("root@node09 slots=2\nu.1@node08,node10:2\n", [1, 1, 0, 2, 2]),
+        ("rank 1=root@node08 slot=0\nrank 0=node10\n", [2, 0]),
     ],
 )
 def test_what_launchers_take_is_read(

@@ -203,10 +203,12 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
         InputError: a name is unknown or ambiguous, a count is no number, or a rank is missing or
             comes twice, with the line.
     """
-    return [
-        HostLine(tuple(names.seats(entry.name, path, entry.line)), entry.slots)
-        for entry in _read(path, names)
-    ]
+    lines = []
+    for entry in _read(path, names):
+        # Open MPI takes the name of an account before that of a host.
+        name = entry.name if entry.name in names else entry.name.rpartition("@")[2]
+        lines.append(HostLine(tuple(names.seats(name, path, entry.line)), entry.slots))
+    return lines
 
 
 def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
