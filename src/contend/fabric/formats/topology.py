@@ -104,6 +104,7 @@ def _beginning(head: bytes) -> str:
 
 
 _LOG = "ibdiagnet's messages"
+_ELSEWHERE = "what lldpctl -f json prints on the servers, or a plan of the cables"
 # What people have at hand that tells no cables, and what does tell them.
 _OTHERS = tuple(
     (re.compile(pattern, re.MULTILINE), what, readable)
@@ -129,9 +130,9 @@ _OTHERS = tuple(
             "nv show interface lldp -o json prints",
         ),
         (
-            rb'"lldp-neighbors-information"|^Local Interface[^\S\n]+Parent Interface',
+            rb'[<"]lldp-neighbors-information|^Local Interface[^\S\n]+Parent Interface',
             "show lldp neighbors of Junos",
-            "what lldpctl -f json prints on the servers, or a plan of the cables",
+            _ELSEWHERE,
         ),
         (
             rb"^LocalPort[^\S\n]+RemoteDevice[^\S\n]+RemotePortID",
@@ -142,6 +143,26 @@ _OTHERS = tuple(
             rb"^Port[^\S\n]+Neighbor Device ID[^\S\n]+Neighbor Port ID",
             "the table of show lldp neighbors",
             "show lldp neighbors detail | json prints",
+        ),
+        (
+            rb"^Interface \S+ detected \d+ LLDP neighbors",
+            "show lldp neighbors detail in words",
+            "show lldp neighbors detail | json prints",
+        ),
+        (
+            rb"^lldp\.\S+\.(?:via|rid|chassis)|<lldp[ >]",
+            "lldpctl's keys or XML",
+            "lldpctl -f json prints",
+        ),
+        (
+            rb"^Device ID[^\S\n]+Local[^\S\n]+Proto[^\S\n]",
+            "VyOS's table",
+            "lldpctl -f json prints",
+        ),
+        (
+            rb"(?i:chassis[ _-]?(?:id|type)|device id.*port id)",
+            "LLDP neighbours as another maker's switch prints them",
+            _ELSEWHERE,
         ),
     )
 )
