@@ -128,35 +128,19 @@ def test_a_name_that_is_no_utf8_can_be_written_everywhere(
             "show lldp neighbors detail | json prints, got the table of show lldp neighbors",
         ),
         (
-            "Interface Ethernet1 detected 1 LLDP neighbors:\n  - Chassis ID type\n",
-            "detail | json prints, got show lldp neighbors detail in words",
+            "Interface Et1 detected 1 LLDP neighbors:\n",
+            "| json prints, got show lldp neighbors detail",
         ),
-        (
-            "lldp.swp1.via=LLDP\nlldp.swp1.chassis.name=leaf2\n",
-            "-f json prints, got lldpctl's keys or XML",
-        ),
-        (
-            '<lldp label="LLDP neighbors">\n <interface name="swp1"/>',
-            "json prints, got lldpctl's keys or XML",
-        ),
+        ("lldp.swp1.via=LLDP\n", "-f json prints, got lldpctl's keys or XML"),
+        ('<lldp label="LLDP neighbors">\n', "-f json prints, got lldpctl's keys or XML"),
         ("Device ID      Local   Proto  Cap  Platform  Port ID\n", "json prints, got VyOS's table"),
-        (
-            "<lldp-neighbors-information>\n",
-            "a plan of the cables, got show lldp neighbors of Junos",
-        ),
+        ("<lldp-neighbors-information>\n", "the cables, got show lldp neighbors of Junos"),
         *(
             (
-                f"{text}\n",
-                "or a plan of the cables, got LLDP neighbours as another",
+                f"  {text}\n",
+                "or a plan of the cables, got LLDP neighbours as another maker's switch",
             )
-            for text in (
-                "Device ID           Local Intf      Hold-time  Capability  Port ID",
-                "Chassis id: 0014.1c57.a48b\nPort id: Fa1/0/9\nLocal Port id: mgmt0",
-                "  Port        Device ID        Port ID       System Name    Capabilities  TTL",
-                "LLDP neighbor-information of port 1[GE1/0/1]:\n Chassis type : MAC address",
-                "  LocalPort | ChassisId          PortId             PortDescr SysName",
-                '{"TABLE_nbor_detail": {"ROW_nbor_detail": [{"chassis_id": "spine1"}]}}',
-            )
+            for text in ("Device ID    Local Intf    Port ID", "ChassisId  PortId", '{"chassis_id"')
         ),
         ("-I- Discovering ... 30 nodes\n", "in the folder that it wrote, got ibdiagnet's messages"),
         ("Ty : # : #IB : GUID : LID : Sta\n", "beside it, got ibdiagnet's .net_dump_ext"),

@@ -118,24 +118,20 @@ def test_a_row_that_others_wrote_into_is_whole(glue: str, tmp_path: Path) -> Non
     assert read_nccl_tests(path) == bare
 
 
-def test_a_row_whose_parts_end_in_what_others_wrote_is_whole(tmp_path: Path) -> None:
+INFO = "[0] s1:77:77 [0] NCCL INFO 4096 Bytes -> Algo 1 proto 2 time 4.20 1.00 1.00\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(r"(?<=-1) |(?<=\d) 0(?= )", rf"\g<0>{INFO * 2}[0] "), ("# ", "")]
+)
+def test_messages_within_rows_and_missing_hashes_change_nothing(
+    old: str, new: str, tmp_path: Path
+) -> None:
     path = tmp_path / "out.txt"
     text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3}, tag="[0] ")
     path.write_text(text)
     bare = read_nccl_tests(path)
-    info = "[0] s1:77:77 [0] NCCL INFO 4096 Bytes -> Algo 1 proto 2 time 4.20 1.00 1.00\n"
-    path.write_text(
-        re.sub(r"(?<=-1) |(?<=\d) 0(?= )", lambda part: f"{part[0]}{info * 2}[0] ", text)
-    )
-    assert read_nccl_tests(path) == bare
-
-
-def test_a_page_or_a_filter_may_have_taken_the_hashes(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
-    text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3}, tag="[1,0]<stdout>: ")
-    path.write_text(text)
-    bare = read_nccl_tests(path)
-    path.write_text(text.replace("# ", ""))
+    path.write_text(re.sub(old, new, text))
     assert read_nccl_tests(path) == bare
 
 
@@ -173,30 +169,12 @@ def test_old_versions_leave_the_operation_out_where_nothing_is_reduced(
 
 @pytest.mark.parametrize(
     ("name", "collective"),
-    [
-        ("allreduce.log", "all-reduce"),
-        ("All-Gather_8n.txt", "all-gather"),
-        ("reducescatter", "reduce-scatter"),
-        ("nccl-all2all.txt", "all-to-all"),
-        ("all_to_all", "all-to-all"),
-        ("send-recv.txt", "send and receive"),
-        ("reduce.txt", "reduce"),
-    ],
+    [("All-Reduce.txt", "all-reduce"), ("allgather", "all-gather"), ("x_all2all", "all-to-all")],
 )
 def test_a_file_is_called_as_people_write_it(name: str, collective: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(printed("", RANKS, {1 << 20: 1e-3}, named=False))
-    tests = read_nccl_tests(tmp_path / name)
-    assert tests is not None
-    assert tests[0].collective == collective
-
-
-def test_no_collective_but_an_all_reduce_has_a_bus_that_is_faster(tmp_path: Path) -> None:
-    """4.33 GB/s by 2.20 are those of 52 to 80 ranks."""
-    path = tmp_path / "out.txt"
-    path.write_text(printed("", [], {1 << 28: 0.122}, factor=1.968, redop="sum", named=False))
-    tests = read_nccl_tests(path)
-    assert tests is not None
-    assert (tests[0].collective, tests[0].ranks) == ("all-reduce", 0)
+    (test,) = read_nccl_tests(tmp_path / name) or ()
+    assert test.collective == collective
 
 
 def test_a_time_in_place_counts_where_none_is_out_of_place(tmp_path: Path) -> None:
@@ -214,6 +192,8 @@ def test_a_time_in_place_counts_where_none_is_out_of_place(tmp_path: Path) -> No
         (24, 23 / 24, "none", 24, ""),
         (24, 23 / 24, "sum", 24, "reduce-scatter"),
         (1, 2 * 15 / 16, "sum", 16, "all-reduce"),
+        # Two digits behind the point are those of about 2,000 ranks.
+        (1, 1.999, "avg", 0, "all-reduce"),
     ],
 )
 def test_columns_tell_the_ranks_where_no_devices_are_listed(
@@ -228,7 +208,7 @@ def test_columns_tell_the_ranks_where_no_devices_are_listed(
     assert tests is not None
     assert (tests[0].ranks, tests[0].hosts, tests[0].collective) == (ranks, (), collective)
     found = contend.explain(path, fabric=contend.load("rails:2,2,2,1", route="minhop"))
-    assert f"{ranks} GPUs" in found.verdicts[0].evidence.cell
+    assert f"{ranks or 'unknown'} GPUs" in found.verdicts[0].evidence.cell
     assert "0 servers" not in found.verdicts[0].evidence.cell
     assert any("does not list the devices" in remark for remark in found.remarks)
 
@@ -432,21 +412,16 @@ def test_a_test_on_one_host_says_nothing_about_the_network(tmp_path: Path) -> No
 @pytest.mark.parametrize("hosts", [["s1"], []])
 def test_a_single_gpu_sends_nothing(hosts: list[str], tmp_path: Path) -> None:
     path = tmp_path / "all_reduce.txt"
-    text = printed("all_reduce_perf", hosts, {1 << 30: 3e-3}, redop="sum", factor=0)
-    path.write_text(text)
-    found = contend.explain(path)
-    assert "1 GPU" in found.verdicts[0].evidence.cell
-    (told,) = found.remarks
-    assert "a single GPU took part, so nothing was sent" in told
-    assert "MPI=1" in told
+    path.write_text(printed("all_reduce_perf", hosts, {1 << 30: 3e-3}, redop="sum", factor=0))
+    (told,) = contend.explain(path).remarks
+    assert "a single GPU took part, so nothing was sent. If several were meant, build" in told
 
 
 def test_a_job_that_starts_again_lists_its_ranks_anew(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
-    failed = printed("all_reduce_perf", ["a"] * 4, {}, redop="sum")
-    path.write_text(failed + printed("all_reduce_perf", ["b", "c"], {1 << 20: 1e-3}, redop="sum"))
-    (test,) = read_nccl_tests(path) or ()
-    assert test.hosts == ("b", "c")
+    texts = [printed("", hosts, {8: 1e-3} if hosts == ["b"] else {}) for hosts in ("aaaa", ["b"])]
+    (tmp_path / "out.txt").write_text("".join(texts))
+    (test,) = read_nccl_tests(tmp_path / "out.txt") or ()
+    assert test.hosts == ("b",)
 
 
 def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> None:
@@ -466,17 +441,9 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> N
     [
         (" 10000.00 107", " often 107", r"all_reduce.txt:\d+: expected a time in microseconds"),
         ("Rank  1 ", "Rank  9 ", "expected a line of rank 1, got none"),
-        (
-            "Rank  1 ",
-            "Rank  7 ",
-            r":12: expected rank 7 on one server, got it on s1 and on s4: .*MPI=1",
-        ),
+        ("Rank  1 ", "Rank  7 ", ":12: expected rank 7 on one server, got it on s1 .*MPI=1"),
         ("#  Rank  7", "...", "expected a line of each of the 8 ranks, got those of 7"),
-        (
-            "#  Rank  0",
-            "#  Rank  8 Pid 1 on s5 device 0\n#  Rank  0",
-            "the 9 GPUs that are listed, got tests of 8 each",
-        ),
+        ("#  Rank", "#  Rank  8 Pid 1 on s5 device 0\n#  Rank", "9 GPUs .* got tests of 8 each"),
     ],
 )
 def test_damage_is_one_line(tmp_path: Path, old: str, new: str, complaint: str) -> None:

@@ -62,7 +62,6 @@ def test_the_same_server_in_all_its_forms(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "GPU0 GPU1 NIC0 NIC1NIC2 CPU\nGPU0 X NV18 SYS SYS PIX 0-15\nGPU1 NV18 X PIX SYS SYS 0-15",
         "GPU0GPU1 NIC0 NIC1NIC2CPU Affinity\nGPU0 XNV18 SYSSYSPIX 0-15\nGPU1 NV18X PIXSYS SYS 0-15",
         "GPU0 GPU1 NIC0NIC1NIC2\n0-15\nGPU0X NV18SYSSYSPIX\nGPU1NV18X PIX SYS SYS",
     ],
@@ -97,14 +96,8 @@ def test_a_compressed_file(tmp_path: Path) -> None:
         ("<graphml/>", ":1: expected a <system>, as NCCL_TOPO_DUMP_FILE has it, got <graphml>"),
         ("<!DOCTYPE a []><system/>", ":1: expected a topology without a document type, got <!DOC"),
         ("<system/>", "expected a GPU .<gpu dev=...>., as NCCL_TOPO_DUMP_FILE has it, got none"),
-        (
-            '<system><gpu dev="0"/></system>',
-            "expected an adapter .<net name=...>., as NCCL_TOPO_DU",
-        ),
-        (
-            '<system><cpu><pci busid="1" class="0x030200"/></cpu></system>',
-            "got classes of devices alone, as vendors write them for NCCL_TOPO_FILE",
-        ),
+        ('<system><gpu dev="0"/></system>', "expected an adapter .<net name=...>., as NCCL"),
+        ('<system><pci class="0x030200"/></system>', "got classes of devices alone, as vendors"),
         ('<system>\n<gpu dev="x"/></system>', ":2: expected a number as dev, got 'x'"),
         ("<system><net/></system>", ":1: expected the name of every <net>, got none"),
         ("<system>" + "<a>" * 70, ":1: expected at most 64 elements in each other, got more"),
