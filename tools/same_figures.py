@@ -1,35 +1,49 @@
 #!/usr/bin/env python3
 """Runs one list of commands under two versions of contend and compares what they print.
 
-    tools/same_figures.py BEFORE AFTER      each a command line, such as .venv/bin/contend
+    tools/same_figures.py BEFORE AFTER      each an installed script, such as .venv/bin/contend
     tools/same_figures.py KEPT AFTER        answers that --keep wrote; without KEPT, those kept in
                                             tests/data/kept
+    tools/same_figures.py BEFORE AFTER --random 300 --seed 1
+                                            as many others, drawn from all options of BEFORE
 
-JSON is compared key by key, but for what depends on the clock; other output as text. The list, the
-keys and options that were renamed, and the values that may differ, each with its reason, are in
-same_figures.toml. The exit status is 1 where anything else differs.
+Exit status, standard output, standard error and every file that a command writes are compared: JSON
+by its keys, CSV by column, figures and pages by their words, other text line by line. The lists,
+what depends on the clock or the machine, what was renamed, and the values that may differ, each
+with its reason, are in same_figures.toml. The exit status is 1 where anything else differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import hashlib
 import json
 import lzma
 import os
 import re
+import select
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import cached_property
+from html.parser import HTMLParser
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
+from queue import SimpleQueue
+from random import Random
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -40,7 +54,13 @@ KEPT = FOLDER / "figures.json.xz"
 ABSENT = "absent"
 
 Answer = dict[str, Any]
-"""`status`, and `json` or `text`: what one command left on standard output."""
+"""`status`, `json` or `text` (standard output), `stderr`, and `files` by their names."""
+
+# What a version loads before it carries out commands: most of what these would wait for.
+LIBRARIES = "numpy polars scipy.optimize scipy.sparse.csgraph scipy.stats rich.table"
+FIGURES = "matplotlib.figure matplotlib.backends.backend_svg bokeh.plotting bokeh.embed"
+# Seconds after which a command is ended, and so not compared.
+LIMIT = 300.0
 
 
 @dataclass(frozen=True)
@@ -60,14 +80,18 @@ class Table:
     def __init__(self, path: Path = TABLE) -> None:
         table = tomllib.loads(path.read_text())
         self.commands: list[str] = table["commands"]
+        self.more: list[str] = table.get("more", [])
+        self.words: dict[str, Any] = table.get("random", {})
+        self._masked: list[dict[str, str]] = table.get("masked", [])
         self.options: dict[str, str] = table.get("options", {})
         self._ignored = set(table["ignored"])
-        self._renamed: list[dict[str, str]] = table.get("renamed", [])
-        self._allowed: list[dict[str, Any]] = table.get("difference", [])
+        # Between versions that both run, and to answers that are kept as well.
+        self._rules = [table.get("kept", {}), table]
 
     def arguments(self, command: str, *, renamed: bool = False) -> list[str]:
         """The words of a command; with renamed options as the newer version has them."""
         text = command.replace("{data}", str(DATA)).replace("{shared}", str(shared_data()))
+        text = text.replace("{outputs}", "--json out.json --markdown out.md --csv out.csv")
         words = shlex.split(text)
         if not renamed:
             return words
@@ -81,44 +105,60 @@ class Table:
 
     def differences(self, command: str, old: Answer, new: Answer) -> list[Difference]:
         """What differs between two answers, allowed or not."""
+        kept = "stderr" not in old
+        if kept:
+            # Standard output alone.
+            new = {part: new[part] for part in new if part not in ("stderr", "files")}
         if "--csv -" in command:
-            old, new = _rows(old), _rows(new)
-        before = dict(self._values(old, command, renamed=True))
-        after = dict(self._values(new, command, renamed=False))
+            old, new = ({**answer, "text": _rows(answer["text"])} for answer in (old, new))
+        old, new = _aligned(old, new)
+        rules = self._rules if kept else self._rules[1:]
+        names = [rule for part in rules for rule in part.get("renamed", [])]
+        allowed = [rule for part in rules for rule in part.get("difference", [])]
+        before = dict(self._values(old, command, names))
+        after = dict(self._values(new, command, []))
         return [
-            self._explained(
-                Difference(command, key, before.get(key, ABSENT), after.get(key, ABSENT))
+            _explained(
+                Difference(command, key, before.get(key, ABSENT), after.get(key, ABSENT)), allowed
             )
             for key in dict.fromkeys([*before, *after])
             if before.get(key, ABSENT) != after.get(key, ABSENT)
         ]
 
-    def _values(self, answer: Answer, command: str, *, renamed: bool) -> Iterator[tuple[str, Any]]:
+    def _values(
+        self, answer: Answer, command: str, names: list[dict[str, str]]
+    ) -> Iterator[tuple[str, Any]]:
         for keys, value in _leaves(answer):
-            if not self._ignored.intersection(keys):
-                key = ".".join(keys)
-                yield self._new_name(command, key) if renamed else key, value
+            key = ".".join(keys)
+            if not self._ignored.intersection(key.split(".")):
+                for rule in names:
+                    if fnmatchcase(command, rule.get("command", "*")):
+                        key = _renamed(key, rule["old"], rule["new"])
+                yield key, value
 
-    def _new_name(self, command: str, key: str) -> str:
-        for rule in self._renamed:
+    def masked(self, command: str, text: str) -> str:
+        """A text of a command without what depends on the clock or the machine."""
+        for rule in self._masked:
             if fnmatchcase(command, rule.get("command", "*")):
-                key = _renamed(key, rule["old"], rule["new"])
-        return key
+                text = re.sub(rule["text"], rule["as"], text, flags=re.MULTILINE)
+        return text
 
-    def _explained(self, difference: Difference) -> Difference:
-        """The difference with the reason of the table, where that allows it."""
-        for rule in self._allowed:
-            if (
-                fnmatchcase(difference.command, rule["command"])
-                and fnmatchcase(difference.key, rule["key"])
-                and rule.get("old", difference.old) == difference.old
-                and rule.get("new", difference.new) == difference.new
-                and not (
-                    rule.get("same_numbers") and _differ_in_numbers(difference.old, difference.new)
-                )
-            ):
-                return Difference(**{**vars(difference), "why": rule["why"]})
-        return difference
+
+def _explained(difference: Difference, allowed: list[dict[str, Any]]) -> Difference:
+    """The difference with the reason of the table, where that allows it."""
+    for rule in allowed:
+        keys = [rule["key"]] if isinstance(rule["key"], str) else rule["key"]
+        if (
+            fnmatchcase(difference.command, rule["command"])
+            and any(fnmatchcase(difference.key, key) for key in keys)
+            and rule.get("old", difference.old) == difference.old
+            and rule.get("new", difference.new) == difference.new
+            and not (
+                rule.get("same_numbers") and _differ_in_numbers(difference.old, difference.new)
+            )
+        ):
+            return Difference(**{**vars(difference), "why": rule["why"]})
+    return difference
 
 
 def shared_data() -> Path:
@@ -135,15 +175,86 @@ def answer_of(output: str, status: int) -> Answer:
         return {"status": status, "text": output.splitlines()}
 
 
+def said_by(file: str, content: bytes, text: str) -> Any:
+    """What a file says, by its kind.
+
+    Args:
+        file: its name.
+        content: its bytes.
+        text: they as text, masked.
+    """
+    kind = Path(file).suffix
+    with contextlib.suppress(ValueError):
+        if kind == ".json":
+            return json.loads(text)
+    if kind == ".csv":
+        return _rows(text.splitlines())
+    if kind in (".svg", ".html"):
+        return Words(text).found
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return f"bytes {hashlib.sha256(content).hexdigest()[:16]}"
+    return text.splitlines()
+
+
+class Words(HTMLParser):
+    """The words of a figure or a page in their order, those in data of its scripts too."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._skipped = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Enters a script or a style."""
+        if tag in ("script", "style"):
+            self._skipped = dict(attrs).get("type") or tag
+
+    def handle_endtag(self, _tag: str) -> None:
+        """Leaves it."""
+        self._skipped = ""
+
+    def handle_data(self, data: str) -> None:
+        """Words between two tags."""
+        if self._skipped == "application/json":
+            leaves = [value for _, value in _leaves(json.loads(data)) if isinstance(value, str)]
+            # Neither numbers of a library's parts nor packed coordinates.
+            self.found += [word for word in leaves if not re.fullmatch(r"p\d+|\S{80,}", word)]
+        elif not self._skipped.startswith(("script", "style")):
+            self.found += filter(None, [" ".join(data.split())])
+
+
 def _differ_in_numbers(old: Any, new: Any) -> bool:
     """Whether two sentences differ in a number."""
     first, second = (re.findall(r"\d+(?:\.\d+)?", str(text)) for text in (old, new))
     return first != second
 
 
-def _rows(answer: Answer) -> Answer:
-    """Comma-separated values by row and column, whatever the order of columns."""
-    return {**answer, "text": list(csv.DictReader(answer["text"]))}
+def _rows(lines: list[str]) -> dict[str, list[Any]]:
+    """Comma-separated values by row and column."""
+    reader = csv.DictReader(lines)
+    return {"columns": list(reader.fieldnames or []), "rows": list(reader)}
+
+
+def _aligned(old: Any, new: Any) -> tuple[Any, Any]:
+    """Two answers whose lists of lines have what is the same at the same place."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        both = {key: _aligned(old[key], new[key]) for key in old if key in new}
+        return (
+            {**old, **{k: v[0] for k, v in both.items()}},
+            {**new, **{k: v[1] for k, v in both.items()}},
+        )
+    lists = isinstance(old, list) and isinstance(new, list)
+    if old == new or not lists or not all(isinstance(line, str) for line in [*old, *new]):
+        return old, new
+    before, after = [], []
+    for _, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        longer = max(end - start, last - first)
+        before += [*old[start:end], *[ABSENT] * (longer - end + start)]
+        after += [*new[first:last], *[ABSENT] * (longer - last + first)]
+    return before, after
 
 
 def _leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -174,7 +285,7 @@ def _renamed(key: str, old: str, new: str) -> str:
 
 
 class Version:
-    """One version of contend, by its command line or by the answers that it once gave."""
+    """One version of contend, by its script or by the answers that it once gave."""
 
     def __init__(self, name: str, table: Table, *, renamed: bool) -> None:
         self._name = name
@@ -186,28 +297,214 @@ class Version:
         path = Path(self._name)
         return load_kept(path) if path.suffix == ".xz" and path.is_file() else None
 
+    def options(self) -> dict[str, Any]:
+        """What every verb takes."""
+        with _Server(self._name) as server:
+            return dict(server.ask(None))
+
     def answers(self, commands: Sequence[str], jobs: int) -> dict[str, Answer | None]:
-        """What every command says; None for one that was not asked then."""
+        """What every command says; None for one that was not asked then, or did not end."""
         if self._kept is not None:
             return {command: self._kept.get(command) for command in commands}
-        with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(jobs) as pool:
+        idle: SimpleQueue[_Server] = SimpleQueue()
+        with contextlib.ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
+            for _ in range(jobs):
+                idle.put(stack.enter_context(_Server(self._name)))
+
+            def run(command: str) -> Answer | None:
+                server = idle.get()
+                try:
+                    return self._run(command, server)
+                finally:
+                    idle.put(server)
+
+            return dict(zip(commands, pool.map(run, commands), strict=True))
+
+    def _run(self, command: str, server: _Server) -> Answer | None:
+        words = self._table.arguments(command, renamed=self._renamed)
+        # The name is as long in both versions: tables are as wide as what stands in them.
+        with tempfile.TemporaryDirectory(prefix="same-") as scratch:
             folder = Path(scratch, "runs")
             shutil.copytree(FOLDER, folder)
-            run = pool.map(lambda command: self._run(command, folder), commands)
-            return dict(zip(commands, run, strict=True))
+            status = server.ask([words, scratch])
+            if status is None:
+                return None
 
-    def _run(self, command: str, folder: Path) -> Answer:
-        words = self._table.arguments(command, renamed=self._renamed)
-        ended = subprocess.run(
-            [*shlex.split(self._name), *words],
-            cwd=folder,
-            capture_output=True,
+            def text_of(content: bytes) -> str:
+                text = content.decode(errors="replace")
+                own = {scratch: "FOLDER", str(DATA): "DATA", server.checkout: "CHECKOUT"}
+                for place, name in own.items():
+                    text = text.replace(place, name)
+                return self._table.masked(command, text)
+
+            output, errors = (Path(scratch, name).read_bytes() for name in ("stdout", "stderr"))
+            answer = answer_of(text_of(output), status)
+            answer["stderr"] = text_of(errors).splitlines()
+            answer["files"] = {
+                text_of(name.encode()): said_by(name, content, text_of(content))
+                for name, content in _contents(folder).items()
+                if content != self._before.get(name)
+            }
+            return answer
+
+    @cached_property
+    def _before(self) -> dict[str, bytes]:
+        return _contents(FOLDER)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+class _Server:
+    """A process with a version loaded, which carries out every command in a child of its own."""
+
+    def __init__(self, script: str) -> None:
+        path = Path(shutil.which(script) or script)
+        with path.open(errors="replace") as file:
+            python = file.readline().removeprefix("#!").strip()
+        if not Path(python).is_file():
+            raise SystemExit(f"{script}: expected a script of Python that pip installed")
+        self.checkout = str(Path(python).parents[2])
+        # Lines are as long in every terminal; what runs beside others has no threads.
+        plain = {"COLUMNS": "80", "TERM": "dumb", "OMP_NUM_THREADS": "1"}
+        plain["CONTEND_FAULTS"] = tempfile.gettempdir()
+        self._process = subprocess.Popen(
+            [python, "-P", __file__, "--serve"],
+            env={**os.environ, **plain},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            stdin=subprocess.DEVNULL,
         )
-        if ended.returncode > 1:
-            print(f"{command}: {ended.stderr.strip()}", file=sys.stderr)
-        return answer_of(ended.stdout, ended.returncode)
+
+    def __enter__(self) -> _Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def ask(self, request: Any) -> Any:
+        """The exit status of `[words, folder]`, None where it did not end; of None all options."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+
+def serve() -> int:
+    """Answers a `_Server`, with the contend of the Python that runs this."""
+    (script,) = entry_points(group="console_scripts", name="contend")
+    main = script.load()
+    options = offered()
+    for library in f"{LIBRARIES} {FIGURES}".split():
+        import_module(library)
+    for line in sys.stdin:
+        request = json.loads(line)
+        print(json.dumps(options if request is None else _in_a_child(main, *request)), flush=True)
+    return 0
+
+
+def _in_a_child(main: Any, words: list[str], folder: str) -> int | None:
+    child = os.fork()
+    if not child:
+        _end_as(main, words, Path(folder))
+    ended, _, _ = select.select([os.pidfd_open(child)], [], [], LIMIT)
+    with contextlib.suppress(ProcessLookupError):
+        # What it has started too.
+        os.killpg(child, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return status if ended else None
+
+
+def _end_as(main: Any, words: list[str], folder: Path) -> None:
+    """Carries out one command as its script would, and ends the process."""
+    status: Any = 1
+    try:
+        os.setsid()
+        os.chdir(folder / "runs")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
+        sys.argv = ["contend", *words]
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code or 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status if isinstance(status, int) else 1)
+
+
+def offered() -> dict[str, list[dict[str, Any]]]:
+    """Every verb with its arguments and options, as the parser of the command line has them."""
+    verbs = {}
+    left = [((), import_module("contend.cli.app").command())]
+    while left:
+        name, verb = left.pop()
+        if below := getattr(verb, "commands", None):
+            left += [((*name, word), one) for word, one in below.items()]
+            continue
+        verbs[" ".join(name)] = [
+            {
+                "names": one.opts if one.param_type_name == "option" else [],
+                "takes": re.sub(r"^\[|\]$|(?<!,)\.\.\.$", "", one.metavar or ""),
+                "flag": bool(getattr(one, "is_flag", False)),
+                "needed": one.required,
+                "several": one.nargs == -1,
+                "choices": list(getattr(one.type, "choices", [])),
+                "least": getattr(one.type, "min", None),
+            }
+            for one in getattr(verb, "command", verb).params
+        ]
+    return verbs
+
+
+def drawn(
+    verbs: Mapping[str, list[dict[str, Any]]], words: Mapping[str, Any], count: int, seed: int
+) -> list[str]:
+    """Random command lines; the same seed draws the same ones of the same options.
+
+    Args:
+        verbs: what may be drawn, of `offered`.
+        words: the table's `[random]`.
+        count: of lines.
+        seed: of all choices.
+    """
+    names = sorted(name for name in verbs if not name.startswith(tuple(words["unasked"])))
+    lines = []
+    for number in range(count):
+        choice = Random(f"{seed}/{number}")
+        verb = choice.choice(names)
+        line: list[str] = []
+        for one in verbs[verb]:
+            name = (*one["names"], "")[0]
+            share = words["shares"].get(name, 0.15)
+            if name and not one["needed"] and choice.random() > share:
+                continue
+            for _ in range(1 + (one["several"] and choice.random() < 0.2)):
+                line += one["names"][:1] + _value(choice, one, verb, words)
+        if line and choice.random() < words["wrong_share"]:
+            # A wrong word, one too few or one too many.
+            at = choice.randrange(len(line))
+            line[at : at + 1] = choice.choice([[choice.choice(words["wrong"])], [], [line[at]] * 2])
+        lines.append(" ".join([verb, *(shlex.quote(word) for word in line)]))
+    return lines
+
+
+def _value(choice: Random, one: dict[str, Any], verb: str, words: Mapping[str, Any]) -> list[str]:
+    """Words for an option or an argument, by its name, by what it takes or by what is allowed."""
+    if one["flag"]:
+        return []
+    name = one["names"][0] if one["names"] else one["takes"]
+    values = words["values"]
+    known = one["choices"] or next(
+        (values[key] for key in (f"{verb}/{name}", name, one["takes"]) if key in values), None
+    )
+    if known is None and one["least"] is not None:
+        known = [str(one["least"] + more) for more in (0, 1, 2, 3, 7)]
+    return shlex.split(choice.choice(known or words["wrong"]))
 
 
 def load_kept(path: Path = KEPT) -> dict[str, Answer]:
@@ -218,28 +515,42 @@ def load_kept(path: Path = KEPT) -> dict[str, Answer]:
 def main() -> int:
     """Compares two versions; the exit status is 1 where they differ unexpectedly."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("versions", nargs="+", metavar="[BEFORE] AFTER")
+    parser.add_argument("versions", nargs="*", metavar="[BEFORE] AFTER")
     parser.add_argument("--only", default="", metavar="TEXT", help="commands that contain it")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep AFTER's answers (.json.xz)")
+    parser.add_argument(
+        "--random", type=int, metavar="N", help="N random commands instead of the list"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    before, after = ([str(KEPT), *asked.versions])[-2:]
+    if asked.serve:
+        return serve()
     table = Table()
-    commands = [command for command in table.commands if asked.only in command]
+    before, after = ([str(KEPT), *asked.versions])[-2:]
+    old_version = Version(before, table, renamed=False)
+    new_version = Version(after, table, renamed=asked.keep is None)
+    commands = [*table.commands, *(table.more if before != str(KEPT) else [])]
+    if asked.random is not None:
+        commands = drawn(old_version.options(), table.words, asked.random, asked.seed)
+    commands = [command for command in commands if asked.only in command]
     if not shared_data().is_dir():
         print(f"{shared_data()} is absent: commands on real fabrics are left out")
         commands = [command for command in commands if "{shared}" not in command]
-    new = Version(after, table, renamed=asked.keep is None).answers(commands, asked.jobs)
+    new = new_version.answers(commands, asked.jobs)
     if asked.keep is not None:
+        for answer in filter(None, new.values()):
+            del answer["stderr"], answer["files"]
         asked.keep.write_bytes(lzma.compress(json.dumps(new).encode(), preset=9))
         return 0
-    old = Version(before, table, renamed=False).answers(commands, asked.jobs)
-    return report(table, old, new)
+    return report(table, old_version.answers(commands, asked.jobs), new)
 
 
 def report(table: Table, old: Mapping[str, Answer | None], new: Mapping[str, Answer | None]) -> int:
-    """Prints every difference; 1 where one is not explained."""
-    unexplained, explained, missing = 0, 0, 0
+    """Prints every kind of difference once; 1 where one is not explained."""
+    missing = 0
+    kinds: dict[tuple[str, ...], list[Difference]] = {}
     for command, answer in new.items():
         reference = old.get(command)
         if reference is None or answer is None:
@@ -247,13 +558,23 @@ def report(table: Table, old: Mapping[str, Answer | None], new: Mapping[str, Ans
             print(f"NOT COMPARED   {command}")
             continue
         for found in table.differences(command, reference, answer):
-            explained += bool(found.why)
-            unexplained += not found.why
-            print(f"{found.why or 'DIFFERENT':14} {command}\n  {found.key}: ", end="")
-            print(f"{_short(found.old)} -> {_short(found.new)}")
+            # What differs in numbers or in the folder of its file alone is of one kind.
+            name = found.key.rpartition("/")[2]
+            kind = [re.sub(r"\d+", "0", _short(part)) for part in (name, found.old, found.new)]
+            kinds.setdefault((found.why, *kind), []).append(found)
+    explained: Counter[str] = Counter()
+    for (why, *_), alike in sorted(kinds.items()):
+        explained[why] += len(alike)
+        if not why:
+            count = f" and {len(alike) - 1} more like it" if alike[1:] else ""
+            print(f"DIFFERENT      {alike[0].command}{count}\n  {alike[0].key}:")
+            print(f"    old {_short(alike[0].old)}\n    new {_short(alike[0].new)}")
+    unexplained = explained.pop("", 0)
+    for why, count in explained.items():
+        print(f"{count} values differ: {why}")
     print(
-        f"{len(new)} commands, {missing} not compared; differences: {explained} with a reason, "
-        f"{unexplained} without"
+        f"{len(new)} commands, {missing} not compared; differences: {explained.total()} with a "
+        f"reason, {unexplained} without"
     )
     return int(unexplained + missing > 0)
 
