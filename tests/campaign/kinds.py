@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import re
 import shutil
 import tarfile
 import tempfile
@@ -28,6 +29,8 @@ from contend.fabric.formats import fabric_file
 from contend.files import json_text
 from contend.loading import load
 from contend.measurement.bisect import read_destinations
+from contend.placement import ListFormat, list_hosts, write_list
+from contend.placement import parse as parse_placement
 from contend.prediction import Calibration, Parameter, SizeClass
 from contend.profiling import merge, read_record
 from contend.routes.options import read_roots
@@ -100,6 +103,16 @@ def _copied(name: str, to: str = "") -> Callable[[Path], None]:
 
 def _launched(folder: Path) -> None:
     Run.create(folder / "run", RunRecord("alltoall", launches=(LaunchRecord(0, 3),)))
+
+
+def _seated(folder: Path) -> None:
+    content = b"".join(fabric_file.write(reading.seated()))
+    (folder / "seated.fabric").write_bytes(content)
+
+
+def _leaves(folder: Path) -> None:
+    text = "SwitchName=leaf1 Nodes=n[1-3]\nSwitchName=leaf2 Nodes=n[4-6]\n"
+    (folder / "leaves.conf").write_text(text)
 
 
 def _merged(folder: Path) -> None:
@@ -213,6 +226,12 @@ def kinds() -> Iterator[Kind]:
     yield _fabric_kind("GraphML", "tiny.graphml")
     yield _fabric_kind("iblinkinfo", "tiny.iblinkinfo", "tiny.lines.iblinkinfo")
     yield _fabric_kind("topology.conf", "tiny.topology.conf", "tiny.blocks.topology.conf")
+    above = [b"SwitchName=top Switches=leaf[1-2]\ninclude leaves.conf\n"]
+    above += [b"include leaves.conf # both\n" + above[0].splitlines()[0]]
+    shown = ("fabric", "check", "PATH")
+    yield Kind(
+        "topology.conf with others", above, TEXT, reading.fabric, base=_leaves, command=shown
+    )
     yield _fabric_kind("topology.yaml", "tiny.topology.yaml")
     yield _fabric_kind("plans of cables", "tiny.ptm.dot", "tiny.ndt")
     yield _fabric_kind("ibdiagnet .net_dump", "tiny.net_dump")
@@ -238,20 +257,24 @@ def kinds() -> Iterator[Kind]:
     records.append(
         table + b" 1 batch a b me R 0:02 2 host[1-2]\n 2 batch c me PD 0:00 2 (No, so)\n"
     )
+    long = table.replace(b"ST TIME", b"STATE TIME TIME_LIMI").replace(b" JOBID", b"Fri\n JOBID")
+    records.append(long + b" 3_[4] gpu d me RUNNING 1-0:00:01 UNLIMITED 1 host[3,5-6]\n")
     running = ("jobs", "fig1", "PATH", "--samples", "2")
     yield Kind("records of jobs", records, TEXT, reading.jobs, command=running)
     yield Kind("JSON of jobs", [listed], JSON, reading.jobs, command=running)
-    names = [host.encode() for host in reading.small().host_name]
-    files = [
-        b"\n".join(names),
-        b"".join(name + b" slots=2\n" for name in names[:6]),
-        b"".join(b"rank %d=%b slot=0\n" % row for row in enumerate(names[:6])),
+    seated = reading.seated()
+    entries = list_hosts(seated, parse_placement("linear", seated))
+    files = [write_list(entries, form).encode() for form in ListFormat]
+    # As they are written by hand.
+    names = [host.encode() for host in seated.host_name]
+    files += [
         b"".join(name + b":2 binding=user:0,1\n" for name in names[:6]),
-        b"".join(name + b":3\n" for name in names[3:]) + b"# all\n",
+        b"".join(name + b" slots=3\n" for name in names[3:]) + b"# all\n",
         b",".join(names[:4]) + b"\n",
     ]
-    seats = ("simulate", "xgft:2;3,4;1,2", "--placement", "file:PATH", "--samples", "2")
-    yield Kind("host files", files, TEXT, reading.host_file, command=seats)
+    seats = ("simulate", "seated.fabric", "--placement", "file:PATH", "--samples", "2")
+    yield Kind("host files", files, TEXT, reading.host_file, base=_seated, command=seats)
+    names = [host.encode() for host in reading.small().host_name]
     lists = [b"node[01-04,7],login1", names[0], names[1] + b"," + names[2], b"n[1-3]x[1-2],b"]
     yield Kind("host lists", lists, TEXT, reading.host_list, is_text=True)
     rounds = [
@@ -281,6 +304,9 @@ def kinds() -> Iterator[Kind]:
     yield Kind("sizes, numbers, rates, times", sizes, TEXT, reading.units, is_text=True)
     yield Kind("command lines", _LINES, TEXT, reading.command_line, is_text=True)
     lines = _seed("rails/servers.rails", "rails/server.topo")
+    # Without a line for servers that there are none of; a GPU far from all adapters, and all GPUs.
+    lines += [lines[0].rpartition(b"*")[0]]
+    lines += [re.sub(rb"PXB|PIX|NODE", b"SYS", lines[1], count=count) for count in (2, 0)]
     told = ("fabric", "check", "rails:2,2,4,2", "--rails", "PATH")
     yield Kind("rails of servers", lines, TEXT, reading.rails, command=told)
     topology = _seed("rails/server.nccl.xml")

@@ -43,6 +43,12 @@ def small() -> Fabric:
 
 
 @cache
+def seated() -> Fabric:
+    """The same with names that launchers take."""
+    return small().replace(host_name=tuple(f"node{host:02}" for host in range(12)))
+
+
+@cache
 def tiny() -> Fabric:
     return load_topology(str(DATA / "tiny.ibnetdiscover"))
 
@@ -67,6 +73,7 @@ def write_everything(fabric: Fabric) -> None:
 def fabric(path: Path) -> None:
     fabric = load(path)
     write_everything(fabric)
+    check_soundness(fabric)
     fabric._repr_html_()
 
 
@@ -95,8 +102,8 @@ def tables(path: Path) -> None:
 
 
 def host_file(path: Path) -> None:
-    parse_placement(f"file:{path}", small())
-    parse_placement("given", small(), hosts=f"file:{path}")
+    parse_placement(f"file:{path}", seated())
+    parse_placement("given", seated(), hosts=f"file:{path}")
 
 
 def host_list(path: Path) -> None:

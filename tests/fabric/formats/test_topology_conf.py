@@ -384,6 +384,7 @@ def test_included_files_are_read_relative_to_the_file(tmp_path: Path) -> None:
     for text, complaint in (
         ("include topology.conf\n", "/topology.conf:1: expected a file that does not lead back"),
         ("include racks/7.conf\n", ":1: expected the file that is included here, got no "),
+        ("include racks/\0.conf\n", ":1: expected the file that is included here, got no "),
         ("include racks/bad.conf\n", "racks/bad.conf:2: expected SwitchName= or BlockName="),
     ):
         (tmp_path / "racks" / "bad.conf").write_text("\nHost=7\n")

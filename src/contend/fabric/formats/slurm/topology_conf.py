@@ -227,11 +227,12 @@ def _read_into(
                 raise InputError(source, error.line, error.expected, error.got) from None
             continue
         path = os.path.join(os.path.dirname(source), include[1].strip("\"'"))
+        # No path holds a null byte, and realpath() knows none that does.
+        if not os.path.isfile(path):
+            raise InputError(source, number, "the file that is included here", f"no {path}")
         real = os.path.realpath(path)
         if real in way:
             raise InputError(source, number, "a file that does not lead back to this one", path)
-        if not os.path.isfile(path):
-            raise InputError(source, number, "the file that is included here", f"no {path}")
         if next(files) > _MOST_FILES:
             raise InputError(source, number, f"at most {_MOST_FILES} included files", "more")
         _read_into(reader, open_chunks(path), path, [*way, real], files)
