@@ -69,3 +69,10 @@ def test_a_declared_guid_counts() -> None:
 def test_what_does_not_fit_is_named_with_its_line(net: bytes, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         ibsim.read([net], "x")
+
+
+def test_a_head_that_ends_within_an_identity_is_not_taken_for_a_name() -> None:
+    """Heads end anywhere: a dump of more than 64 KiB was read as a net file without LIDs."""
+    dump = (DATA / "tiny.ibnetdiscover").read_bytes()
+    assert not any(ibsim.recognises(dump[:end]) for end in range(len(dump)))
+    assert ibsim.recognises(BY_NAME[:12])

@@ -39,10 +39,10 @@ _READ_BY_IBSIM = re.compile(r"(?:1|2|4|8|12)x[SDQFEH]DR")
 _HEAD = re.compile(
     rb'^[^\S\n]*(?:Switch|Hca|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"', re.MULTILINE | re.IGNORECASE
 )
-# What ibnetdiscover never prints: Hca, or an identity without a GUID.
+# What ibnetdiscover never prints: Hca, or an identity without a GUID; the head's end may cut one.
 _HEAD_OWN = re.compile(
     rb'^[^\S\n]*(?:Hca[^\S\n]+\d{1,3}[^\S\n]+"|'
-    rb'(?:Switch|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"(?![SHR]-[0-9A-Fa-f]{1,16}"))',
+    rb'(?:Switch|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"(?![SHR]-[0-9A-Fa-f]{1,16}")[^"\n]{0,256}")',
     re.MULTILINE | re.IGNORECASE,
 )
 _DISCOVERED = re.compile(rb"^vendid=|\blid \d", re.MULTILINE)
