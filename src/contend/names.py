@@ -51,6 +51,19 @@ def expand(name: str, source: str, line: int = 0) -> list[str]:
     return [start + name[position:] for start in names]
 
 
+def without_domains(names: set[str]) -> dict[str, str]:
+    """Every name without its domain, but where several domains tell those of one name apart."""
+    domains: dict[str, set[str]] = {}
+    for name in names:
+        short, dot, domain = name.partition(".")
+        if dot:
+            domains.setdefault(short, set()).add(domain)
+    return {
+        name: name if len(domains.get(short, ())) > 1 else short or name
+        for name, short in ((name, name.partition(".")[0]) for name in names)
+    }
+
+
 def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
     match = _RANGE.fullmatch(part.strip())
     if match is None:

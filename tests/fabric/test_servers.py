@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
-from contend.fabric import Fabric, rails_of, server_names, servers_of
+from contend.errors import InputError, UsageError
+from contend.fabric import Fabric, check_soundness, rails_of, server_names, servers_of
 from contend.fabric.fabric import build
+from contend.fabric.formats.slurm.slurm_files import write_tree
 from contend.fabric.servers import unnamed_hosts
+from contend.loading import load
 from contend.placement import ListFormat, list_hosts, parse, write_list
+from sample_fabrics import DATA
 
 
 def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
@@ -44,6 +49,7 @@ def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
         (["localhost.localdomain HCA-1"], ["0x0000000000000100"]),
         (["(none) mlx5_0", "ip6-loopback"], None),
         (["node_7", "gpu_12 mlx5_bond_0"], ["node_7", "gpu_12"]),
+        (["node1 mlx5_0", "Node1 mlx5_0"], None),
     ],
 )
 def test_a_server_has_one_name(descriptions: list[str], names: list[str] | None) -> None:
@@ -118,7 +124,7 @@ def test_a_description_from_the_factory_names_no_server() -> None:
     fabric = _fabric([factory, "node1 mlx5_0", factory.replace("4123", "4115")])
     assert server_names(fabric) == ["0x0000000000000100", "node1", "0x0000000000000102"]
     assert unnamed_hosts(fabric) == [0, 2]
-    assert unnamed_hosts(_fabric(["node1", "node2 mlx5_0", ""])) == []
+    assert unnamed_hosts(_fabric(["node1", "node2 mlx5_0", ""])) == [2]
 
 
 def test_descriptions_are_right_where_an_adapter_serves_several_servers() -> None:
@@ -145,3 +151,50 @@ def test_rails_without_names_are_in_the_order_of_guids() -> None:
     assert rails_of(_fabric(["n1", "n2", "n1", "n2"], [7, 8, 7, 8])).tolist() == [0, 0, 1, 1]
     same = ["localhost mlx5_0"] * 3
     assert rails_of(_fabric(same, [7, 7, 8])).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("descriptions", "systems", "servers"),
+    [
+        # A domain or capitals make no other machine, but where adapters of one name deny it.
+        (["n1 mlx5_0", "n1.hpc mlx5_1", "N1 mlx5_2"], [1, 2, 3], [0, 0, 0]),
+        (["n1 mlx5_0", "n1.hpc mlx5_0", "n1.hpc mlx5_1"], [1, 2, 3], [0, 1, 1]),
+        (["n1.a mlx5_0", "n1.b mlx5_1"], [1, 2], [0, 1]),
+        (["n1 mlx5_0", "n1.hpc mlx5_1"], [7, 7], [0, 0]),
+        # Three machines straight from the installer.
+        (["ubuntu HCA-1", "ubuntu HCA-2"] * 3, [1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 2, 2]),
+        # A system GUID of 0 is none.
+        (["ubuntu HCA-1", "ubuntu HCA-2"] * 2, [0, 0, 0, 0], [0, 1, 2, 3]),
+        (["", ""] * 2, [1, 1, 0, 0], [0, 0, 1, 2]),
+    ],
+)
+def test_no_name_joins_what_adapters_deny(
+    descriptions: list[str], systems: list[int], servers: list[int]
+) -> None:
+    assert _servers(descriptions, systems) == servers
+
+
+def test_a_server_is_not_called_like_its_adapter_where_its_name_is_another_s_too() -> None:
+    fabric = _fabric(["ubuntu HCA-1", "ubuntu HCA-1", "ubuntu HCA-2"], [1, 2, 2])
+    assert server_names(fabric) == [f"0x{guid:016x}" for guid in (0x100, 0x101, 0x101)]
+    assert unnamed_hosts(fabric) == [0, 1, 2]
+    check = next(check for check in check_soundness(fabric) if check.name == "names")
+    assert check.summary.endswith("name no server: each system GUID counts as a server")
+
+
+def test_ports_of_an_adapter_that_only_their_guids_tell() -> None:
+    fabric = load(DATA / "tiny.lines.iblinkinfo")
+    assert sorted(Counter(server_names(fabric)).values()) == [1, 1, 1, 2]
+
+
+def test_what_every_machine_calls_itself_is_no_node_of_slurm_s() -> None:
+    text = "".join(write_tree(_fabric(["localhost", "n2"])))
+    assert "Nodes=0x0000000000000100,n2\n" in text
+    assert "# Nothing names 1 server: write their names for the GUIDs 0x...\n" in text
+
+
+def test_schedulers_write_names_in_other_capitals() -> None:
+    fabric = _fabric(["node1.hpc mlx5_0", "node2 mlx5_0", "ubuntu mlx5_0", "ubuntu mlx5_0"])
+    assert parse("given", fabric, hosts="NODE2,Node1").hosts.tolist() == [1, 0]
+    with pytest.raises(InputError, match="which several adapters have"):
+        parse("given", fabric, hosts="Ubuntu")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.numbered_names import NumberedNames
+from contend.names import without_domains
 
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails
@@ -175,13 +176,14 @@ def server_names(fabric: Fabric) -> list[str]:
     if are_numbered(fabric, numbers):
         return list(fabric.host_name)
     server = numbers.tolist()
+    # Launchers take Node1 and node1 for one machine.
     owners: dict[str, set[int]] = {}
     offers: dict[int, Counter[str]] = {}
     first: dict[int, int] = {}
     for host, (owner, description) in enumerate(zip(server, fabric.host_name, strict=True)):
         first.setdefault(owner, host)
         for beginning in _beginnings(description.strip()):
-            owners.setdefault(beginning, set()).add(owner)
+            owners.setdefault(beginning.casefold(), set()).add(owner)
             offers.setdefault(owner, Counter())[beginning] += 1
     names = _told_names(fabric, server)
     taken = set(names.values())
@@ -191,7 +193,7 @@ def server_names(fabric: Fabric) -> list[str]:
         unique = [
             (-hosts, len(name), name)
             for name, hosts in offers.get(owner, Counter()).items()
-            if len(owners[name]) == 1 and name not in taken
+            if len(owners[name.casefold()]) == 1 and name not in taken
         ]
         guid = int(fabric.host_guid[host])
         other = f"0x{guid:016x}" if guid else fabric.host_name[host].strip()
@@ -216,17 +218,20 @@ def unnamed_hosts(fabric: Fabric) -> list[int]:
         return []
     # A description of its own that is more than an adapter's name names the server; the rest costs
     # more to look at.
-    if len(set(fabric.host_name)) == fabric.hosts and all(map(_beginnings, fabric.host_name)):
+    names = {name.strip().casefold() for name in fabric.host_name}
+    if len(names) == fabric.hosts and all(map(_beginnings, fabric.host_name)):
         return []
     return [
         host
         for host, name in enumerate(server_names(fabric))
-        if _GUID.fullmatch(name) and fabric.host_name[host].strip() not in ("", name)
+        if _GUID.fullmatch(name) and fabric.host_name[host].strip() != name
     ]
 
 
 def _beginnings(description: str) -> list[str]:
     """What a description begins with, by whole words, but for what only names an adapter."""
+    # Behind a server's name its adapter's says which adapter, and never which server.
+    description = split_adapter(description)[0] or description
     first = _END_OF_NAME.split(description, maxsplit=1)[0]
     if _FACTORY.fullmatch(description) or is_nobody(first) or is_nobody(description):
         return []
@@ -243,15 +248,43 @@ def _beginnings(description: str) -> list[str]:
 
 def _by_name(fabric: Fabric) -> dict[str, list[int]]:
     """Hosts by the server's name that their descriptions begin with, where one does."""
-    adapters: dict[tuple[str, str], set[int]] = {}
-    members: dict[str, list[int]] = {}
     if isinstance(fabric.host_name, NumberedNames):
         # Names of adapters begin with letters.
-        return members
-    for host, name in enumerate(fabric.host_name):
-        server, adapter = split_adapter(name)
-        if server and adapter and not is_nobody(server):
-            adapters.setdefault((server, adapter), set()).add(int(fabric.host_guid[host]))
-            members.setdefault(server, []).append(host)
-    shared = {server for (server, _), guids in adapters.items() if len(guids) > 1}
-    return {server: hosts for server, hosts in members.items() if server not in shared}
+        return {}
+    named = [
+        (host, server, adapter)
+        for host, (server, adapter) in enumerate(map(split_adapter, fabric.host_name))
+        if server and adapter and not is_nobody(server)
+    ]
+    # One machine may be called node1 and Node1.cluster, unless two adapters deny it.
+    folded = {server: server.casefold() for _, server, _ in named}
+    short = without_domains(set(folded.values()))
+    found, rest = _undisputed(fabric, named, {name: short[folded[name]] for name in folded})
+    return found | _undisputed(fabric, rest, {name: f" {name}" for name in folded})[0]
+
+
+_Named = tuple[int, str, str]
+"""A host, and what its description calls the server and the adapter."""
+
+
+def _undisputed(
+    fabric: Fabric, named: list[_Named], called: dict[str, str]
+) -> tuple[dict[str, list[int]], list[_Named]]:
+    """Hosts by what is `called` so by at most one adapter of each name; and those by other names.
+
+    Ports of one adapter have its GUID, or where that is not told, as in lines of iblinkinfo, GUIDs
+    that count on with the ports.
+    """
+    own, ports = fabric.host_guid.tolist(), fabric.host_port_guid.tolist()
+    numbers = fabric.host_adapter_port.tolist()
+    adapters: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    members: dict[str, list[int]] = {}
+    for host, server, adapter in named:
+        name = called[server]
+        guids, counted = adapters.setdefault((name, adapter.casefold()), (set(), set()))
+        guids.add(own[host])
+        counted.add(ports[host] - numbers[host] if ports[host] else own[host])
+        members.setdefault(name, []).append(host)
+    shared = {name for (name, _), found in adapters.items() if min(map(len, found)) > 1}
+    rest = [entry for entry in named if called[entry[1]] in shared]
+    return {name: hosts for name, hosts in members.items() if name not in shared}, rest

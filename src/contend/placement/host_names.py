@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class HostNames:
     3. It is the first word of hosts' names.
     4. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
     5. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
+    6. It matches in other capitals: ``NODE1``.
 
     Hosts come in natural order. Two ports of one adapter may share a name, hosts of different
     adapters may not: such a name is ambiguous.
@@ -135,7 +137,17 @@ class HostNames:
             return np.flatnonzero(self._fabric.host_port_guid == int(name, 16)).tolist() or None
         if not name:
             return None
-        return self._index.get(name) or self._index.get(name.split(".")[0])
+        names = name, name.split(".")[0]
+        found = (self._index.get(each) for each in names)
+        folded = (self._folded.get(each.casefold()) for each in names)
+        return next((hosts for hosts in chain(found, folded) if hosts), None)
+
+    @cached_property
+    def _folded(self) -> dict[str, list[int]]:
+        folded: dict[str, dict[int, None]] = {}
+        for name, hosts in (*self._index.items(), *self._servers.items()):
+            folded.setdefault(name.casefold(), {}).update(dict.fromkeys(hosts))
+        return {name: list(hosts) for name, hosts in folded.items()}
 
 
 def _first_word(name: str) -> str:

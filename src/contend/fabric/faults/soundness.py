@@ -243,9 +243,11 @@ def _check_names(fabric: Fabric) -> Check:
         remedies.append("check the names of these switches and what is cabled to them")
     if hosts:
         verb = "names" if len(hosts) == 1 else "name"
+        together = len(set(servers_of(fabric)[hosts].tolist())) < len(hosts)
         summaries.append(
             f"the {'description' if len(hosts) == 1 else 'descriptions'} of "
-            f"{counted(len(hosts), 'host')} {verb} no server: each adapter counts as one"
+            f"{counted(len(hosts), 'host')} {verb} no server: each "
+            f"{'system GUID counts as a server' if together else 'adapter counts as one'}"
         )
         room = MOST_DETAILS // 2
         details = details[: MOST_DETAILS - room] + [

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from contend.names import without_domains
+
 ADDRESS = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|[\d.]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
 """What stands for a name where a device tells none: an Ethernet or IP address."""
 # Of a longer text the expression would try every colon for every other.
@@ -103,7 +105,8 @@ class Devices:
 
     def __init__(self, heard: dict[str, list[Heard]]) -> None:
         everybody = [*heard, *(one.name for entries in heard.values() for one in entries)]
-        short = _short_names(set(everybody))
+        short = without_domains({name for name in everybody if not is_address(name)})
+        short |= {name: name for name in everybody if is_address(name)}
         self._entries: dict[str, list[Heard]] = defaultdict(list)
         for name, entries in heard.items():
             self._entries[short[name]] += [
@@ -251,18 +254,3 @@ def _first(votes: Counter[Any]) -> Any:
     """Whoever has more votes than all others; None where two have as many, or nobody any."""
     best = votes.most_common(2)
     return None if not best or (len(best) == 2 and best[0][1] == best[1][1]) else best[0][0]
-
-
-def _short_names(names: set[str]) -> dict[str, str]:
-    """Names without their domains, where that tells them apart."""
-    domains: dict[str, set[str]] = defaultdict(set)
-    for name in names:
-        short, dot, domain = name.partition(".")
-        if dot:
-            domains[short].add(domain)
-    return {
-        name: name
-        if is_address(name) or len(domains[name.partition(".")[0]]) > 1
-        else name.partition(".")[0] or name
-        for name in names
-    }

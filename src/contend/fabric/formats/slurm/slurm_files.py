@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.formats.text import one_line
 from contend.fabric.levels import switch_levels
-from contend.fabric.servers import server_names, servers_of
+from contend.fabric.servers import is_nobody, server_names, servers_of
 from contend.names import shorten
 from contend.units import counted
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 64
+_GUID = re.compile(r"0x[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,9 @@ def _head(fabric: Fabric, tree: _Tree, purpose: str) -> Iterator[str]:
     yield f"# {name}, written by contend for {purpose}.\n"
     if tree.changed:
         yield f"# {counted(tree.changed, 'node name')} changed to what Slurm accepts.\n"
+    if unnamed := sum(bool(_GUID.fullmatch(name)) for own in tree.nodes.values() for name in own):
+        servers = counted(unnamed, "server")
+        yield f"# Nothing names {servers}: write their names for the GUIDs 0x...\n"
 
 
 def _of_smallest(tree: _Tree) -> str:
@@ -133,7 +137,7 @@ def _leaves(fabric: Fabric) -> tuple[NDArray[np.int64], dict[int, list[str]], in
     counts = Counter(fabric.host_name)
     # A description that a node name may be, such as node_7, is one, though adapters have such too.
     given = [
-        own if counts[own] == 1 and not _NO_NAME.search(own) and own else name
+        own if counts[own] == 1 and own and not (_NO_NAME.search(own) or is_nobody(own)) else name
         for own, name in zip(fabric.host_name, server_names(fabric), strict=True)
     ]
     first = np.unique(servers_of(fabric), return_index=True)[1].tolist()
