@@ -110,10 +110,10 @@ def test_a_server_that_lacks_an_adapter_is_on_its_rails() -> None:
 def test_a_server_without_one_of_four_adapters() -> None:
     """Without n5's second; a login node with one of four is another kind of server."""
     whole = railed([])
-    assert incomplete_servers(whole) == []
+    assert list(incomplete_servers(whole)) == []
     gone = without(whole, ['host "n5 mlx5_1"']).fabric
     sentence = 'server n5: adapter "mlx5_1" of rail 2 is missing'
-    assert incomplete_servers(gone) == [sentence]
+    assert list(incomplete_servers(gone)) == [sentence]
     found = named(gone, "rails")
     assert (found.status, found.summary) == (
         Status.WARNING,
@@ -121,7 +121,7 @@ def test_a_server_without_one_of_four_adapters() -> None:
     )
     assert found.details == (sentence,)
     login = without(whole, [f'host "n5 mlx5_{rail}"' for rail in (1, 2, 3)]).fabric
-    assert incomplete_servers(login) == []
+    assert list(incomplete_servers(login)) == []
 
 
 def test_rails_with_their_leaves() -> None:
@@ -156,3 +156,21 @@ def test_a_rail_that_has_lost_spines_of_its_own() -> None:
     # A single cable is no rail's.
     cut = without(make("rails:4,4,4,16;1;4"), ["unit 1 leaf 1:5"]).fabric
     assert named(cut, "rails").status is Status.OK
+
+
+def test_a_leaf_that_is_missing_is_one_sentence_that_names_its_servers() -> None:
+    """Units of four servers, of which each rail has a leaf; the second unit lacks its third."""
+    whole = make("rails:4,4,4,8;1")
+    names = [f"n{host // 4 + 1:02} mlx5_{host % 4}" for host in range(whole.hosts)]
+    whole = whole.replace(host_name=tuple(names), told=None)
+    assert incomplete_servers(whole) == {}
+    gone = '4 servers, n[05-08]: adapter "mlx5_2" of rail 3 is missing'
+    one = without(whole, ["unit 2 leaf 3"]).fabric
+    assert incomplete_servers(one) == {f"{gone}, and with it its whole leaf": 4}
+    assert named(one, "rails").summary == "4 servers lack adapters that others have"
+    some = without(whole, [f'host "n{server:02} mlx5_2"' for server in (5, 6, 8)]).fabric
+    [sentence] = incomplete_servers(some)
+    assert sentence == (
+        '3 servers, n[05-06,08]: adapter "mlx5_2" of rail 3 is missing; their neighbours have it '
+        'on switch "unit 2 leaf 3"'
+    )

@@ -25,8 +25,15 @@ MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
 """Kinds of findings that tell of an incomplete file."""
 GAP = "incomplete file"
 """The kind of a finding that says so of a file: it was cut off, or holds its tool's errors."""
+UNCONNECTED = "unconnected adapter"
+"""The kind of a finding that tells of adapters on no switch."""
 UNDECIDED = "undecided cable"
 """The kind of a finding that nothing tells which of several neighbours a port's cable leads to."""
+SILENT_END = re.compile(
+    r'(?P<near>\w+ ".*") port \d+ -> (?P<far>\w+ ".*") port \d+: the other end declares no cable',
+    re.DOTALL,
+)
+"""The message of such a finding, with the devices at both ends."""
 UNEQUAL_RATES = "unequal rates"
 """The kind of a finding that the ends of a cable report different rates."""
 
@@ -260,7 +267,7 @@ def _note_unconnected(
         more = ", ..." if len(adapters) > 3 else ""
         what = "adapters on no switch are" if len(adapters) > 1 else "adapter on no switch is"
         text = f"{len(adapters)} {what} left out: {some}{more}"
-        findings.append(Finding("unconnected adapter", text, wrong=False))
+        findings.append(Finding(UNCONNECTED, text, wrong=False))
 
 
 def _columns(

@@ -19,6 +19,7 @@ from contend.fabric.servers import (
     split_adapter,
 )
 from contend.fabric.told.told_rails import NONE
+from contend.names import natural, shorten
 
 # So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
 # adapters of its kind to be of that kind.
@@ -174,15 +175,16 @@ def rails(fabric: Fabric) -> tuple[Rail, ...]:
     return tuple(each)
 
 
-def incomplete_servers(fabric: Fabric) -> list[str]:
-    """A sentence for every server that lacks adapters which servers like it have.
+def incomplete_servers(fabric: Fabric) -> dict[str, int]:
+    """Sentences on servers that lack adapters which servers like them have, with their numbers.
 
-    One that lacks more than a quarter of them is another kind of server, unless a file tells that
-    it should have them.
+    Servers beside each other that lack the same are one sentence, which says where neighbours have
+    it, or that no leaf near them has. One that lacks more than a quarter of its adapters is another
+    kind of server, unless a file tells that it should have them.
     """
     found = find_rails(fabric)
     if fabric.told is None and (found.size < 2).all():
-        return []
+        return {}
     first: dict[tuple[int, int], int] = {}
     of_server: dict[int, list[int]] = defaultdict(list)
     for host in range(fabric.hosts):
@@ -191,27 +193,60 @@ def incomplete_servers(fabric: Fabric) -> list[str]:
             of_server[int(found.server[host])].append(host)
     names = server_names(fabric)
     words = adapter_words(fabric, names)
-    sentences = []
+    alike: dict[tuple[_Lacking, tuple[int, ...]], list[int]] = defaultdict(list)
     for hosts in of_server.values():
         present = set(found.rail[hosts].tolist())
         lacking = _lacking_as_told(fabric, hosts[0], present)
         if lacking is None:
             kind = int(found.kind[hosts[0]])
             size = int(found.size[kind])
-            alike = size if len(hosts) >= _MOST * size else 0
+            whole = size if len(hosts) >= _MOST * size else 0
             lacking = {
-                rail: words[first[kind, rail]] for rail in range(alike) if rail not in present
+                rail: words[first[kind, rail]] for rail in range(whole) if rail not in present
             }
         if lacking:
-            listed = " and ".join(
-                f'adapter "{word}" of rail {rail + 1}'
-                if word
-                else f"its adapter of rail {rail + 1}"
-                for rail, word in lacking.items()
-            )
-            are = "is" if len(lacking) == 1 else "are"
-            sentences.append(f"server {names[hosts[0]]}: {listed} {are} missing")
+            leaves = np.unique(fabric.host_switch[hosts]).tolist()
+            alike[tuple(lacking.items()), tuple(leaves)].append(hosts[0])
+    railed = (_rail_of_leaf(fabric, found) >= 0).any()
+    sentences: dict[str, int] = {}
+    for (gone, leaves), members in alike.items():
+        called = sorted({names[host] for host in members}, key=natural)
+        who = f"server {called[0]}"
+        if len(called) > 1:
+            listed = shorten(called)
+            short = listed if len(listed) <= _LONGEST_LIST else f"{called[0]} to {called[-1]}"
+            who = f"{len(called):,} servers, {short}"
+        words_of = [
+            f'adapter "{word}" of rail {rail + 1}' if word else f"its adapter of rail {rail + 1}"
+            for rail, word in gone
+        ]
+        are = "is" if len(gone) == 1 else "are"
+        what = f"{' and '.join(words_of)} {are} missing"
+        if railed and len(called) > 2 and len(sentences) < _MOST_PLACED:
+            what += _where_neighbours_have(fabric, found, leaves, gone)
+        sentences[f"{who}: {what}"] = len(members)
     return sentences
+
+
+_Lacking = tuple[tuple[int, str], ...]
+"""Rails, from 0, with the names of the adapters that are not there."""
+_LONGEST_LIST = 120
+# Groups of servers whose neighbours are looked at, each of which costs a look at all hosts.
+_MOST_PLACED = 16
+
+
+def _where_neighbours_have(
+    fabric: Fabric, found: Rails, leaves: tuple[int, ...], gone: _Lacking
+) -> str:
+    """Where servers on the same leaves have what some lack; or that none of them has it."""
+    near = np.isin(found.server, found.server[np.isin(fabric.host_switch, leaves)])
+    theirs = near & np.isin(found.rail, [rail for rail, _ in gone])
+    own = np.unique(fabric.host_switch[theirs]).tolist()
+    if not own:
+        several = len(gone) > 1
+        return f", and with {'them their whole leaves' if several else 'it its whole leaf'}"
+    switches = " and ".join(f'"{fabric.switch_label[leaf]}"' for leaf in own)
+    return f"; their neighbours have it on switch {switches}" if len(own) < 3 else ""
 
 
 def _lacking_as_told(fabric: Fabric, host: int, present: set[int]) -> dict[int, str] | None:

@@ -16,6 +16,8 @@ from contend.fabric import (
     missing_cables,
     switch_levels,
 )
+from contend.fabric import without as dead
+from contend.fabric.faults.incomplete import absent_switches
 from contend.fabric.generate.catalogue import make
 from contend.loading import load
 from small_fabrics import fat_tree
@@ -197,3 +199,42 @@ def test_real_dumps_lack_some(shared_data: Path, name: str, count: int) -> None:
         here = up[(level == at) & (up > 0.8 * full)]
         short += int(np.maximum(full - here, 0).sum())
     assert count == short
+
+
+@pytest.mark.parametrize(
+    ("spec", "gone", "sentence"),
+    [
+        ("xgft:2;4,10;1,6", ["leaf 4"], '"leaf 4", and port 4 of all 6 switches like "top 1"'),
+        ("xgft:2;4,10;1,6", ["top 4"], '"top 4", and port 8 of all 10 switches like "leaf 1"'),
+        (
+            "xgft:2;4,5;1,4;1,2",
+            ["top 2"],
+            '"top 2", and ports 7, 8 of all 5 switches like "leaf 1"',
+        ),
+        (
+            "rails:4,4,4,8;1",
+            [f"unit 3 leaf {rail}" for rail in (1, 2, 3, 4)],
+            '"unit 3 leaf 1", "unit 3 leaf 2", "unit 3 leaf 3" or 1 more, and ports 9, 10, 11, 12 '
+            'of all 8 switches like "spine 1"',
+        ),
+    ],
+)
+def test_a_whole_switch_that_is_missing_is_one_sentence(
+    spec: str, gone: list[str], sentence: str
+) -> None:
+    whole = make(spec)
+    assert absent_switches(whole) == []
+    found = missing(dead(whole, gone).fabric)
+    assert found.summary == "whole switches seem to be missing"
+    [line] = found.details
+    are = "are" if "ports" in line else "is"
+    assert line == f"no switch is called {sentence}, which would lead there, {are} free"
+
+
+def test_numbers_alone_that_names_skip_are_no_missing_switch() -> None:
+    whole = make("xgft:2;4,10;1,6")
+    names = [name.replace("leaf 4", "leaf 14") for name in whole.switch_name]
+    assert absent_switches(whole.replace(switch_name=tuple(names))) == []
+    # Free ports alone neither.
+    named = dead(whole, ["leaf 4"]).fabric
+    assert absent_switches(named.replace(switch_name=tuple("abcdefghijklmno"))) == []

@@ -238,3 +238,35 @@ def test_what_a_file_does_not_tell_is_not_checked() -> None:
     assert _named(ethernet, "LIDs").status == Status.NOT_CHECKED
     guids = fabric.host_guid + np.uint64(0x0002C90300000000)
     assert _named(ethernet.replace(host_guid=guids), "GUIDs").status == Status.OK
+
+
+def test_what_a_silent_device_does_not_declare_is_one_sentence() -> None:
+    silent = [
+        Finding(
+            "one-sided cable",
+            f'switch "s{port}" port 9 -> switch "leaf 4" port {port}: the other end declares no '
+            "cable",
+        )
+        for port in range(1, 19)
+    ]
+    mute = [
+        Finding(
+            "one-sided cable",
+            f'switch "leaf 7" port {port} -> adapter "n{port}" port 1: the other end declares no '
+            "cable",
+        )
+        for port in range(1, 13)
+    ]
+    found = _named(fat_tree(3, 4, 2).replace(findings=(*silent, *mute, silent[0])), "cables")
+    assert found.summary == "one-sided cable: 31"
+    assert found.details == (
+        'switch "leaf 4" declares none of the 18 cables that others declare to it',
+        'switch "leaf 7" declares 12 cables that their other ends do not declare',
+    )
+
+
+def test_adapters_on_no_switch_are_warned_of() -> None:
+    text = '12 adapters on no switch are left out: "n1", "n2", "n3", ...'
+    loose = Finding("unconnected adapter", text, wrong=False)
+    found = _named(fat_tree(3, 4, 2).replace(findings=(loose,)), "cables")
+    assert (found.status, found.summary.partition("; ")[2]) == (Status.WARNING, text)

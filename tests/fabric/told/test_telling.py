@@ -73,14 +73,14 @@ def test_a_line_for_each_server_and_one_for_the_others(tmp_path: Path) -> None:
     # What stands behind the lacking one keeps its place.
     assert rails_of(fabric)[fabric.host_name.index("n2 mlx5_3")] == 2
     # The file says itself that there is none.
-    assert incomplete_servers(fabric) == []
+    assert list(incomplete_servers(fabric)) == []
 
 
 def test_adapters_that_are_told_and_not_there_are_missing(tmp_path: Path) -> None:
     """Also by more than a quarter: what is told is what should be."""
     text = "n1 mlx5_0 mlx5_1\nn2 mlx5_0 mlx5_7\nn9 mlx5_0 mlx5_1\n"
     fabric = told(text, tmp_path)
-    assert incomplete_servers(fabric) == ['server n2: adapter "mlx5_7" of rail 2 is missing']
+    assert list(incomplete_servers(fabric)) == ['server n2: adapter "mlx5_7" of rail 2 is missing']
     assert fabric.told is not None
     assert fabric.told.words.endswith(
         "2 servers with 2 rails; 1 adapter of theirs is not in the fabric; 1 further server is not "
@@ -156,7 +156,7 @@ def test_what_is_told_stays_with_what_is_left(tmp_path: Path) -> None:
     assert "n1" not in on_rails(rest)
     assert on_rails(rest)["n3"] == ["mlx5_0", "mlx5_3", "mlx5_4"]
     assert rails_of(rest)[rest.host_name.index("n3 mlx5_0")] == 1
-    assert incomplete_servers(rest) == ['server n3: adapter "mlx5_1" of rail 1 is missing']
+    assert list(incomplete_servers(rest)) == ['server n3: adapter "mlx5_1" of rail 1 is missing']
 
 
 def test_generated_servers_are_told_by_the_front_door(tmp_path: Path) -> None:

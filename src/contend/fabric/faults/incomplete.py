@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
+from contend.fabric.groups import plain_names
 from contend.fabric.levels import switch_levels
+from contend.names import natural
 from contend.units import counted
 
 # Switches are like each other where at most this part of their neighbours differs.
@@ -202,9 +205,63 @@ def _short(total: NDArray[np.number], here: NDArray[np.bool_]) -> list[int]:
     return np.flatnonzero(here & (total == numbers[0])).tolist()
 
 
+def absent_switches(fabric: Fabric) -> list[str]:
+    """A sentence for all switches above or below a row that it seems to lack.
+
+    The names of the row's neighbours skip numbers, and each switch of the row has ports free for
+    so many, the same on all, between ports with cables. Cost: linear in cables.
+    """
+    ports: dict[int, dict[int, int]] = defaultdict(dict)
+    ends = np.concatenate([fabric.cable_from, fabric.cable_to]).tolist()
+    numbers = np.concatenate([fabric.cable_from_port, fabric.cable_to_port]).tolist()
+    peers = np.concatenate([fabric.cable_to, fabric.cable_from]).tolist()
+    for switch, port, peer in zip(ends, numbers, peers, strict=True):
+        ports[switch][port] = peer
+    taken: dict[int, set[int]] = defaultdict(set)
+    for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True):
+        taken[switch].add(port)
+    names, found = plain_names(fabric), dict[str, None]()
+    for row in _rows(fabric):
+        around = set(ports[row[0]].values())
+        skipped = _skipped(names[switch] for switch in around)
+        if len(row) < 2 or not skipped or len(skipped) > len(around) / 2:
+            continue
+        parallel = set(Counter(ports[row[0]].values()).values())
+        free = set(range(min(ports[row[0]]) + 1, max(ports[row[0]])))
+        free = free.difference(*(taken[switch] | ports[switch].keys() for switch in row))
+        if len(free) in {cables * len(skipped) for cables in parallel}:
+            quoted = ", ".join(f'"{name}"' for name in skipped[:3])
+            more = f" or {len(skipped) - 3:,} more" if len(skipped) > 3 else ""
+            which, are = ("port", "is") if len(free) == 1 else ("ports", "are")
+            which += f" {', '.join(map(str, sorted(free)[:8]))}{', ...' if len(free) > 8 else ''}"
+            found[
+                f"no switch is called {quoted}{more}, and {which} of all {len(row):,} switches "
+                f'like "{names[row[0]]}", which would lead there, {are} free'
+            ] = None
+    return list(found)
+
+
+def _skipped(names: Iterable[str]) -> list[str]:
+    """Names that numbered ones leave out between the lowest and the highest of a number."""
+    series: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for name in names:
+        for match in list(_NUMBER.finditer(name[:_LONGEST_NAME]))[-_MOST_COUNTED:]:
+            series[name[: match.start()], name[match.end() :]][int(match[0])] = match[0]
+    skipped: dict[str, None] = {}
+    for (before, behind), spelled in series.items():
+        low, high = min(spelled), max(spelled)
+        digits = len(spelled[low]) if spelled[low].startswith("0") else 0
+        for number in range(low, high if high - low < 2 * len(spelled) else low):
+            if number not in spelled:
+                skipped[f"{before}{number:0{digits}}{behind}"] = None
+    return sorted(skipped, key=natural)
+
+
 # So many of a row must agree for the others to be out of place.
 _AGREE = 0.75
 _NUMBER = re.compile(r"\d+")
+# Of a switch's name that may count, such as unit, row and place.
+_MOST_COUNTED, _LONGEST_NAME = 3, 256
 
 
 def misnamed_switches(fabric: Fabric) -> list[str]:

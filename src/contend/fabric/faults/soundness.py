@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import UNDECIDED, UNEQUAL_RATES
+from contend.fabric.assemble import SILENT_END, UNCONNECTED, UNDECIDED, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
 from contend.fabric.faults.identities import (
@@ -17,7 +17,12 @@ from contend.fabric.faults.identities import (
     check_guids,
     check_lids,
 )
-from contend.fabric.faults.incomplete import MissingCables, misnamed_switches, missing_cables
+from contend.fabric.faults.incomplete import (
+    MissingCables,
+    absent_switches,
+    misnamed_switches,
+    missing_cables,
+)
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
 from contend.fabric.servers import servers_of, unnamed_hosts
@@ -42,6 +47,10 @@ def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
     )
 
 
+# So many cables of one device have a line each; and messages that hold hostile names are not read.
+_FEW, _LONGEST = 2, 1000
+
+
 def _check_cables(fabric: Fabric) -> Check:
     wrong = [f for f in fabric.findings if f.wrong and f.kind in _CABLE_FAULTS]
     if not wrong:
@@ -51,7 +60,7 @@ def _check_cables(fabric: Fabric) -> Check:
         "cables",
         Status.WRONG,
         ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
-        tuple(finding.message for finding in _some_of_each(wrong, kinds)),
+        tuple(_some_of_each(wrong, kinds)),
         "check the named ports; if they are in order, the fabric changed while the topology file "
         "was written, so dump it again",
     )
@@ -61,6 +70,10 @@ def _check_loops(fabric: Fabric) -> Check:
     count = fabric.cables + fabric.hosts
     sound = f"{counted(count, 'cable')}, both ends of each agree"
     loops = np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist()
+    loose = [f.message for f in fabric.findings if f.kind == UNCONNECTED]
+    if loose and not loops:
+        remedy = "look whether their switch is down, or was cut from the file"
+        return Check("cables", Status.WARNING, f"{sound}; {'; '.join(loose)}", remedy=remedy)
     if not loops:
         return Check("cables", Status.OK, sound)
     lead = "leads" if len(loops) == 1 else "lead"
@@ -73,13 +86,28 @@ def _check_loops(fabric: Fabric) -> Check:
     )
 
 
-def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[Finding]:
-    """As many of every kind as fit, the first of each."""
+def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[str]:
+    """As many of every kind as fit, the first of each; those of one silent device in one line."""
     left = dict.fromkeys(kinds, max(1, MOST_DETAILS // len(kinds)))
+    ends = {
+        finding: match.groups()
+        for finding in findings
+        if len(finding.message) < _LONGEST and (match := SILENT_END.fullmatch(finding.message))
+    }
+    times = Counter(device for near, far in ends.values() for device in {near, far})
+    lines: dict[str, str] = {}
     for finding in findings:
-        if left[finding.kind] > 0:
-            left[finding.kind] -= 1
-            yield finding
+        near, far = ends.get(finding, ("", ""))
+        line = finding.message
+        if times[far] > max(_FEW, times[near] - 1):
+            line = f"{far} declares none of the {times[far]:,} cables that others declare to it"
+        elif times[near] > _FEW:
+            line = f"{near} declares {times[near]:,} cables that their other ends do not declare"
+        lines.setdefault(line, finding.kind)
+    for line, kind in lines.items():
+        if left[kind] > 0:
+            left[kind] -= 1
+            yield line
 
 
 def _check_parts(fabric: Fabric) -> Check:
@@ -158,23 +186,28 @@ def _check_speeds(fabric: Fabric) -> Check:
 
 
 def _check_missing(fabric: Fabric) -> Check:
-    found = missing_cables(fabric)
-    if not found:
+    found, absent = missing_cables(fabric), absent_switches(fabric)[: MOST_DETAILS // 2]
+    if not found and not absent:
         return Check(
             "missing cables", Status.OK, "no pair of switches lacks a cable that similar pairs have"
         )
     count = sum(pair.usual - pair.cables for pair in found)
     verb = "is" if count == 1 else "are"
+    summaries = [f"{counted(count, 'cable')} that similar pairs of switches have {verb} missing"]
+    remedies = ["look for cables that are unplugged or down between these switches"]
+    if absent:
+        summaries = ["whole switches seem to be missing", *(summaries if found else ())]
+        remedies = ["look whether they are down or were cut from the file", *remedies[not found :]]
     return Check(
         "missing cables",
         Status.WARNING,
-        f"{counted(count, 'cable')} that similar pairs of switches have {verb} missing",
-        tuple(_missing_lines(fabric, found)),
-        "look for cables that are unplugged or down between these switches",
+        "; ".join(summaries),
+        (*absent, *_missing_lines(fabric, found, MOST_DETAILS - len(absent))),
+        "; ".join(remedies),
     )
 
 
-def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str]:
+def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...], most: int) -> list[str]:
     """A line for every pair, and one for all pairs of a switch that lacks cables to many."""
     times = Counter(switch for pair in found for switch in pair.switches)
     of_switch: dict[int, list[MissingCables]] = {}
@@ -192,10 +225,10 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str
         text = f'switch "{fabric.switch_label[switch]}" lacks cables to {first}{more}'
         lines.append((len(pairs), text))
     lines.sort(key=lambda line: -line[0])
-    if len(lines) <= MOST_DETAILS:
+    if len(lines) <= most:
         return [text for _, text in lines]
-    rest = sum(pairs for pairs, _ in lines[MOST_DETAILS - 1 :])
-    some = [text for _, text in lines[: MOST_DETAILS - 1]]
+    rest = sum(pairs for pairs, _ in lines[most - 1 :])
+    some = [text for _, text in lines[: most - 1]]
     return [*some, f"and {rest:,} more pairs of switches"]
 
 
@@ -212,10 +245,12 @@ def _check_rails(fabric: Fabric) -> Check:
         found.append(f"{counted(len(astray), 'server')} {have} adapters on leaves of other rails")
         remedy.append("swap the cables: until then traffic within these rails crosses the spines")
     if incomplete:
-        lack = "lacks" if len(incomplete) == 1 else "lack"
-        found.append(f"{counted(len(incomplete), 'server')} {lack} adapters that others have")
+        servers = sum(incomplete.values())
+        lack = "lacks" if servers == 1 else "lack"
+        found.append(f"{counted(servers, 'server')} {lack} adapters that others have")
         remedy.append(
-            "look for the missing adapters: collectives of GPUs run at the pace of the slowest rail"
+            "look for the missing adapters and leaves: collectives of GPUs run at the pace of the "
+            "slowest rail"
         )
     if narrower:
         have = "has" if len(narrower) == 1 else "have"
