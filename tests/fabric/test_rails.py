@@ -33,6 +33,18 @@ def test_a_spine_named_like_a_leaf() -> None:
     assert found.summary == "1 switch is named like switches in another position"
 
 
+def test_two_switches_with_one_name() -> None:
+    fabric = fat_tree(6, 4, 3)
+    twice = (*fabric.switch_name[:5], fabric.switch_name[0], *fabric.switch_name[6:])
+    found = named(fabric.replace(switch_name=twice), "names")
+    assert (found.status, found.summary) == (
+        Status.WARNING,
+        f'2 switches are called "{fabric.switch_name[0]}"',
+    )
+    # What a maker calls all of its switches names none.
+    assert named(fabric.replace(switch_name=("Quantum",) * 9), "names").status == Status.OK
+
+
 def test_a_leaf_named_like_a_spine_that_exists() -> None:
     fabric = tree(["spine1", "spine2", "spine3", "spine4"], ["leaf1", "spine3", "leaf3", "leaf4"])
     assert misnamed_switches(fabric) == [

@@ -293,6 +293,15 @@ def misnamed_switches(fabric: Fabric) -> list[str]:
     return found
 
 
+def switches_called_alike(fabric: Fabric) -> list[str]:
+    """A sentence for every name that several switches have, where most have one of their own."""
+    times = Counter(map(str.strip, fabric.switch_name))
+    alike = {name: count for name, count in times.items() if count > 1 and name}
+    if sum(alike.values()) > max(_FEWEST, _UNLIKE * fabric.switches):
+        return []
+    return [f'{count} switches are called "{name}"' for name, count in alike.items()]
+
+
 def _rows(fabric: Fabric) -> list[list[int]]:
     """Switches with the same neighbours."""
     around: dict[int, list[int]] = defaultdict(list)

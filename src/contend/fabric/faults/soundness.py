@@ -22,6 +22,7 @@ from contend.fabric.faults.incomplete import (
     absent_switches,
     misnamed_switches,
     missing_cables,
+    switches_called_alike,
 )
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
@@ -261,15 +262,17 @@ def _check_rails(fabric: Fabric) -> Check:
 
 
 def _check_names(fabric: Fabric) -> Check:
-    switches = misnamed_switches(fabric)
+    switches, alike = misnamed_switches(fabric), switches_called_alike(fabric)
     hosts = unnamed_hosts(fabric)
-    if not switches and not hosts:
+    if not switches and not hosts and not alike:
         return Check(
             "names",
             Status.OK,
             "every host name shows its server, and every switch name fits its position",
         )
-    summaries, details, remedies = [], list(switches), []
+    summaries, details, remedies = alike[:2], [*switches, *alike[2:]], []
+    if alike:
+        remedies.append("name these switches anew; until then only GUIDs tell which is meant")
     if switches:
         verb = "is" if len(switches) == 1 else "are"
         summaries.append(
