@@ -67,6 +67,8 @@ _GOES_ON = re.compile(
     r"(?:\s++(?:\d{1,9}\.\d\d|N/A)(?!\S)){2}.*)"
 )
 _MOST_DIGITS = 18
+# Microseconds: nothing is timed in less, and nccl-tests print 0.00 for what they did not time.
+_SHORTEST = 1e-3
 # A bandwidth is printed with two digits behind the point.
 _ROUNDING = 0.005
 # Of two ranks the bus has half of such a rate at least.
@@ -265,7 +267,8 @@ def _add_row(path: Path, number: int, test: _Read, table: _Table, words: list[st
         if len(timed) < 3 or figures.count(None) > 1:
             return False
         # Nothing is timed for sizes that leave a rank no element.
-        if int(size) == 0 or timed[0] == "N/A" or figures[0] == 0:
+        untimed = timed[0] == "N/A" or (figures[0] is not None and figures[0] < _SHORTEST)
+        if int(size) == 0 or untimed:
             continue
         if None in figures:
             expected = "a time in microseconds and two bandwidths"
@@ -351,14 +354,16 @@ def _of_json(path: Path, content: bytes) -> list[NcclTest] | None:
         return None
     try:
         output = msgspec.json.decode(content, type=_OutputJson)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(str(path), 0, "what nccl-tests write as JSON", str(error)) from None
     test = _Read(output.args[0] if output.args else "")
     test.hosts = {device.rank: device.hostname for device in output.config.devices}
     for result in output.results:
         timed = result.out_of_place or result.in_place or {}
         microseconds = timed.get("time", timed.get("cpu_time"))
-        if not isinstance(microseconds, int | float) or result.size <= 0 or microseconds <= 0:
+        if not isinstance(microseconds, int | float) or result.size <= 0:
+            continue
+        if microseconds < _SHORTEST:
             continue
         if not math.isfinite(microseconds) or result.size >= 10**_MOST_DIGITS:
             got = f"{result.size} bytes in {microseconds} µs"
