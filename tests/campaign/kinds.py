@@ -105,14 +105,9 @@ def _launched(folder: Path) -> None:
     Run.create(folder / "run", RunRecord("alltoall", launches=(LaunchRecord(0, 3),)))
 
 
-def _seated(folder: Path) -> None:
-    content = b"".join(fabric_file.write(reading.seated()))
-    (folder / "seated.fabric").write_bytes(content)
-
-
-def _leaves(folder: Path) -> None:
-    text = "SwitchName=leaf1 Nodes=n[1-3]\nSwitchName=leaf2 Nodes=n[4-6]\n"
-    (folder / "leaves.conf").write_text(text)
+def _beside(folder: Path) -> None:
+    (folder / "seated.fabric").write_bytes(b"".join(fabric_file.write(reading.seated())))
+    (folder / "leaves.conf").write_text("SwitchName=leaf1 Nodes=n[1-3]\nSwitchName=leaf2 Nodes=m\n")
 
 
 def _merged(folder: Path) -> None:
@@ -226,12 +221,8 @@ def kinds() -> Iterator[Kind]:
     yield _fabric_kind("GraphML", "tiny.graphml")
     yield _fabric_kind("iblinkinfo", "tiny.iblinkinfo", "tiny.lines.iblinkinfo")
     yield _fabric_kind("topology.conf", "tiny.topology.conf", "tiny.blocks.topology.conf")
-    above = [b"SwitchName=top Switches=leaf[1-2]\ninclude leaves.conf\n"]
-    above += [b"include leaves.conf # both\n" + above[0].splitlines()[0]]
-    shown = ("fabric", "check", "PATH")
-    yield Kind(
-        "topology.conf with others", above, TEXT, reading.fabric, base=_leaves, command=shown
-    )
+    above = [b"include leaves.conf # both\nSwitchName=top Switches=leaf[1-2]\n"]
+    yield Kind("topology.conf with others", above, TEXT, reading.fabric, base=_beside)
     yield _fabric_kind("topology.yaml", "tiny.topology.yaml")
     yield _fabric_kind("plans of cables", "tiny.ptm.dot", "tiny.ndt")
     yield _fabric_kind("ibdiagnet .net_dump", "tiny.net_dump")
@@ -265,15 +256,10 @@ def kinds() -> Iterator[Kind]:
     seated = reading.seated()
     entries = list_hosts(seated, parse_placement("linear", seated))
     files = [write_list(entries, form).encode() for form in ListFormat]
-    # As they are written by hand.
-    names = [host.encode() for host in seated.host_name]
-    files += [
-        b"".join(name + b":2 binding=user:0,1\n" for name in names[:6]),
-        b"".join(name + b" slots=3\n" for name in names[3:]) + b"# all\n",
-        b",".join(names[:4]) + b"\n",
-    ]
+    bound = "".join(f"{name}:2 binding=user:0,1\n" for name in seated.host_name[:6])
+    files += [bound.encode() + b"# all\n", ",".join(seated.host_name[:4]).encode()]
     seats = ("simulate", "seated.fabric", "--placement", "file:PATH", "--samples", "2")
-    yield Kind("host files", files, TEXT, reading.host_file, base=_seated, command=seats)
+    yield Kind("host files", files, TEXT, reading.host_file, base=_beside, command=seats)
     names = [host.encode() for host in reading.small().host_name]
     lists = [b"node[01-04,7],login1", names[0], names[1] + b"," + names[2], b"n[1-3]x[1-2],b"]
     yield Kind("host lists", lists, TEXT, reading.host_list, is_text=True)
@@ -304,9 +290,8 @@ def kinds() -> Iterator[Kind]:
     yield Kind("sizes, numbers, rates, times", sizes, TEXT, reading.units, is_text=True)
     yield Kind("command lines", _LINES, TEXT, reading.command_line, is_text=True)
     lines = _seed("rails/servers.rails", "rails/server.topo")
-    # Without a line for servers that there are none of; a GPU far from all adapters, and all GPUs.
-    lines += [lines[0].rpartition(b"*")[0]]
-    lines += [re.sub(rb"PXB|PIX|NODE", b"SYS", lines[1], count=count) for count in (2, 0)]
+    far = [re.sub(rb"PXB|PIX|NODE", b"SYS", lines[1], count=count) for count in (2, 0)]
+    lines += [lines[0].rpartition(b"*")[0], *far]
     told = ("fabric", "check", "rails:2,2,4,2", "--rails", "PATH")
     yield Kind("rails of servers", lines, TEXT, reading.rails, command=told)
     topology = _seed("rails/server.nccl.xml")

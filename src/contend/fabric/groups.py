@@ -68,7 +68,7 @@ def short_names(fabric: Fabric) -> tuple[str, ...]:
 
 def plain_names(fabric: Fabric) -> tuple[str, ...]:
     """What people call switches: of one with management the name that was given to it."""
-    return tuple(_plain(label) for label in fabric.switch_label)
+    return tuple(plain_name(label) for label in fabric.switch_label)
 
 
 def _has_letters(text: str) -> bool:
@@ -81,7 +81,8 @@ def _common_start(names: Sequence[str]) -> str:
     return first[: next((length for length, alike in enumerate(same) if not alike), len(first))]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """What people call a switch of this name."""
     managed = _MANAGED.fullmatch(name)
     if managed is None:
         return name.strip() or name

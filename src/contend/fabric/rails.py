@@ -211,17 +211,14 @@ def incomplete_servers(fabric: Fabric) -> dict[str, int]:
     sentences: dict[str, int] = {}
     for (gone, leaves), members in alike.items():
         called = sorted({names[host] for host in members}, key=natural)
-        who = f"server {called[0]}"
-        if len(called) > 1:
-            listed = shorten(called)
-            short = listed if len(listed) <= _LONGEST_LIST else f"{called[0]} to {called[-1]}"
-            who = f"{len(called):,} servers, {short}"
-        words_of = [
+        who = shorten(called)
+        who = who if len(who) <= _LONGEST_LIST else f"{called[0]} to {called[-1]}"
+        who = f"{len(called):,} servers, {who}" if len(called) > 1 else f"server {who}"
+        adapters = " and ".join(
             f'adapter "{word}" of rail {rail + 1}' if word else f"its adapter of rail {rail + 1}"
             for rail, word in gone
-        ]
-        are = "is" if len(gone) == 1 else "are"
-        what = f"{' and '.join(words_of)} {are} missing"
+        )
+        what = f"{adapters} {'is' if len(gone) == 1 else 'are'} missing"
         if railed and len(called) > 2 and len(sentences) < _MOST_PLACED:
             what += _where_neighbours_have(fabric, found, leaves, gone)
         sentences[f"{who}: {what}"] = len(members)
@@ -243,8 +240,7 @@ def _where_neighbours_have(
     theirs = near & np.isin(found.rail, [rail for rail, _ in gone])
     own = np.unique(fabric.host_switch[theirs]).tolist()
     if not own:
-        several = len(gone) > 1
-        return f", and with {'them their whole leaves' if several else 'it its whole leaf'}"
+        return f", and with {'it its whole leaf' if len(gone) == 1 else 'them their whole leaves'}"
     switches = " and ".join(f'"{fabric.switch_label[leaf]}"' for leaf in own)
     return f"; their neighbours have it on switch {switches}" if len(own) < 3 else ""
 

@@ -241,24 +241,12 @@ def test_what_a_file_does_not_tell_is_not_checked() -> None:
 
 
 def test_what_a_silent_device_does_not_declare_is_one_sentence() -> None:
-    silent = [
-        Finding(
-            "one-sided cable",
-            f'switch "s{port}" port 9 -> switch "leaf 4" port {port}: the other end declares no '
-            "cable",
-        )
-        for port in range(1, 19)
-    ]
-    mute = [
-        Finding(
-            "one-sided cable",
-            f'switch "leaf 7" port {port} -> adapter "n{port}" port 1: the other end declares no '
-            "cable",
-        )
-        for port in range(1, 13)
-    ]
-    found = _named(fat_tree(3, 4, 2).replace(findings=(*silent, *mute, silent[0])), "cables")
-    assert found.summary == "one-sided cable: 31"
+    none = "the other end declares no cable"
+    silent = [f'switch "s{n}" port 9 -> switch "leaf 4" port {n}: {none}' for n in range(18)]
+    mute = [f'switch "leaf 7" port {n} -> adapter "n{n}" port 1: {none}' for n in range(12)]
+    findings = tuple(Finding("one-sided cable", text) for text in silent + mute)
+    found = _named(fat_tree(3, 4, 2).replace(findings=findings), "cables")
+    assert found.summary == "one-sided cable: 30"
     assert found.details == (
         'switch "leaf 4" declares none of the 18 cables that others declare to it',
         'switch "leaf 7" declares 12 cables that their other ends do not declare',

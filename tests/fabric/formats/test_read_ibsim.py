@@ -72,7 +72,6 @@ def test_what_does_not_fit_is_named_with_its_line(net: bytes, message: str) -> N
 
 
 def test_a_head_that_ends_within_an_identity_is_not_taken_for_a_name() -> None:
-    """Heads end anywhere: a dump of more than 64 KiB was read as a net file without LIDs."""
     dump = (DATA / "tiny.ibnetdiscover").read_bytes()
     assert not any(ibsim.recognises(dump[:end]) for end in range(len(dump)))
     assert ibsim.recognises(BY_NAME[:12])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
-from contend.fabric.groups import plain_names
+from contend.fabric.groups import plain_name
 from contend.fabric.levels import switch_levels
 from contend.names import natural
 from contend.units import counted
@@ -212,15 +212,13 @@ def absent_switches(fabric: Fabric) -> list[str]:
     so many, the same on all, between ports with cables. Cost: linear in cables.
     """
     ports: dict[int, dict[int, int]] = defaultdict(dict)
-    ends = np.concatenate([fabric.cable_from, fabric.cable_to]).tolist()
-    numbers = np.concatenate([fabric.cable_from_port, fabric.cable_to_port]).tolist()
-    peers = np.concatenate([fabric.cable_to, fabric.cable_from]).tolist()
-    for switch, port, peer in zip(ends, numbers, peers, strict=True):
-        ports[switch][port] = peer
+    columns = fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port
+    for near, port, far, back in zip(*(column.tolist() for column in columns), strict=True):
+        ports[near][port], ports[far][back] = far, near
     taken: dict[int, set[int]] = defaultdict(set)
     for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True):
         taken[switch].add(port)
-    names, found = plain_names(fabric), dict[str, None]()
+    names, found = [*map(plain_name, fabric.switch_name)], dict[str, None]()
     for row in _rows(fabric):
         around = set(ports[row[0]].values())
         skipped = _skipped(names[switch] for switch in around)
