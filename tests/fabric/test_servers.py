@@ -132,6 +132,7 @@ def test_a_description_from_the_factory_names_no_server() -> None:
 def test_descriptions_are_right_where_an_adapter_serves_several_servers() -> None:
     names = ["node1 mlx5_0", "node2 mlx5_0", "node1 mlx5_1"]
     assert _servers(names, [7, 7, 8]) == [0, 1, 0]
+    assert servers_of(_fabric(names).replace(host_guid=np.full(3, 7))).tolist() == [0, 1, 0]
     # Without names the system GUID decides.
     assert _servers(["mlx5_0", "node2 mlx5_0", "mlx5_1"], [7, 7, 7]) == [0, 0, 0]
 
@@ -144,6 +145,8 @@ def test_the_rail_is_the_place_of_the_adapter_in_its_server() -> None:
 def test_a_server_that_lacks_an_adapter_keeps_the_rails_of_its_like() -> None:
     whole = [f"{server} mlx5_{rail}" for server in "abc" for rail in range(4)]
     assert rails_of(_fabric([*whole, "d mlx5_0", "d mlx5_3"])).tolist()[-2:] == [0, 3]
+    names = ["n 1 rail 1", "n 1 rail 2", "n 1 mlx5_0 1", "n 2 rail 2", "n 2 mlx5_0 1"]
+    assert rails_of(_fabric(names)).tolist() == [1, 2, 0, 2, 0]
     # A kind that is more common has rails of its own.
     others = [f"{server} mlx5_{rail}" for server in "efgh" for rail in (0, 3)]
     assert rails_of(_fabric([*whole, *others])).tolist()[-2:] == [0, 1]

@@ -36,11 +36,13 @@ _FUNCTIONS = rf"(?:f\d+)?(?:v\d+)?(?:d\d+)?(?:np\d+)?{_PORT}"
 _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
 _BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
 # Behind a server's name numbered words of any driver, and what people call adapters by.
-_ANY = rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|(?:nic|rail|opa|roce|bond)[-_]?\d+)"
+_ANY = (
+    rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|(?:nic|rail|opa|roce|bond)[-_]?\d+|rail)"
+)
 # What is appended to a server's name.
 _ADAPTER = re.compile(rf"{_ANY}{_PORT}|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
-_PORT_ALONE = re.compile(r"p(?:ort)?[-_]?\d{1,3}", re.IGNORECASE)
+_PORT_ALONE = re.compile(r"(?:p(?:ort)?[-_]?)?\d{1,3}", re.IGNORECASE)
 # The same where no server's name stands before it: a server may well be called node_7 or ibs22.
 _ONLY_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}", re.IGNORECASE)
 # What every machine calls itself, and what stands where none has a name: no launcher finds it.
@@ -62,11 +64,11 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
 
     Hosts share a server when they share the adapter, when their adapters report the same system
     GUID, or when the adapters' descriptions differ only in a last word that names an adapter, such
-    as ``luna-0164 mlx5_1`` or ``node01 ibp11s0f0``. A description that two adapters carry whole is
-    generic (``localhost mlx5_0``) and says nothing. Where the descriptions under one system GUID
-    name several servers they are right: an adapter may serve several hosts. Where a file tells
-    servers it is right, and hosts that it does not name stay with those of theirs that it names, if
-    all of these are of one server.
+    as ``luna-0164 mlx5_1`` or ``node01 ibp11s0f0``, in the server's domain, or in capitals. A
+    description that two adapters carry whole is generic (``localhost mlx5_0``) and says nothing.
+    Where the descriptions under one GUID name several servers they are right: an adapter may serve
+    several hosts. Where a file tells servers it is right, and hosts that it does not name stay with
+    those of theirs that it names, if all of these are of one server.
     """
     same: dict[tuple[str, object], list[int]] = {}
     by_name = _by_name(fabric)
@@ -81,7 +83,7 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     groups = [
         members
         for (kind, _), members in same.items()
-        if len(members) > 1 and (kind != "system" or _of_one_name(members, named))
+        if len(members) > 1 and (kind == "name" or _of_one_name(members, named))
     ]
     first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
     other = np.array([host for members in groups for host in members], dtype=np.int64)
