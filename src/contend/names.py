@@ -58,10 +58,9 @@ def without_domains(names: set[str]) -> dict[str, str]:
         short, dot, domain = name.partition(".")
         if dot:
             domains.setdefault(short, set()).add(domain)
-    return {
-        name: name if len(domains.get(short, ())) > 1 else short or name
-        for name, short in ((name, name.partition(".")[0]) for name in names)
-    }
+    several = {short for short, found in domains.items() if len(found) > 1}
+    short = {name: name.partition(".")[0] for name in names}
+    return {name: name if short[name] in several else short[name] or name for name in names}
 
 
 def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:

@@ -105,8 +105,8 @@ class Devices:
 
     def __init__(self, heard: dict[str, list[Heard]]) -> None:
         everybody = [*heard, *(one.name for entries in heard.values() for one in entries)]
-        short = without_domains({name for name in everybody if not is_address(name)})
-        short |= {name: name for name in everybody if is_address(name)}
+        addresses = {name: name for name in everybody if is_address(name)}
+        short = without_domains({*everybody} - addresses.keys()) | addresses
         self._entries: dict[str, list[Heard]] = defaultdict(list)
         for name, entries in heard.items():
             self._entries[short[name]] += [

@@ -25,7 +25,6 @@ from contend.units import counted
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 64
-_GUID = re.compile(r"0x[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _head(fabric: Fabric, tree: _Tree, purpose: str) -> Iterator[str]:
     yield f"# {name}, written by contend for {purpose}.\n"
     if tree.changed:
         yield f"# {counted(tree.changed, 'node name')} changed to what Slurm accepts.\n"
-    if unnamed := sum(bool(_GUID.fullmatch(name)) for own in tree.nodes.values() for name in own):
+    if unnamed := sum(name.startswith("0x") for own in tree.nodes.values() for name in own):
         servers = counted(unnamed, "server")
         yield f"# Nothing names {servers}: write their names for the GUIDs 0x...\n"
 
