@@ -59,8 +59,8 @@ def without_domains(names: set[str]) -> dict[str, str]:
         if dot:
             domains.setdefault(short, set()).add(domain)
     several = {short for short, found in domains.items() if len(found) > 1}
-    short = {name: name.partition(".")[0] for name in names}
-    return {name: name if short[name] in several else short[name] or name for name in names}
+    first = {name: name.partition(".")[0] for name in names}
+    return {name: name if first[name] in several else first[name] or name for name in names}
 
 
 def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
