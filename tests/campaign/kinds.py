@@ -20,7 +20,7 @@ import numpy as np
 
 from built_records import ALLREDUCE, SEND, Rank, leave_records
 from campaign import reading
-from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT
+from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT, WORDS
 from campaign.reading import DATA, KEPT, RANKS
 from contend.cure import read_rules
 from contend.errors import UsageError
@@ -262,7 +262,7 @@ def kinds() -> Iterator[Kind]:
     yield Kind("host files", files, TEXT, reading.host_file, base=_beside, command=seats)
     names = [host.encode() for host in reading.small().host_name]
     lists = [b"node[01-04,7],login1", names[0], names[1] + b"," + names[2], b"n[1-3]x[1-2],b"]
-    yield Kind("host lists", lists, TEXT, reading.host_list, is_text=True)
+    yield Kind("host lists", lists, WORDS, reading.host_list, is_text=True)
     rounds = [
         b"source,target\n0,1\n1,2\n2,0\n",
         b"round,source,target,bytes\n0,1,2,10\n1,2,3,20\n0,5,4,1\n",
@@ -274,8 +274,8 @@ def kinds() -> Iterator[Kind]:
     yield Kind("pattern .npy", arrays, ARRAY, reading.pattern_file, "input.npy", command=sent)
     graphs = _seed("rails/server.graph.xml")
     yield Kind("NCCL's graphs", graphs, TEXT, reading.pattern_file, "graph.xml", command=sent)
-    yield Kind("pattern specifications", _PATTERNS, TEXT, reading.pattern, is_text=True)
-    yield Kind("generator specifications", _SPECIFICATIONS, TEXT, reading.generator, is_text=True)
+    yield Kind("pattern specifications", _PATTERNS, WORDS, reading.pattern, is_text=True)
+    yield Kind("generator specifications", _SPECIFICATIONS, WORDS, reading.generator, is_text=True)
     engines = (
         b"minhop",
         b"dmodk",
@@ -285,10 +285,10 @@ def kinds() -> Iterator[Kind]:
         b"dor",
         b"contend,lanes=1",
     )
-    yield Kind("engine specifications", engines, TEXT, reading.engine, is_text=True)
+    yield Kind("engine specifications", engines, WORDS, reading.engine, is_text=True)
     sizes = b"64K", b"1,2,4K", b"1:1M", b"1-4,8", b"5%", b"12.5GB/s", b"4xHDR", b"90s", b"1.5h"
-    yield Kind("sizes, numbers, rates, times", sizes, TEXT, reading.units, is_text=True)
-    yield Kind("command lines", _LINES, TEXT, reading.command_line, is_text=True)
+    yield Kind("sizes, numbers, rates, times", sizes, WORDS, reading.units, is_text=True)
+    yield Kind("command lines", _LINES, WORDS, reading.command_line, is_text=True)
     lines = _seed("rails/servers.rails", "rails/server.topo")
     far = [re.sub(rb"PXB|PIX|NODE", b"SYS", lines[1], count=count) for count in (2, 0)]
     lines += [lines[0].rpartition(b"*")[0], *far]

@@ -288,18 +288,21 @@ def _compressed_otherwise(content: bytes, chance: random.Random) -> bytes:
     return packed(content)
 
 
-TEXT: dict[str, Mutation] = {
+WORDS: dict[str, Mutation] = {
     "named": _named,
     "renumbered": _renumbered,
     "fields": _fields,
     "one line": _one_line,
     "written otherwise": _written_otherwise,
     "nested": _nested,
+    "flipped bit": _flipped_bit,
+}
+TEXT: dict[str, Mutation] = {
+    **WORDS,
     "labelled": _labelled,
     "narrow": _narrow,
     "second identity": _second_identity,
     "complaining": _complaining,
-    "flipped bit": _flipped_bit,
 }
 JSON: dict[str, Mutation] = {**TEXT, "JSON": _json, "JSON again": _json, "JSON thrice": _json}
 TABLE: dict[str, Mutation] = {"table": _table, "flipped bit": _flipped_bit}

@@ -219,15 +219,15 @@ def absent_switches(fabric: Fabric) -> list[str]:
     for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True):
         taken[switch].add(port)
     names, found = [*map(plain_name, fabric.switch_name)], dict[str, None]()
+    known = set(names)
     for row in _rows(fabric):
         around = set(ports[row[0]].values())
-        skipped = _skipped(names[switch] for switch in around)
+        skipped = [name for name in _skipped(names[s] for s in around) if name not in known]
         if len(row) < 2 or not skipped or len(skipped) > len(around) / 2:
             continue
-        parallel = set(Counter(ports[row[0]].values()).values())
         free = set(range(min(ports[row[0]]) + 1, max(ports[row[0]])))
         free = free.difference(*(taken[switch] | ports[switch].keys() for switch in row))
-        if len(free) in {cables * len(skipped) for cables in parallel}:
+        if len(free) in {n * len(skipped) for n in Counter(ports[row[0]].values()).values()}:
             quoted = ", ".join(f'"{name}"' for name in skipped[:3])
             more = f" or {len(skipped) - 3:,} more" if len(skipped) > 3 else ""
             which, are = ("port", "is") if len(free) == 1 else ("ports", "are")
