@@ -122,6 +122,8 @@ def test_a_description_from_the_factory_names_no_server() -> None:
     fabric = _fabric([factory, "node1 mlx5_0", factory.replace("4123", "4115")])
     assert server_names(fabric) == ["0x0000000000000100", "node1", "0x0000000000000102"]
     assert unnamed_hosts(fabric) == [0, 2]
+    assert "# Nothing names 2 servers: " in "".join(write_tree(fabric))
+    assert "Nodes=0x0000000000000100,n2\n" in "".join(write_tree(_fabric(["localhost", "n2"])))
     assert unnamed_hosts(_fabric(["node1", "node2 mlx5_0", ""])) == [2]
     # Nor is what an adapter is called, where the server's name is another's too.
     fabric = _fabric(["ubuntu HCA-1", "ubuntu HCA-1", "ubuntu HCA-2"], [1, 2, 2])
@@ -178,9 +180,3 @@ def test_no_name_joins_what_adapters_deny(
 def test_ports_of_an_adapter_that_only_their_guids_tell() -> None:
     names = server_names(load(DATA / "tiny.lines.iblinkinfo"))
     assert names == ["hostd", "hostc", "hostb", "host", "host"]
-
-
-def test_what_every_machine_calls_itself_is_no_node_of_slurm_s() -> None:
-    text = "".join(write_tree(_fabric(["localhost", "n2"])))
-    assert "# Nothing names 1 server: write their names for the GUIDs 0x...\n" in text
-    assert "Nodes=0x0000000000000100,n2\n" in text
