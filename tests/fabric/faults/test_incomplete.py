@@ -222,5 +222,4 @@ def test_whole_switches_that_are_missing_are_one_sentence(
     [line] = missing(rest).details
     assert line.startswith(f"no switch is called {names}")
     assert f" {ports} switches like " in line
-    # Free ports alone say nothing.
     assert absent_switches(rest.replace(switch_name=("s",) * rest.switches)) == []
