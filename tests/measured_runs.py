@@ -174,6 +174,7 @@ def cell(
     *launches: np.ndarray,
     ranks: int = 32,
     limit: float | None = None,
+    carried: float | None = None,
 ) -> CellSummary:
     """A cell of an all-to-all, made without files where a test needs thousands."""
     record = CellRecord(number, algorithm, size, ranks, ranks)
@@ -198,4 +199,5 @@ def cell(
         verified=True,
         reasons=("repetitions",),
         said=(),
+        carried=carried,
     )

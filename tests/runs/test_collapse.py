@@ -249,3 +249,31 @@ def test_ports_of_hosts_limit_the_rate_of_their_ranks() -> None:
     assert port_limit(32, 1, 60.0) == 60
     assert port_limit(32, 2, 60.0) == 31
     assert port_limit(2, 2, 60.0) is None
+
+
+@pytest.mark.parametrize(("carried", "falls"), [(None, [64]), (5e6, [])])
+def test_what_cables_do_not_carry_is_no_reference(carried: float | None, falls: list[int]) -> None:
+    """The port carries 20 MB/s and the cables 5: 64 KiB at 4 MB/s fall only against the former."""
+    even = np.linspace(0.99, 1.01, 12)
+    rates = {4: 40e6, 64: 4e6, 256: 4e6}
+    cells = [
+        cell(n, "shift", kib << 10, even * seconds(rate, kib << 10), limit=20e6, carried=carried)
+        for n, (kib, rate) in enumerate(rates.items())
+    ]
+    found = [one.worst.record.bytes for one in collapses(cells)]
+    assert found == [kib << 10 for kib in falls]
+    assert [one.beyond_wire for one in cells] == [True, False, False]
+
+
+def test_neither_larger_sizes_nor_fast_samples_beyond_the_wire_show_a_collapse() -> None:
+    """4 KiB passes at once in 0.2 ms where 1 KiB takes 0.5; half of the samples of 16 KiB do."""
+    generator = np.random.default_rng(3)
+    wire = 5e6
+    slow, burst = seconds(4.8e6, 16 << 10), seconds(100e6, 16 << 10)
+    mixed = np.where(np.arange(24) % 2, slow, burst) * generator.lognormal(0, 0.01, 24)
+    times = {1: np.full(12, 5e-4), 4: np.full(12, 2e-4), 16: mixed}
+    cells = [
+        cell(n, "a", kib << 10, each, limit=wire) for n, (kib, each) in enumerate(times.items())
+    ]
+    rival = cell(9, "b", 16 << 10, np.full(24, burst), limit=wire)
+    assert collapses([*cells, rival]) == ()

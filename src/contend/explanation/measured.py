@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from contend.emulation import drops_of
-from contend.errors import ContendError, UsageError
+from contend.errors import UsageError
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
     LATE_S,
@@ -27,12 +25,13 @@ from contend.explanation.evidence import (
 from contend.explanation.network import KnownNetwork, least_times, seat
 from contend.fabric import Fabric
 from contend.measurement import (
+    PASSING_ON,
     ROUND_TRIP,
     STANDARD,
     STREAM,
     MeasuredCell,
     Workload,
-    patterns_of,
+    messages_of,
     victim_operations,
     victim_samples,
 )
@@ -43,6 +42,7 @@ from contend.runs import (
     MeasuredLaunch,
     PointError,
     Run,
+    collapses,
     typical_time,
 )
 from contend.units import counted, format_bytes
@@ -53,11 +53,7 @@ _UNSAID = {
     *("batch", "in_flight", "radix", "ranks_per_node", "rivals-active", "m"),
 }
 _USUAL = {("counts", "even"), ("input", "built"), ("pairs", "0-1")}
-_PASSING_ON = ("bruck", "hierarchical", "node-leader")
 _NO_FIGURE = ("unsuited", "budget")
-# Patterns that bounds are computed of; the median of more would hardly be another.
-_MOST_PATTERNS = 200
-_PAIR, _SHIFT = re.compile(r"(\d+)-(\d+)"), re.compile(r"shift-(\d+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +97,7 @@ class Source:
             high_s=high,
             mean_s=None if mean is None else mean.value,
             modes=modes,
-            bounds=(*self._network_bounds(cell.record), *self._late(cell)),
+            bounds=(*self._bounds[cell.record.cell], *self._late(cell)),
             volume=volume(cell.record.algorithm, cell.record.ranks),
             messages=self._messages(cell.record),
             fall=self._falls.get(cell.record.cell),
@@ -191,39 +187,28 @@ class Source:
         launch = self._launch(cell)
         return None if launch is None else self._networks.get(launch.rank_hosts)
 
-    def _network_bounds(self, cell: CellRecord) -> tuple[Bound, ...]:
-        network = self._network(cell)
-        if network is None or cell.bytes is None:
-            return ()
-        match self.run.record.probe:
-            case "alltoall" | "sort":
-                return least_times(network, *network.pairs, cell.bytes)
-            case "pingpong":
-                source, target = _paired(cell)
-                if max(*source, *target, 0) >= len(network.hosts):
-                    return ()
-                return least_times(network, source, target, cell.bytes)
-            case "bisect":
-                return self._of_patterns(network, cell)
-        return ()
+    @cached_property
+    def _bounds(self) -> dict[int, tuple[Bound, ...]]:
+        """Bounds of the network, by number of the cell."""
+        cells = self.run.findings.cells
+        return {cell.record.cell: self._network_bounds(cell.record) for cell in cells}
 
-    def _of_patterns(self, network: KnownNetwork, cell: CellRecord) -> tuple[Bound, ...]:
-        """The median pattern's bounds; its channels are those that are fullest most often."""
-        try:
-            patterns = patterns_of(self.run)[:_MOST_PATTERNS]
-        except ContendError:
+    def _network_bounds(self, cell: CellRecord) -> tuple[Bound, ...]:
+        """Bounds of the messages of a cell; of random pairs those of the median pattern.
+
+        The channels of these are those that are fullest most often.
+        """
+        network = self._network(cell)
+        if network is None or cell.bytes is None or len(network.hosts) != cell.ranks:
             return ()
-        size = (cell.bytes or 0) * _number(cell, "packets")
-        each = []
-        for to in patterns:
-            if len(to) != len(network.hosts):
-                return ()
-            source = np.flatnonzero(to >= 0)
-            each.append(least_times(network, source, to[source], size))
+        size = cell.bytes * _number(cell, "packets")
+        each = [least_times(network, *sent, size) for sent in messages_of(self.run, cell)]
+        if self.run.record.probe != "bisect":
+            return each[0] if each else ()
         bounds = []
         for limit in (Limit.PORT, Limit.FABRIC):
             of_limit = [bound for many in each for bound in many if bound.limit is limit]
-            if 2 * len(of_limit) <= len(patterns):
+            if 2 * len(of_limit) <= len(each):
                 continue
             of_limit.sort(key=lambda bound: bound.seconds)
             median = of_limit[len(of_limit) // 2]
@@ -267,9 +252,17 @@ class Source:
 
     @cached_property
     def _falls(self) -> dict[int, float]:
-        """How far the rates of collapsed cells fall, by number of the cell."""
+        """How far the rates of collapsed cells fall, by number of the cell.
+
+        What is known here of cables and ports may be more than the run knows.
+        """
+        cells = []
+        for cell in self.run.findings.cells:
+            least = max((b.seconds for b in self._bounds[cell.record.cell]), default=0.0)
+            held = cell.sent is not None and least > cell.least_s
+            cells.append(replace(cell, carried=cell.sent / least) if held else cell)  # type: ignore[operator]
         falls: dict[int, float] = {}
-        for collapse in self.run.findings.collapses:
+        for collapse in collapses(cells, crowded=True):
             if collapse.kind is Kind.FALLS:
                 falls |= {cell.record.cell: collapse.factor.value for cell in collapse.cells}
         return falls
@@ -278,7 +271,7 @@ class Source:
         if self.run.record.probe == "pingpong":
             return 1
         known = self.run.record.probe in ("alltoall", "sort") and cell.algorithm != "library"
-        return cell.ranks - 1 if known and cell.algorithm not in _PASSING_ON else None
+        return cell.ranks - 1 if known and cell.algorithm not in PASSING_ON else None
 
     def _crowded(self, cell: CellRecord) -> float | None:
         """Ranks on each processor; None where every rank has its own."""
@@ -370,7 +363,7 @@ def volume(algorithm: str, ranks: int) -> float:
     It sends p / 2 blocks in each of log2 p rounds, where the direct ones send p - 1 (Bruck and
     others 1997); a library may use it.
     """
-    if algorithm not in ("library", *_PASSING_ON) or ranks < 2:
+    if algorithm not in ("library", *PASSING_ON) or ranks < 2:
         return 1.0
     return float(max(1.0, ranks / 2 * np.ceil(np.log2(ranks)) / (ranks - 1)))
 
@@ -380,16 +373,6 @@ def _range(cell: CellSummary) -> tuple[float, float]:
     if cell.median.low is not None and cell.median.high is not None:
         return cell.median.low, cell.median.high
     return float(cell.used.min()), float(cell.used.max())
-
-
-def _paired(cell: CellRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Source and target ranks of a ping-pong's messages in one direction."""
-    text = str(cell.labels.get("pairs", "0-1"))
-    if match := _PAIR.fullmatch(text):
-        return np.array([int(match[1])]), np.array([int(match[2])])
-    shift = _SHIFT.fullmatch(text)
-    ranks = np.arange(cell.ranks if shift else 0, dtype=np.int64)
-    return ranks, (ranks + (int(shift[1]) if shift else 0)) % max(cell.ranks, 1)
 
 
 def _number(cell: CellRecord, label: str, otherwise: int = 1) -> int:

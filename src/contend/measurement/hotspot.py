@@ -119,7 +119,13 @@ def victim_operations(run: Run) -> pl.DataFrame:
     each = times.shape[1] - 1
     labels = {cell.cell: cell.labels for cell in run.record.cells}
     wire = run.record.wire_Bps
-    limits = {cell.cell: rate_limit("hotspot", cell, wire) or math.inf for cell in run.record.cells}
+    limits = {
+        cell.cell: min(
+            rate_limit("hotspot", cell, wire) or math.inf,
+            run.record.carried_Bps.get(cell.cell, math.inf),
+        )
+        for cell in run.record.cells
+    }
     limit = np.array([limits[cell] for cell in victim["cell"].to_list()]).repeat(each)
     cells = [labels[cell] for cell in victim["cell"].to_list()]
     rivals = np.array([label.get("rivals-active") for label in cells]).repeat(each)

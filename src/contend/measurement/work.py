@@ -17,6 +17,7 @@ import polars as pl
 
 from contend.emulation import counted_together, drops_of
 from contend.errors import ContendError, UsageError
+from contend.measurement.carried import carried
 from contend.measurement.left import CUT, Left, line_of
 from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
@@ -218,6 +219,7 @@ class MeasuredWork:
         if self._run is None:
             return
         self._fold()
+        self._change(carried_Bps=carried(self.run, self._method.place))
 
     def _own_labels(self) -> dict[str, str]:
         """What only this launch has: cables that are slower than the run's first."""

@@ -115,8 +115,8 @@ def apart_words(launches: Modes) -> str:
 
 BEYOND_WIRE = "beyond the wire"
 BEYOND_WIRE_NOTE = (
-    "Beyond the wire: faster than the hosts' ports, because so few bytes fit into buffers or "
-    "pass at once in an emulated cable's burst."
+    "Beyond the wire: faster than the hosts' ports or the cables between switches, because so few "
+    "bytes fit into buffers or pass at once in an emulated cable's burst."
 )
 
 

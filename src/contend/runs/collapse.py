@@ -93,8 +93,9 @@ def collapses(
     - it *falls*: against the best of the sizes from a quarter of its own on (or the next smaller
       one, where sizes are further apart) the rate is at most half. Larger sizes that follow have
       collapsed too until the rate is above half of that reference again. A reference never counts
-      for more than the hosts' ports carry (`CellSummary.limit`): what is faster went into buffers,
-      such as a token bucket's burst, and not yet through the network. No size takes longer than a
+      for more than ports and cables carry (`CellSummary.least_s`): what is faster went into
+      buffers, such as a token bucket's burst, and not yet through the network. No size takes longer
+      than a
       larger one: where it takes twice as long as the fastest of the sizes up to four times its own
       (or the next larger one), it has fallen likewise, and so have smaller ones that follow; or
     - it *stalls*: samples are of two kinds, a fifth at least of the fast one, and the slow kind,
@@ -168,27 +169,29 @@ def _size(cell: CellSummary) -> int:
     return cell.record.bytes or 0
 
 
-def _rate(cell: CellSummary, time: Estimate, most: float = math.inf) -> Estimate:
-    """Rate at a time whose both ends are there, `most` bytes per second at most."""
+def _rate(cell: CellSummary, time: Estimate) -> Estimate:
+    """Rate at a time whose both ends are there."""
     sent = cell.sent or 0
     ends = (time.value, time.high or 0.0, time.low or 0.0)
-    value, low, high = (min(most, sent / max(end, _SHORTEST)) for end in ends)
+    value, low, high = (sent / max(end, _SHORTEST) for end in ends)
     return Estimate(value, low, high, time.coverage)
 
 
-def _reference_rate(cell: CellSummary, time: Estimate) -> Estimate:
-    """The rate that others are held against: not above what the hosts' ports carry."""
-    return _rate(cell, time, cell.limit or math.inf)
+def _reference_time(cell: CellSummary, times: Times) -> Estimate:
+    """The time that others are held against: not less than ports and cables allow."""
+    time, least = times[cell.record.cell], cell.least_s
+    low, high = (max(least, end or 0.0) for end in (time.low, time.high))
+    return Estimate(max(least, time.value), low, high, time.coverage)
 
 
 def _find_falls(members: Sequence[CellSummary], times: Times, low: LowCells) -> None:
     """Adds the cells of a series whose rate falls against smaller sizes, or time against larger."""
 
     def rate(other: CellSummary) -> float:
-        return _reference_rate(other, times[other.record.cell]).value
+        return _rate(other, _reference_time(other, times)).value
 
     def brevity(other: CellSummary) -> float:
-        return -times[other.record.cell].value
+        return -_reference_time(other, times).value
 
     for ordered, merit in ((members, rate), (members[::-1], brevity)):
         reference: CellSummary | None = None
@@ -219,9 +222,8 @@ def _fallen(cell: CellSummary, reference: CellSummary, times: Times) -> _Low | N
     if time is None:
         return None
     ours = _rate(cell, time)
-    known = times[reference.record.cell]
     larger = _size(reference) > _size(cell)
-    theirs = _rate(cell, known) if larger else _reference_rate(reference, known)
+    theirs = _rate(cell if larger else reference, _reference_time(reference, times))
     proven = (theirs.low or 0.0) >= _PROVEN * (ours.high or math.inf)
     if theirs.value < _FALL * ours.value or not proven:
         return None
@@ -239,7 +241,7 @@ def _find_stalls(
             continue
         if 1 - cell.modes.slow_share < _LEAST_FAST_SHARE:
             continue
-        mixed, fast = _mixed_time(cell.modes), cell.modes.fast_s
+        mixed, fast = _mixed_time(cell.modes), max(cell.modes.fast_s, cell.least_s)
         if mixed.value < _FALL * fast or (mixed.low or 0.0) < _PROVEN * fast:
             continue
         others = [

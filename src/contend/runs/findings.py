@@ -245,8 +245,9 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
         yield Warned(
             "beyond-wire",
             f"in {counted(len(beyond), 'cell')} of up to {format_bytes(largest)} ranks sent "
-            "faster than the hosts' ports: so few bytes fit into buffers or pass at once in an "
-            "emulated cable's burst; their times do not show what the network carries",
+            "faster than the hosts' ports or the cables between switches: so few bytes fit into "
+            "buffers or pass at once in an emulated cable's burst; their times do not show what "
+            "the network carries",
         )
     few = sum(len(cell.used) < FEWEST for cell in cells)
     if few:

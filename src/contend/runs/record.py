@@ -233,6 +233,8 @@ class RunRecord(msgspec.Struct, frozen=True):
         labels: conditions that no program can see, such as ``{"flow control": "on"}``.
         placement: how ranks were placed.
         wire_Bps: what a host's port carries each way at most, where that is known; drawn as a line.
+        carried_Bps: bytes per second that a rank can send at most by what cables between switches
+            carry, by number of the cell, where the fabric is known.
         launches: in order.
         cells: in the order in which they first began.
         warnings: about the whole run.
@@ -255,6 +257,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
     placement: str = ""
     wire_Bps: Annotated[float, Meta(gt=0)] | None = None
+    carried_Bps: dict[int, Annotated[float, Meta(gt=0)]] = {}
     launches: tuple[LaunchRecord, ...] = ()
     cells: tuple[CellRecord, ...] = ()
     warnings: tuple[Warned, ...] = ()

@@ -171,6 +171,7 @@ class CellSummary:
         verified: whether data were right wherever they were looked at; None: nowhere.
         reasons: why the cell ended in each launch that began it.
         said: what probes said about it, each once.
+        carried: like `limit`, by what cables between switches carry.
     """
 
     record: CellRecord
@@ -192,6 +193,7 @@ class CellSummary:
     verified: bool | None
     reasons: tuple[str, ...]
     said: tuple[str, ...]
+    carried: float | None = None
 
     @property
     def used(self) -> Values:
@@ -229,14 +231,19 @@ class CellSummary:
         return Estimate(self.sent / self.median.value, low, high, self.median.coverage)
 
     @property
+    def least_s(self) -> float:
+        """What an operation takes at least by what ports and cables carry; 0 where nobody knows."""
+        known = [most for most in (self.limit, self.carried) if most is not None]
+        return (self.sent or 0) / min(known) if known else 0.0
+
+    @property
     def beyond_wire(self) -> bool:
-        """Whether ranks sent faster than hosts' ports carry.
+        """Whether ranks sent faster than hosts' ports and cables between switches carry.
 
         What so short messages took is no time of the network's: they went into buffers at once,
         such as the burst that a token bucket lets pass after a pause.
         """
-        rate = self.rate
-        return self.limit is not None and rate is not None and rate.value > self.limit
+        return 0 < min(self.median.value, self.mean_s) < self.least_s
 
     @property
     def mean_rate(self) -> float | None:
@@ -306,6 +313,7 @@ def _summary(
         verified=None if not verified else False not in verified,
         reasons=tuple(end.reason for end in ends),
         said=tuple(dict.fromkeys(end.said for end in ends if end.said)),
+        carried=record.carried_Bps.get(cell.cell),
     )
 
 
@@ -360,7 +368,7 @@ def cell_table(cells: Sequence[CellSummary]) -> pl.DataFrame:
     the figures rest on. ``low_s`` and ``high_s`` are the median's interval, which holds it with
     ``coverage`` at least; ``ci95_low_s`` and ``ci95_high_s`` repeat it where that is 95 %.
     ``slow_share`` and ``slow_s`` are of the slower of two kinds of samples, where there are two.
-    ``beyond_wire`` is true where ranks sent faster than hosts' ports carry.
+    ``beyond_wire`` is true where ranks sent faster than ports and cables carry.
     The cells' other labels follow as text; one that is called like a column gets ``label_`` before
     its name.
     """

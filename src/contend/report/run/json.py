@@ -90,7 +90,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     beyond_wire: Annotated[
         bool,
-        "whether ranks sent faster than hosts' ports carry, as short messages do that go into "
+        "whether ranks sent faster than ports and cables carry, as short messages do that go into "
         "buffers, or through a cable's burst, at once.",
     ] = False
     verified: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.report.study.rates import rate_tables, shown
+from contend.report.study.rates import beyond_notes, rate_or_error, rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
@@ -47,7 +47,8 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
         return []
     heads = ("source", "where", "what", "conditions", "published", "measured here")
     numeric = frozenset({"published"})
-    return [ResultTable("Also published", heads, tuple(rows), numeric)]
+    note = " ".join(beyond_notes(rows))
+    return [ResultTable("Also published", heads, tuple(rows), numeric, note)]
 
 
 def _where(known: Known) -> str:
@@ -74,7 +75,7 @@ def _measured(known: Known, result: Result) -> str:
     if result.median_s is None:
         return "ERR"
     if known.seconds is None and result.rate is not None:
-        return rate_words(result.rate)
+        return rate_or_error(result)
     return f"{rounded(result.median_s)} s"
 
 

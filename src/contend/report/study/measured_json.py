@@ -68,6 +68,7 @@ class PointJson(FiguresJson, frozen=True, kw_only=True):
     library: Annotated[str, "the MPI library as it calls itself."]
     conditions: Annotated[str, "what programs cannot see, as it was given."]
     input: Annotated[str | None, "kind of input of a sort."]
+    beyond_wire: Annotated[bool, "whether ranks sent faster than ports and cables carry."] = False
     steps_s: Annotated[dict[str, float], "medians of the parts of a sample by name."]
     step_shares: Annotated[dict[str, float], "medians of these parts' shares of their samples."]
     published: Annotated[list[PublishedJson], "what others published for the same point."]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from contend.report.run.findings import avoided_words, sizes_of, than_words
 from contend.report.table import ResultTable
-from contend.report.words import factor_words, modes_words, rate_words
+from contend.report.words import BEYOND_WIRE_NOTE, factor_words, modes_words, rate_words
 from contend.runs import Collapse, Contest, port_limit
 from contend.session import UNSUITED
 from contend.studies import (
@@ -19,6 +19,9 @@ from contend.studies import (
     TableRow,
 )
 from contend.units import counted, format_bytes, format_seconds
+
+BEYOND = "†"
+"""Follows rates that are beyond the wire."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: str) -> fl
         and result.series == series
         and (result.place.hosts or 1) > 1
         and result.rate is not None
+        and not (result.summary and result.summary.beyond_wire)
         and not result.answer.one_host
     ]
     return max(rates, default=None)
@@ -157,6 +161,7 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
     notes = [f"{sweep.label}; rates are per rank."]
     if fastest:
         notes.append("* marks the fastest and those it is not proven to beat (rank test, 5 %).")
+    notes += beyond_notes(rows)
     if sweep.limit is not None:
         notes.append(f"The hosts' ports are full at {rate_words(sweep.limit)}.")
     return ResultTable(
@@ -253,7 +258,7 @@ def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) ->
         columns=(table.head, "", *table.columns),
         rows=tuple(rows),
         numeric=frozenset(table.columns),
-        note=_algorithms(table),
+        note=" ".join([_algorithms(table), *beyond_notes(rows)]),
     )
 
 
@@ -313,4 +318,11 @@ def rate_or_error(result: Result | None) -> str:
         if result.failure is None:
             return "ERR"
         return "–" if result.failure.cause == UNSUITED else f"ERR {result.failure.cause}"
-    return rate_words(result.rate)
+    fast = result.summary is not None and result.summary.beyond_wire
+    return rate_words(result.rate) + BEYOND * fast
+
+
+def beyond_notes(rows: Sequence[Sequence[str]]) -> list[str]:
+    """What `BEYOND` means, where a row has it."""
+    marked = any(BEYOND in word for row in rows for word in row)
+    return [f"{BEYOND} {BEYOND_WIRE_NOTE}"] if marked else []
