@@ -47,8 +47,12 @@ class Script:
     def call(
         self, routine: str, begin: float, end: float, communicator: int = 0, **more: int
     ) -> Script:
-        cell = self.rank.cell(ROUTINES.index(f"MPI_{routine}"), communicator=communicator)
-        self._cell, self._times = cell, (round(begin * MS), round(end * MS))
+        self._times = round(begin * MS), round(end * MS)
+        ticks = max(self._times[1] - self._times[0], 1000)
+        cell = self.rank.cell(
+            ROUTINES.index(f"MPI_{routine}"), communicator=communicator, ticks=ticks
+        )
+        self._cell = cell
         self.rank.event(*self._times, cell, **more)
         self._end = end
         return self

@@ -11,7 +11,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.prediction import load_calibration
-from contend.profiling import ProfileRecord, read_profile_record
+from contend.profiling import ProgramProfile
 from contend.runs import Run
 
 LATE = Path(__file__).parents[1] / "cli" / "late.c"
@@ -51,24 +51,24 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     program = tmp_path / "late"
     subprocess.run([wrapper, "-O1", str(LATE), "-o", str(program)], check=True)
 
-    def profiled(rate: str) -> ProfileRecord:
+    def profiled(rate: str) -> ProgramProfile:
         folder = tmp_path / f"profile-{rate}"
         place = ["--on", "emulated:crossbar:4", "--rate", rate, "--buffer", "4MB"]
         command = ["profile", "-n", "4", "--ranks-per-host", "1", "--mpi", "openmpi-4", *place]
         assert run([*command, "-o", str(folder), "--", str(program)]) == 0
-        return read_profile_record(folder)
+        return ProgramProfile.load(folder)
 
     recorded, slow = profiled("100Mbit"), profiled("10Mbit")
     capsys.readouterr()
-    assert slow.wire_Bps is not None
-    network = ["crossbar:4", "--rate", _words(slow.wire_Bps)]
+    assert slow.record.wire_Bps is not None
+    network = ["crossbar:4", "--rate", _words(slow.record.wire_Bps)]
     elsewhere = [*network, "--calibration", str(costs), "--json", "-"]
     assert run(["predict", str(tmp_path / "profile-100Mbit"), *elsewhere]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["recorded_s"] == recorded.run_s
+    assert found["recorded_s"] == recorded.findings.within_s
     # The place is known, so that the model was held against the recording.
     assert found["modelled_s"] is not None
-    assert found["cases"][0]["predicted_s"] == pytest.approx(slow.run_s, rel=0.5)
+    assert found["cases"][0]["predicted_s"] == pytest.approx(slow.findings.within_s, rel=0.5)
     # Begun again, it has nothing left to measure.
     measured = {path: path.read_bytes() for path in sorted(costs.rglob("*.parquet"))}
     assert measured

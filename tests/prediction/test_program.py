@@ -218,8 +218,7 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     (slow,) = result["cases"]
 
     def seconds(rate: float, headers: float = 1.03, times: float = 1.0) -> object:
-        # In MPI_Finalize both then wait for each other: another latency, and three ends.
-        costs = times * (2 * 1.2e-6 + 5 * 0.3e-6)
+        costs = times * (1.2e-6 + 2 * 0.3e-6)
         return pytest.approx(0.15 + headers * 50_000 / rate + costs, abs=1e-9)
 
     assert slow["predicted_s"] == seconds(12.5e9)

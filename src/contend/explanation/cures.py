@@ -174,7 +174,7 @@ class Cures:
         try:
             program = program_of(profile, calibration.copy_per_byte_s)
             where = self._where(self._fabric, self._hosts)
-            return held_against(program, profile.record.run_s, where)
+            return held_against(program, profile.findings.within_s, where)
         except ContendError:
             return None
 

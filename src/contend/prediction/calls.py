@@ -255,11 +255,11 @@ def answered(ranks: Sequence[RankCalls]) -> Mapping[Line, int]:
 
 _WORLD = 0
 _NOBODY = -1
-_FINALIZE = "Finalize"
+LEAVES = "Finalize"
+"""The routine in which a rank leaves MPI."""
 
 SETTING_UP = frozenset(
     {
-        _FINALIZE,
         "Comm_dup",
         "Comm_dup_with_info",
         "Comm_create",
@@ -318,11 +318,6 @@ class Meeting:
         return sources
 
 
-def communicator_of(call: Call) -> int:
-    """The communicator whose members meet in a call."""
-    return _WORLD if call.routine == _FINALIZE else call.communicator
-
-
 def groups_of(profile: ProgramProfile) -> Mapping[int, Sequence[int]]:
     """Ranks of the communicators whose members are all known and of one group, by number."""
     groups: dict[int, Sequence[int]] = {_WORLD: range(profile.size)}
@@ -346,8 +341,8 @@ def meetings_of(
     own: dict[int, dict[int, list[Call]]] = defaultdict(lambda: defaultdict(list))
     for kept in ranks:
         for call in kept.calls:
-            if call.routine in TOGETHER and communicator_of(call) in groups:
-                own[communicator_of(call)][kept.rank].append(call)
+            if call.routine in TOGETHER and call.communicator in groups:
+                own[call.communicator][kept.rank].append(call)
     met: dict[int, list[Meeting]] = {}
     for communicator, by_rank in own.items():
         group = groups[communicator]

@@ -47,7 +47,7 @@ class Recorded:
 
     Attributes:
         program: its schedule.
-        seconds: of the run, as recorded.
+        seconds: of the run as recorded, see `contend.profiling.ProfileFindings.within_s`.
         modelled: seconds that the model gives the part of it that events were kept of, where it
             was recorded; None where that is not known.
         corrections: the first is taken, and how far the others are from it is part of the
@@ -92,7 +92,7 @@ def record_of(
     program = program_of(profile, calibration.copy_per_byte_s)
     program = replace(program, remarks=(*program.remarks, *calibration.doubts))
     where = where_recorded(profile, calibration, fabric)
-    return replace(held_against(program, profile.record.run_s, where), profile=profile)
+    return replace(held_against(program, profile.findings.within_s, where), profile=profile)
 
 
 def held_against(

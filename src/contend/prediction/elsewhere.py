@@ -15,6 +15,7 @@ import polars as pl
 from contend.congestion import heat, hottest
 from contend.errors import UsageError
 from contend.fabric import build
+from contend.prediction.calls import LEAVES
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.predicting import Piling, worst_piling
@@ -56,12 +57,13 @@ class CableCost:
 
 @dataclass(frozen=True, eq=False)
 class Elsewhere(Shown):
-    """A program's run time somewhere.
+    """A program's run time somewhere, from the end of MPI_Init to the beginning of MPI_Finalize.
 
     Attributes:
         recorded: the program.
         where: fabric, hosts and costs.
-        seconds: of the whole run, corrected by what the model is off by where it was recorded.
+        seconds: from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize,
+            corrected by what the model is off by where it was recorded.
         low: the least that the calibration's intervals, the correction, and draws of when ranks
             begin leave possible: which of two messages goes first may decide how long both take.
         high: likewise the most.
@@ -231,6 +233,7 @@ def _calls(program: ProfiledProgram, course: Course) -> pl.DataFrame:
             predicted=pl.coalesce("next_s", left) - pl.col("entered"),
             bytes=pl.when(collective).then("bytes"),
         )
+        .filter(pl.col("routine") != LEAVES)
         .group_by("routine", "communicator", "bytes")
         .agg(
             calls=pl.len(),

@@ -2,7 +2,8 @@
 
 What a rank did between two calls of MPI takes the time that it took when it was recorded, with all
 that held it up then. Calls become messages: those of a collective by the algorithm that the library
-takes for it.
+takes for it. Time begins when the first rank leaves MPI_Init, and ends when the last one calls
+MPI_Finalize: how long a library takes to start and to end is not the program's.
 """
 
 from __future__ import annotations
@@ -17,12 +18,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.errors import ShortfallError
-from contend.prediction.calls import RankCalls, answered, groups_of, meetings_of, read_calls
+from contend.prediction.calls import (
+    LEAVES,
+    RankCalls,
+    answered,
+    groups_of,
+    meetings_of,
+    read_calls,
+)
 from contend.prediction.rank_strand import RankStrand, Row, Shared
 from contend.profiling import ProgramProfile
 from contend.schedule import LIBRARIES, Schedule
 
-_LAST = ("Finalize", "Abort")
+_LAST = (LEAVES, "Abort")
 _UNKNOWN_LIBRARY = "MPICH"
 # Part of the time in calls from which on it is said that some take what they took.
 _MENTIONED = 0.01
@@ -34,11 +42,11 @@ class ProfiledProgram:
 
     Attributes:
         schedule: one strand for each rank.
-        start: seconds at which every rank leaves MPI_Init, shape [ranks].
+        start: seconds at which every rank leaves MPI_Init, from the first one's, shape [ranks].
         calls: a row for every call: ``rank``, ``routine``, ``communicator``, ``bytes``,
             ``seconds`` as recorded, ``pause`` before it, ``operation``, the number of the operation
             in which that pause elapses, and ``site``, the number of its place in the program.
-        until: seconds of the run up to which events of all ranks were kept; infinite where all
+        until: seconds from then on up to which events of all ranks were kept; infinite where all
             were.
         as_recorded: seconds of MPI, all ranks together, in calls that take what they took.
         remarks: what a reader must know.
@@ -90,9 +98,9 @@ def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledP
         remarks.append(f"calls of {names} keep the time that they took in the recording")
     return ProfiledProgram(
         schedule=Schedule.of([strand.strand for strand in strands]),
-        start=started,
+        start=started - started.min(),
         calls=calls,
-        until=until,
+        until=until - float(started.min()),
         as_recorded=float(as_recorded.total()),
         remarks=tuple(remarks),
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from contend.prediction.calls import (
     BEGUN,
+    LEAVES,
     MESSAGES,
     SETTING_UP,
     TOGETHER,
@@ -17,7 +18,6 @@ from contend.prediction.calls import (
     Line,
     Meeting,
     RankCalls,
-    communicator_of,
     receives_of,
     sends_of,
 )
@@ -120,7 +120,7 @@ class RankStrand:
             self._messages(call)
         elif call.routine in TOGETHER:
             self._meet(call)
-        else:
+        elif call.routine != LEAVES:
             self._take(call, call.seconds)
 
     def _take(self, call: Call, seconds: float) -> None:
@@ -178,7 +178,7 @@ class RankStrand:
     # ---- collectives
 
     def _meet(self, call: Call) -> None:
-        communicator = communicator_of(call)
+        communicator = call.communicator
         meetings = self._shared.meetings.get(communicator, ())
         number = self._met[communicator]
         self._met[communicator] += 1
@@ -200,7 +200,7 @@ class RankStrand:
 
     def _operation(self, routine: str, member: Member, call: Call, meeting: Meeting) -> Operation:
         """What the member gives, with bytes as `contend.schedule.choose` counts them."""
-        places, rank = self._shared.places(communicator_of(call)), self._kept.rank
+        places, rank = self._shared.places(call.communicator), self._kept.rank
         size = float(call.bytes)
         if "alltoall" in routine:
             size /= member.size

@@ -52,6 +52,12 @@ class ProfileFindings:
         return self._outside(_END)
 
     @cached_property
+    def within_s(self) -> float:
+        """Seconds from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize."""
+        begun = self._ranks.sort("rank")["started_s"].to_numpy()
+        return float((begun + self.ranks["run_s"].to_numpy()).max() - begun.min())
+
+    @cached_property
     def mean_run_s(self) -> float:
         """Run time of a rank."""
         return self.run_s / max(len(self._ranks), 1)

@@ -160,7 +160,9 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
     fabric: Annotated[str, "its name."]
     rate_Bps: Annotated[float, "of every cable."]
     hosts: Annotated[list[int], "number of each rank's host."]
-    predicted_s: Annotated[float, "the run time."]
+    predicted_s: Annotated[
+        float, "the run time, from the end of MPI_Init to the beginning of MPI_Finalize."
+    ]
     interval_s: Annotated[tuple[float, float], "both ends."]
     communication: Annotated[float, "part of the run time in MPI."]
     perfect_routes_s: Annotated[float, "run time if all cables of a switch with hosts were one."]
@@ -187,7 +189,9 @@ class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
     profile: Annotated[str, "its folder."]
     command: Annotated[list[str], "what was recorded."]
     ranks: Annotated[int, "how many."]
-    recorded_s: Annotated[float, "run time as recorded."]
+    recorded_s: Annotated[
+        float, "run time as recorded, from the end of MPI_Init to the beginning of MPI_Finalize."
+    ]
     kept_s: Annotated[float, "the part of it that events were kept of."]
     modelled_s: Annotated[
         float | None,

@@ -158,7 +158,8 @@ def _conditions(profile: ProgramProfile, cases: Sequence[PredictedPlace]) -> str
 
 def _notes(recorded: Recorded) -> list[str]:
     notes = [
-        "Run times: from the first MPI_Init to the last end. "
+        "Run times: from the end of MPI_Init to the beginning of MPI_Finalize, without what these "
+        "two take. "
         "Perfect routes: all cables of a switch with hosts as one. "
         f"{_CROSSBAR[:1].upper()}{_CROSSBAR[1:]}: nothing but hosts' ports."
     ]
