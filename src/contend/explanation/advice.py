@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from shlex import quote
 
 from contend.congestion import link_rates, message_congestion
+from contend.cure import LIBRARY, learn
 from contend.errors import ContendError, UsageError
 from contend.explanation.cures import ENGINES, MOST_HOSTS
-from contend.explanation.evidence import NEAR_MEMORY, Limit
+from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
 from contend.fabric import Fabric
@@ -62,6 +63,16 @@ class _Measured:
         """``emulated:FABRIC``, or "" for real hosts."""
         place = self.sources[0].run.record.placement if self.sources else ""
         return place if place.startswith("emulated:") else ""
+
+    def has_rule(self, evidence: Evidence, schedule: str) -> bool:
+        """Whether `contend.tune` takes a schedule in place of the library's call there."""
+        try:
+            lessons = learn([source.run for source in self.sources]).lessons
+        except UsageError:
+            return False
+        place = evidence.ranks, evidence.bytes, schedule
+        taken = any((each.ranks, each.bytes, each.schedule) == place for each in lessons)
+        return taken and evidence.schedule == LIBRARY
 
     def again(self, options: str, verdict: Verdict | None = None) -> str:
         """The command that measures it again with other options."""
@@ -333,7 +344,8 @@ def _faster_schedule(limit: Limit, hit: Sequence[Verdict], measured: _Measured) 
     if gain >= _WORTH_IT:
         evidence = verdict.evidence
         options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
-        rule = "; contend tune makes that a rule for programs" if measured.sources else ""
+        is_rule = measured.has_rule(evidence, name.partition(",")[0])
+        rule = "; contend tune makes that a rule for programs" if is_rule else ""
         yield Remedy(
             limit,
             f"{_first(name)} was {rounded(gain)} times faster than "

@@ -12,6 +12,7 @@ from contend.explanation.evidence import (
     BEYOND_SCHEDULES,
     FALLEN,
     FULL_MEMORY,
+    IMPOSSIBLE,
     LATE_S,
     NEAR_MEMORY,
     NEIGHBOURS,
@@ -207,9 +208,12 @@ def _bounds(evidence: Evidence) -> Iterator[Reason]:
     """Bounds that the measurement comes near to."""
     if evidence.measured_s is None:
         return
+    rival = math.inf if evidence.rival is None else evidence.rival.seconds
     for bound in evidence.possible:
         ratio = evidence.ratio(bound)
-        if bound.limit in (Limit.PORT, Limit.FABRIC) and not _is_tightest(evidence, bound):
+        # What another schedule beats by its buffers bounds no schedule here.
+        holds = _is_tightest(evidence, bound) and rival >= IMPOSSIBLE * bound.seconds
+        if bound.limit in (Limit.PORT, Limit.FABRIC) and not holds:
             continue
         if ratio <= REACHED:
             why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
