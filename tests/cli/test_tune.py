@@ -30,6 +30,18 @@ def test_rules_are_learnt_and_written(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (rules / "openmpi.conf").is_file()
 
 
+def test_what_went_into_buffers_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ports of 50 MB/s carry less than the 118 that large blocks got, and more than small ones."""
+    alltoall_run(tmp_path / "run", schedules=("library", "shift"), wire_Bps=50e6)
+    result = tmp_path / "result.json"
+    assert run(["tune", str(tmp_path / "run"), "--json", str(result)]) == 0
+    marked = {c["bytes"]: c["beyond_wire"] for c in json.loads(result.read_text())["cells"]}
+    assert (marked[256], marked[262144]) == (False, True)
+    assert "beyond the wire" in capsys.readouterr().out
+
+
 def test_python_learns_the_same_rules(tmp_path: Path) -> None:
     """From a run, its folder or several of them; the command writes what `contend.tune` writes."""
     measured = alltoall_run(tmp_path / "run", launches=8, schedules=("library", "shift"))

@@ -10,7 +10,7 @@ from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
 from contend.report.document import Document, filled
 from contend.report.run.findings import EstimateJson
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, factor_words, size_words
+from contend.report.words import BEYOND_WIRE, UNKNOWN, factor_words, size_words
 from contend.runs import CellSummary
 from contend.units import counted, format_seconds
 
@@ -52,12 +52,15 @@ def tuning_table(lessons: Lessons) -> ResultTable:
             "gain",
             "proof",
             "rule",
+            "",
         ),
         rows=tuple(_row(lesson) for lesson in lessons.lessons),
         numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
         note="Medians or, where some samples stall, means of both kinds; gain is the library's "
         "time over the rule's, with its 95 % interval. The rank test is that of contend report; "
-        "where the library's call stalls, the gain's interval is proof too. No proof, no rule.",
+        "where the library's call stalls, the gain's interval is proof too. No proof, no rule. Gains "
+        "are of single calls on a network at rest: calls that follow one another at once may gain "
+        f"more, above all where a time is {BEYOND_WIRE}.",
     )
 
 
@@ -77,7 +80,13 @@ def _row(lesson: Lesson) -> tuple[str, ...]:
         factor_words(lesson.gain) if ruled else UNKNOWN,
         UNKNOWN if lesson.proof == Proof.NONE else lesson.proof.value,
         lesson.schedule if ruled else UNKNOWN,
+        BEYOND_WIRE if _is_beyond(lesson) else "",
     )
+
+
+def _is_beyond(lesson: Lesson) -> bool:
+    """Whether what was compared went into buffers, of the library's call or the fastest."""
+    return lesson.library.beyond_wire or lesson.best.beyond_wire
 
 
 def tuning_document(lessons: Lessons) -> Document:
@@ -97,6 +106,7 @@ def tuning_document(lessons: Lessons) -> Document:
                     library_s=typical(lesson.library).value,
                     best=lesson.best.schedule,
                     best_s=typical(lesson.best).value,
+                    beyond_wire=_is_beyond(lesson),
                 )
                 for lesson in lessons.lessons
             ],
@@ -122,6 +132,11 @@ class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
     best_s: Annotated[float, "what it takes."]
     gain: Annotated[EstimateJson, "`library_s` over what `schedule` takes."]
     proof: Annotated[str, "``rank test``, ``stalls`` or ``nothing``."]
+    beyond_wire: Annotated[
+        bool,
+        "whether either is less than ports and cables allow, as blocks that go into buffers: calls "
+        "that follow one another at once take longer, and may gain more.",
+    ]
     p: Annotated[float | None, "of the rank test; null where that is not the proof."]
 
 
