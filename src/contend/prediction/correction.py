@@ -67,6 +67,11 @@ class Recorded:
         return min(self.seconds, self.program.until)
 
     @property
+    def off(self) -> float:
+        """What part of a time is corrected where it was recorded; half of that may be elsewhere."""
+        return abs(self.corrections[-1].factor - 1.0) / 2
+
+    @property
     def factor(self) -> float:
         """What the model's seconds are multiplied by, once it is corrected.
 
