@@ -60,7 +60,7 @@ def tuning_table(lessons: Lessons) -> ResultTable:
         "time over the rule's, with its 95 % interval. The rank test is that of contend report; "
         "where the library's call stalls, the gain's interval is proof too. No proof, no rule. Gains "
         "are of single calls on a network at rest: calls that follow one another at once may gain "
-        f"more, above all where a time is {BEYOND_WIRE}.",
+        f"more or less, above all where a time is {BEYOND_WIRE}.",
     )
 
 
@@ -135,7 +135,7 @@ class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
     beyond_wire: Annotated[
         bool,
         "whether either is less than ports and cables allow, as blocks that go into buffers: calls "
-        "that follow one another at once take longer, and may gain more.",
+        "that follow one another at once take longer, and may gain more or less.",
     ]
     p: Annotated[float | None, "of the rank test; null where that is not the proof."]
 
