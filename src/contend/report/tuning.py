@@ -58,9 +58,9 @@ def tuning_table(lessons: Lessons) -> ResultTable:
         numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
         note="Medians or, where some samples stall, means of both kinds; gain is the library's "
         "time over the rule's, with its 95 % interval. The rank test is that of contend report; "
-        "where the library's call stalls, the gain's interval is proof too. No proof, no rule. Gains "
-        "are of single calls on a network at rest: calls that follow one another at once may gain "
-        f"more or less, above all where a time is {BEYOND_WIRE}.",
+        "where the library's call stalls, the gain's interval is proof too. No proof, no rule. "
+        "Gains are of single calls on a network at rest: calls that follow one another at once may "
+        f"gain more or less, above all where a time is {BEYOND_WIRE}.",
     )
 
 
