@@ -10,6 +10,7 @@ from contend.errors import UsageError
 from contend.loading import load
 from contend.schedule import (
     COLLECTIVES,
+    Action,
     Cables,
     Costs,
     Course,
@@ -130,6 +131,14 @@ def test_allreduces_send_what_their_papers_say(ranks: int) -> None:
     halving = course_of("allreduce", "halving-doubling", ranks, 1e6)
     if not extra:
         assert halving.seconds == pytest.approx(wire + 2 * math.log2(ranks) * LATENCY)
+        # The nearest member gets half of the bytes, twice; the farthest one block of them.
+        first = all_members(ranks)[0]
+        COLLECTIVES["allreduce"]["halving-doubling"](first, Operation(1e6))
+        made = Schedule.of([first.strand])
+        sends = made.action == Action.SEND
+        got = list(zip(made.peer[sends].tolist(), made.amount[sends].tolist(), strict=True))
+        assert got[:1] == got[-1:] == [(1, 5e5)]
+        assert (ranks // 2, 1e6 / ranks) in got
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -264,14 +264,20 @@ def _halve(member: Member, fold: _Fold, operation: Operation) -> None:
 
 
 def halving_doubling(member: Member, operation: Operation) -> None:
-    """Rabenseifner's: a reduce-scatter by halving, and an allgather by doubling."""
+    """Rabenseifner's: a reduce-scatter by halving, and an allgather by doubling.
+
+    Both libraries exchange the largest parts with the nearest member, first and last.
+    """
     fold = _fold(member, operation.size, operation)
-    _halve(member, fold, operation)
-    step = 1
-    while fold.place is not None and step < fold.power:
-        partner = fold.member_at(fold.place ^ step)
-        member.exchange(partner, operation.size * step / fold.power, partner)
-        step *= 2
+    steps = [1 << bit for bit in range(fold.power.bit_length() - 1)]
+    if fold.place is not None:
+        for step in steps:
+            partner = fold.member_at(fold.place ^ step)
+            member.exchange(partner, operation.size / (2 * step), partner)
+            member.add(operation.size / (2 * step), operation)
+        for step in reversed(steps):
+            partner = fold.member_at(fold.place ^ step)
+            member.exchange(partner, operation.size / (2 * step), partner)
     _unfold(member, operation.size, fold)
 
 
