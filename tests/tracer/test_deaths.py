@@ -31,6 +31,10 @@ DEATHS = {
         "died of signal 11 (Segmentation fault) in the program's own code at dies.c:26",
         "The network has no part in it",
     ),
+    "divides": (
+        "died of signal 8 (Floating point exception) in the program's own code",
+        "debugger",
+    ),
     "aborts": ("died of signal 6 (Aborted) in the program's own code", "run rank 1 in a debugger"),
     "bus": ("died of signal 7 (Bus error) in the program's own code", "run rank 1 in a debugger"),
     "survives": ("called MPI_Abort, ", "See why rank 1 calls MPI_Abort"),

@@ -105,6 +105,7 @@ def _check_communicators(records: list[RankRecord]) -> None:
             b"MPI_COMM_SELF",
             b"others",
             b"halves",
+            b"a window of MPI_COMM_WORLD",
         ]
     for identity, groups in members.items():
         assert len(groups) == 1

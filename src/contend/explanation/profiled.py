@@ -35,7 +35,7 @@ from contend.explanation.waits import awaited, waited_for
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import ProgramProfile
-from contend.profiling.routines import SYNCHRONISING
+from contend.profiling.routines import SYNCHRONISING, is_own
 from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
@@ -92,7 +92,7 @@ class ProfileSource:
             stalled=self.stalled(whole),
         )
         for place in findings.places.iter_rows(named=True):
-            if place["share"] >= SMALL_SHARE:
+            if place["share"] >= SMALL_SHARE and not is_own(place["routine"]):
                 here = whole.filter(
                     (pl.col("routine") == place["routine"]) & (pl.col("site") == place["site"])
                 )
@@ -255,6 +255,8 @@ class ProfileSource:
             return
         share = 100 * (1 - findings.mpi_share)
         of = f"{share:.0f} % of the run, outside of MPI"
+        if findings.own_words:
+            of += f"; {findings.own_words}"
         yield Bound(Limit.COMPUTATION, seconds, of)
         if self.crowded is not None:
             own = seconds / self.crowded

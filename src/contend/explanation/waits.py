@@ -21,6 +21,7 @@ def waited_for(profile: ProgramProfile, cells: pl.DataFrame) -> str:
         "a late rank": "until the last rank enters a collective",
         "a late sender": "for messages that were sent late",
         "a late receiver": "to send to ranks that were not ready to receive",
+        "a late partner in a window": "for other ranks to post, complete or unlock a window",
     }[most]
     part = by_kind.get(most, 0.0) / max(sum(by_kind.values()), 1e-12)
     most_of_it = "" if not by_kind or part > 0.99 else f", {100 * part:.0f} % of it"

@@ -180,6 +180,16 @@ ROUTINE(Win_detach, 2)
 ROUTINE(Alloc_mem, 3)
 ROUTINE(Free_mem, 1)
 
+// What the library is given to call.
+COUNTED(Op_create, 3)
+ROUTINE(Comm_create_errhandler, 2)
+ROUTINE(Win_create_errhandler, 2)
+ROUTINE(File_create_errhandler, 2)
+ROUTINE(Comm_create_keyval, 4)
+ROUTINE(Win_create_keyval, 4)
+ROUTINE(Type_create_keyval, 4)
+ROUTINE(Grequest_start, 5)
+
 // Calls on files, and what they send inside is theirs. FILE_ROUTINE(name, arguments) may be defined
 // apart, or else is ROUTINE; so may those that move data: FILE_MOVES, whose status comes last,
 // FILE_BEGINS, whose request does, and FILE_SPLITS, which end with count and type.

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from contend.profiling.folder import SCHEMAS
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_form import OTHERS, SELF, WORLD
+from contend.profiling.record_form import INTER, OTHERS, SELF, WINDOW, WORLD
 
 _RESERVED = ("MPI_COMM_WORLD", "MPI_COMM_SELF", "others")
-_INTER = 4
 _MOST_DIMENSIONS = 8
-_KINDS = 5
+_KINDS = 6
 
 
 class Communicators:
@@ -56,7 +55,7 @@ class Communicators:
     def comparable(self) -> NDArray[np.int64]:
         """Members of every communicator; 0 where members' calls cannot be matched."""
         sizes = np.array([row["size"] for row in self._rows], np.int64)
-        sizes[[row["kind"] == _INTER for row in self._rows]] = 0
+        sizes[[row["kind"] == INTER for row in self._rows]] = 0
         sizes[[SELF, OTHERS]] = 0
         return sizes
 
@@ -85,6 +84,7 @@ class Communicators:
 
 def _row(number: int, name: str, own: np.void | None = None, parent: int = WORLD) -> dict[str, Any]:
     dimensions = 0 if own is None else min(int(own["dimensions"]), _MOST_DIMENSIONS)
+    dimensions *= own is not None and int(own["kind"]) != WINDOW
     extent = "" if own is None else "x".join(map(str, own["extent"][:dimensions].tolist()))
     return {
         "communicator": number,

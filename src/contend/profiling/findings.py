@@ -10,6 +10,7 @@ import polars as pl
 
 from contend.profiling.hang.stuck_words import StuckWords
 from contend.profiling.record_form import CALL, WORLD, State
+from contend.profiling.routines import is_own
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
@@ -106,7 +107,9 @@ class ProfileFindings:
         of recorded events alone.
         """
         part = pl.col("waiting_s") / pl.col("compared_s")
-        calls = self.profile.calls.filter(~pl.col("routine").is_in([*_BEGIN, *_END]))
+        calls = self.profile.calls.filter(
+            ~pl.col("routine").is_in([*_BEGIN, *_END]), ~pl.col("routine").is_in(self._own)
+        )
         compared = self.profile.collectives.filter(pl.col("seconds") > 0).select(
             *_KEYS, "waiting_s", pl.col("seconds").alias("compared_s")
         )
@@ -127,6 +130,18 @@ class ProfileFindings:
             )
             .drop("compared_s", "told_s")
         )
+
+    @property
+    def _own(self) -> list[str]:
+        return [name for name in self.profile.record.routines if is_own(name)]
+
+    @cached_property
+    def own(self) -> pl.DataFrame:
+        """As `places`: functions of the program's own that the library called; not in MPI's time.
+
+        What calls of MPI take is without these.
+        """
+        return self.places.filter(pl.col("routine").is_in(self._own))
 
     @cached_property
     def waits(self) -> pl.DataFrame:
@@ -267,9 +282,11 @@ class ProfileFindings:
         parts = [
             f"{_percent(row['share'])} in {row['routine']} called at {row['place']}"
             for row in self.places.head(_MOST_NAMED).iter_rows(named=True)
-            if row["share"] >= _NAMED
+            if row["share"] >= _NAMED and not is_own(row["routine"])
         ]
         whole = f"{head}: {', '.join(parts)}" if parts else head
+        if own := self.own_words:
+            whole += f"; {own}"
         if self._share(self.untold_s) >= _WAITING_NAMED:
             untold = _percent(self._share(self.untold_s))
             whole += f"; how much is waiting of {untold} that passed with a full record is unknown"
@@ -277,6 +294,16 @@ class ProfileFindings:
             return whole
         waiting = _percent(self._share(self.waiting_s))
         return f"{whole}; {waiting} is waiting for late ranks{self._culprit()}"
+
+    @property
+    def own_words(self) -> str:
+        """Where the program's own functions take long that the library calls; "" if nowhere."""
+        return ", ".join(
+            f"{_percent(row['share'])} is in the program's {row['routine']}"
+            f"{' ' * bool(row['symbol'])}{row['symbol']} at {row['place']}"
+            for row in self.own.head(_MOST_NAMED).iter_rows(named=True)
+            if row["share"] >= _NAMED
+        )
 
     def _culprit(self) -> str:
         """The rank that most of the waiting is for, if there is one."""
@@ -300,8 +327,12 @@ class ProfileFindings:
     def _by(self, *keys: str) -> pl.DataFrame:
         seconds = pl.col("seconds").sum()
         compared = pl.col("waiting_s").is_not_null().any()
+        rows = self.cells
+        if "routine" in keys and self._own:
+            own = self.profile.calls.filter(pl.col("routine").is_in(self._own))
+            rows = pl.concat([rows, own], how="diagonal")
         return (
-            self.cells.group_by(keys)
+            rows.group_by(keys)
             .agg(
                 pl.col("calls").sum(),
                 pl.col("bytes").sum(),

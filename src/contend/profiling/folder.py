@@ -123,10 +123,10 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 KINDS = ("point to point", "collective", "one-sided")
 """Kinds of traffic between peers, by their numbers."""
 
-WAITS = ("a late rank", "a late sender", "a late receiver")
+WAITS = ("a late rank", "a late sender", "a late receiver", "a late partner in a window")
 """What ranks wait for in calls, by their numbers."""
 
-COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter")
+COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter", "window")
 """Kinds of communicators, by their numbers."""
 
 

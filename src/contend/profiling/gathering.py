@@ -26,11 +26,13 @@ from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
 from contend.profiling.hang.deadlock import with_messages
-from contend.profiling.hang.stuck import Past, Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.hang.past import Past
+from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when, where_stuck
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
+from contend.profiling.routines import is_own
 from contend.profiling.sites import Places
 from contend.profiling.waits.collectives import Entries, Waits
 from contend.profiling.waits.messages import MOST_EVENTS, Messages
@@ -166,7 +168,8 @@ class Gathering:
         counter = self._ranks[number].counter
         known = [self._routines.setdefault(name, len(self._routines)) for name in record.routines]
         seconds = counter.seconds(cells["ticks"])
-        self._mpi[number] = float(seconds.sum())
+        own = np.array([is_own(name) for name in record.routines], bool)[cells["routine"]]
+        self._mpi[number] = float(seconds[~own].sum())
         self._calls.add(
             rank=np.full(len(cells), number, np.uint32),
             cell=np.arange(len(cells), dtype=np.uint32),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 6
+VERSION = 7
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -35,6 +35,8 @@ MOST_AWAITED = 8
 """Of the things that a call waits for so many are kept."""
 
 
+INTER, WINDOW = 4, 5
+"""Kinds of communicators: between groups, and a window's own."""
 UNKNOWN_BYTES = 2**64 - 1
 """Stands for what members must give alike to a collective, where that is not known."""
 _OPERATIONS = "SUM MAX MIN PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE"
@@ -66,6 +68,8 @@ class Awaits(IntEnum):
     FINALIZE = 5
     EXCHANGE = 6
     READY = 7
+    POST = 8
+    COMPLETE = 9
 
 
 class EventKind(IntEnum):

@@ -8,6 +8,11 @@ def plain(routine: str) -> str:
     return routine.removeprefix("MPI_").removesuffix("_c")
 
 
+def is_own(routine: str) -> bool:
+    """Whether it stands for a function of the program's own that the library calls."""
+    return routine.startswith("own ")
+
+
 SENDS = frozenset({"Send", "Ssend", "Rsend", "Bsend"})
 BEGUN_SENDS = frozenset({"Isend", "Issend", "Irsend", "Ibsend"})
 RECEIVES = frozenset({"Recv", "Mrecv"})

@@ -173,6 +173,11 @@ static void note_blocking(const contend_call* call, const volume* given) {
   contend_count_collective(given->on);
 }
 
+void contend_note_together(const contend_call* call, contend_live_communicator* on) {
+  volume given = {.on = on, .root = CONTEND_NO_PEER};
+  note_blocking(call, &given);
+}
+
 static void note_nonblocking(const contend_call* call, const volume* given, MPI_Request handle) {
   contend_request* request = contend_new_request(handle, given->on, CONTEND_COLLECTIVE, false);
   request->routine = call->routine;
@@ -203,44 +208,20 @@ static void note_persistent(const contend_call* call, const volume* given, MPI_R
 }
 #endif
 
-int contend_Barrier(MPI_Comm communicator) {
-  CONTEND_CALL_OF(Barrier, (communicator));
-  contend_await_members(communicator);
-  int result = REAL(Barrier)(communicator);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    volume given = nothing_on(communicator);
-    note_blocking(&call, &given);
-  }
-  contend_done();
-  return result;
-}
+CONTEND_RECORDS(Barrier, (MPI_Comm on), (on), contend_await_members(on),
+                contend_note_together(&call, contend_find(on)))
 
-int contend_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
-  CONTEND_CALL_OF(Ibarrier, (communicator, request));
-  int result = REAL(Ibarrier)(communicator, request);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    volume given = nothing_on(communicator);
-    given.shape = (contend_shape){CONTEND_NO_PEER, 0, 0};
-    note_nonblocking(&call, &given, *request);
-  }
-  contend_done();
-  return result;
+static void note_begun_barrier(const contend_call* call, MPI_Comm on, MPI_Request request) {
+  volume given = nothing_on(on);
+  given.shape = (contend_shape){CONTEND_NO_PEER, 0, 0};
+  note_nonblocking(call, &given, request);
 }
-
+CONTEND_RECORDS(Ibarrier, (MPI_Comm on, MPI_Request* request), (on, request), (void)0,
+                note_begun_barrier(&call, on, *request))
 #if CONTEND_MPI_4
-int contend_Barrier_init(MPI_Comm communicator, MPI_Info info, MPI_Request* request) {
-  CONTEND_CALL_OF(Barrier_init, (communicator, info, request));
-  int result = REAL(Barrier_init)(communicator, info, request);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    volume given = nothing_on(communicator);
-    note_persistent(&call, &given, *request);
-  }
-  contend_done();
-  return result;
-}
+CONTEND_RECORDS(Barrier_init, (MPI_Comm on, MPI_Info info, MPI_Request* request),
+                (on, info, request), volume given,
+                (given = nothing_on(on), note_persistent(&call, &given, *request)))
 #endif
 
 #define COUNT int

@@ -1,5 +1,6 @@
 // Communicators: which ranks of MPI_COMM_WORLD they hold, and ids that are the same on all members
 // without a word between them.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,9 +185,8 @@ typedef struct {
 
 /// Makes a communicator known, whose groups and topology are those of `like`, which may be asked;
 /// `name` may be NULL.
-static contend_live_communicator* add_like(MPI_Comm handle, MPI_Comm like, origin from,
+static contend_live_communicator* add_like(uint64_t key, MPI_Comm like, origin from,
                                            const char* name) {
-  uint64_t key = CONTEND_KEY(handle);
   contend_live_communicator* live = calloc(1, sizeof *live);
   ranks_of_group local, remote;
   if (live == NULL) abort();
@@ -236,7 +236,7 @@ static contend_live_communicator* add_like(MPI_Comm handle, MPI_Comm like, origi
 }
 
 static contend_live_communicator* add(MPI_Comm handle, origin from, const char* name) {
-  return add_like(handle, handle, from, name);
+  return add_like(CONTEND_KEY(handle), handle, from, name);
 }
 
 void contend_start_communicators(void) {
@@ -258,7 +258,7 @@ contend_live_communicator* contend_communicator_slowly(MPI_Comm handle) {
   return live;
 }
 
-contend_live_communicator* contend_look_up(MPI_Comm handle) { return look_up(CONTEND_KEY(handle)); }
+contend_live_communicator* contend_look_up(uint64_t key) { return look_up(key); }
 
 int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
   if (peer == MPI_ANY_SOURCE) return CONTEND_ANY_PEER;
@@ -271,6 +271,8 @@ int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
 void contend_free_communicator(contend_live_communicator* live) {
   free(live->world_ranks);
   free(live->destinations);
+  free(live->epochs[0]);
+  free(live->epochs[1]);
   free(live);
 }
 
@@ -467,7 +469,8 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
     uint64_t salt = count_made(parent, call->routine);
-    if (*made != MPI_COMM_NULL) add_like(*made, parent_handle, (origin){parent, salt}, NULL);
+    if (*made != MPI_COMM_NULL)
+      add_like(CONTEND_KEY(*made), parent_handle, (origin){parent, salt}, NULL);
     uint32_t cell = contend_count(call, parent->index, 0, 0);
     contend_request* made_request =
         contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
@@ -497,10 +500,10 @@ int contend_Comm_idup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made,
 #endif
 
 /// Forgets a handle before it is freed: afterwards another thread may be given the same one.
-static uint32_t forget(MPI_Comm handle) {
+uint32_t contend_forget(uint64_t key) {
   uint32_t index = CONTEND_WORLD;
-  contend_live_communicator** link = slot_of(CONTEND_KEY(handle));
-  while (*link && (*link)->key != CONTEND_KEY(handle)) link = &(*link)->next;
+  contend_live_communicator** link = slot_of(key);
+  while (*link && (*link)->key != key) link = &(*link)->next;
   contend_live_communicator* live = *link;
   // A program that may not free these is told so by the library.
   if (live == NULL || live->index == CONTEND_WORLD || live->index == CONTEND_SELF) return index;
@@ -515,7 +518,7 @@ static uint32_t forget(MPI_Comm handle) {
   int contend_##name(MPI_Comm* handle) {                                     \
     CONTEND_CALL_WITH(handle, name, (handle));                               \
     contend_lock();                                                          \
-    uint32_t index = forget(*handle);                                        \
+    uint32_t index = contend_forget(CONTEND_KEY(*handle));                   \
     contend_unlock();                                                        \
     int result = REAL(name)(handle);                                         \
     contend_leave(&call);                                                    \
@@ -528,15 +531,39 @@ static uint32_t forget(MPI_Comm handle) {
 FREES(Comm_free)
 FREES(Comm_disconnect)
 
-int contend_Comm_set_name(MPI_Comm handle, const char* name) {
-  CONTEND_CALL_OF(Comm_set_name, (handle, name));
-  int result = REAL(Comm_set_name)(handle, name);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    contend_communicator* record = &contend.communicators[contend_find(handle)->index];
-    if (record != &contend.communicators[CONTEND_OTHERS])
-      strncpy(record->name, name, sizeof record->name - 1);
-  }
-  contend_done();
-  return result;
+static void note_name(MPI_Comm handle, const char* name) {
+  contend_communicator* record = &contend.communicators[contend_find(handle)->index];
+  if (record != &contend.communicators[CONTEND_OTHERS])
+    strncpy(record->name, name, sizeof record->name - 1);
+}
+CONTEND_RECORDS(Comm_set_name, (MPI_Comm handle, const char* name), (handle, name), (void)0,
+                note_name(handle, name))
+
+// ---- windows
+
+void contend_add_window(const contend_call* call, MPI_Comm handle, uint64_t key) {
+  contend_live_communicator* parent = contend_find(handle);
+  char name[sizeof contend.communicators->name];
+  snprintf(name, sizeof name, "a window of %.23s", contend.communicators[parent->index].name);
+  origin from = {parent, count_made(parent, call->routine)};
+  contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  contend_live_communicator* made = add_like(key, handle, from, name);
+  made->kind = CONTEND_WINDOW;
+  if (made->index == CONTEND_OTHERS) return;
+  contend_communicator* record = &contend.communicators[made->index];
+  if (record->kind != CONTEND_WINDOW) memset(record->extent, 0, sizeof record->extent);
+  if (record->kind != CONTEND_WINDOW) record->dimensions = 0;
+  record->kind = CONTEND_WINDOW;
+}
+
+int32_t* contend_ranks_of(MPI_Group group, int32_t* count) {
+  MPI_Group all = contend_world_group();
+  ranks_of_group found = ranks_of(group, all);
+  if (all != MPI_GROUP_NULL) ((int (*)(MPI_Group*))contend_symbol("PMPI_Group_free"))(&all);
+  *count = found.size;
+  if (found.ranks) return found.ranks;
+  found.ranks = malloc((size_t)found.size * sizeof *found.ranks + 1);
+  if (found.ranks == NULL) abort();
+  for (int32_t rank = 0; rank < found.size; rank++) found.ranks[rank] = rank;
+  return found.ranks;
 }

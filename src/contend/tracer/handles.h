@@ -6,8 +6,8 @@
 
 // ---- communicators.c
 
-/// A communicator that the program may use. It outlives its handle until the last request and
-/// window that refer to it are gone.
+/// A communicator that the program may use, or a window, which has one of its own. It outlives its
+/// handle until the last request that refers to it is gone.
 typedef struct contend_live_communicator contend_live_communicator;
 struct contend_live_communicator {
   uint64_t key;  ///< handle
@@ -21,7 +21,10 @@ struct contend_live_communicator {
   uint32_t collectives;       ///< collectives so far
   int32_t* destinations;      ///< neighbours that it sends to, in order, as ranks in it; or NULL
   int32_t destination_count;  ///< -1 until they are asked for
-  uint32_t references;        ///< its handle, requests and windows
+  uint32_t references;        ///< its handle and requests
+  int32_t* epochs[2];         ///< of a window: targets that it was started for, origins that it
+                              ///< was posted for, in MPI_COMM_WORLD
+  int32_t epoch_sizes[2];
   contend_live_communicator* next;  ///< of those in one slot of the table
 };
 
@@ -36,13 +39,14 @@ static inline contend_live_communicator* contend_find(MPI_Comm handle) {
   return contend_communicator_slowly(handle);
 }
 
-contend_live_communicator* contend_look_up(MPI_Comm handle);
+contend_live_communicator* contend_look_up(uint64_t key);
 
 /// The communicator of a handle; NULL when no call that succeeded has used it. Before a call
 /// nothing may be asked of a handle, which may be none.
 static inline contend_live_communicator* contend_known(MPI_Comm handle) {
   contend_live_communicator* last = contend_last_communicator;
-  return CONTEND_LIKELY(last->key == CONTEND_KEY(handle)) ? last : contend_look_up(handle);
+  return CONTEND_LIKELY(last->key == CONTEND_KEY(handle)) ? last
+                                                          : contend_look_up(CONTEND_KEY(handle));
 }
 
 /// A peer as `contend_awaited` has it: CONTEND_NO_PEER for MPI_PROC_NULL alone.
@@ -115,6 +119,15 @@ static inline void contend_count_collective(contend_live_communicator* on) {
   if (on->index != CONTEND_OTHERS) contend.communicators[on->index].collectives++;
 }
 
+/// Notes a blocking collective in which no bytes move, with when it was entered and left.
+void contend_note_together(const contend_call* call, contend_live_communicator* on);
+
+/// Makes a window known that all members of a communicator have made.
+void contend_add_window(const contend_call* call, MPI_Comm parent, uint64_t key);
+/// Ranks of a group in MPI_COMM_WORLD, CONTEND_NO_PEER for others; the caller frees them.
+int32_t* contend_ranks_of(MPI_Group group, int32_t* count);
+/// Forgets a handle of a communicator or window; gives its index.
+uint32_t contend_forget(uint64_t key);
 void contend_free_communicator(contend_live_communicator* communicator);
 
 /// Gives up a reference.

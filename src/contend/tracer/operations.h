@@ -2,22 +2,10 @@
 // is the type, NAMED(routine) the name. No include guard.
 
 #define OPERATION(name, requested, parameters, arguments, bytes, takes, target)              \
-  int RECORDED(NAMED(name))(OPEN parameters, MPI_Win window) {                               \
-    CONTEND_CALL_OF(NAMED(name), (OPEN arguments, window));                                  \
-    int result = REAL(NAMED(name))(OPEN arguments, window);                                  \
-    contend_leave(&call);                                                                    \
-    if (result == MPI_SUCCESS) note_operation(&call, window, target, bytes, takes, NULL);    \
-    contend_done();                                                                          \
-    return result;                                                                           \
-  }                                                                                          \
-  int RECORDED(NAMED(requested))(OPEN parameters, MPI_Win window, MPI_Request * request) {   \
-    CONTEND_CALL_OF(NAMED(requested), (OPEN arguments, window, request));                    \
-    int result = REAL(NAMED(requested))(OPEN arguments, window, request);                    \
-    contend_leave(&call);                                                                    \
-    if (result == MPI_SUCCESS) note_operation(&call, window, target, bytes, takes, request); \
-    contend_done();                                                                          \
-    return result;                                                                           \
-  }
+  OPERATES(NAMED(name), (OPEN parameters, MPI_Win window), (OPEN arguments, window), target, \
+           bytes, takes, NULL)                                                               \
+  OPERATES(NAMED(requested), (OPEN parameters, MPI_Win window, MPI_Request * request),       \
+           (OPEN arguments, window, request), target, bytes, takes, request)
 
 OPERATION(Put, Rput,
           (const void* data, COUNT count, MPI_Datatype type, int target, MPI_Aint where,
@@ -43,35 +31,15 @@ OPERATION(Get_accumulate, Rget_accumulate,
            operation),
           bytes_of(target_count, target_type), operation == MPI_NO_OP, target)
 
-int RECORDED(NAMED(Win_create))(void* base, MPI_Aint size, UNIT unit, MPI_Info info,
-                                MPI_Comm communicator, MPI_Win* window) {
-  CONTEND_CALL_OF(NAMED(Win_create), (base, size, unit, info, communicator, window));
-  int result = REAL(NAMED(Win_create))(base, size, unit, info, communicator, window);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) note_window(&call, communicator, *window);
-  contend_done();
-  return result;
-}
-
-int RECORDED(NAMED(Win_allocate))(MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm communicator,
-                                  void* base, MPI_Win* window) {
-  CONTEND_CALL_OF(NAMED(Win_allocate), (size, unit, info, communicator, base, window));
-  int result = REAL(NAMED(Win_allocate))(size, unit, info, communicator, base, window);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) note_window(&call, communicator, *window);
-  contend_done();
-  return result;
-}
-
-int RECORDED(NAMED(Win_allocate_shared))(MPI_Aint size, UNIT unit, MPI_Info info,
-                                         MPI_Comm communicator, void* base, MPI_Win* window) {
-  CONTEND_CALL_OF(NAMED(Win_allocate_shared), (size, unit, info, communicator, base, window));
-  int result = REAL(NAMED(Win_allocate_shared))(size, unit, info, communicator, base, window);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) note_window(&call, communicator, *window);
-  contend_done();
-  return result;
-}
+MAKES(NAMED(Win_create),
+      (void* base, MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm on, MPI_Win* window),
+      (base, size, unit, info, on, window))
+MAKES(NAMED(Win_allocate),
+      (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm on, void* base, MPI_Win* window),
+      (size, unit, info, on, base, window))
+MAKES(NAMED(Win_allocate_shared),
+      (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm on, void* base, MPI_Win* window),
+      (size, unit, info, on, base, window))
 
 #undef OPERATION
 #undef COUNT

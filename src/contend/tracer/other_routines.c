@@ -5,18 +5,10 @@
 /// `communicator` is that of the call, `bytes` what it copies.
 #define TIMED(name, parameters, arguments, communicator, bytes) \
   TIMED_AFTER(, name, parameters, arguments, communicator, bytes)
-#define TIMED_AFTER(before, name, parameters, arguments, communicator, bytes)           \
-  int contend_##name parameters {                                                       \
-    CONTEND_CALL_OF(name, arguments);                                                   \
-    before;                                                                             \
-    int result = REAL(name) arguments;                                                  \
-    contend_leave(&call);                                                               \
-    if (result == MPI_SUCCESS)                                                          \
-      contend_note(&call, contend_find(communicator)->index, bytes, CONTEND_NO_PEER, 0, \
-                   CONTEND_NO_REQUEST);                                                 \
-    contend_done();                                                                     \
-    return result;                                                                      \
-  }
+#define TIMED_AFTER(before, name, parameters, arguments, communicator, bytes)                    \
+  CONTEND_RECORDS(name, parameters, arguments, before,                                           \
+                  contend_note(&call, contend_find(communicator)->index, bytes, CONTEND_NO_PEER, \
+                               0, CONTEND_NO_REQUEST))
 #define ON_WORLD(name, parameters, arguments) TIMED(name, parameters, arguments, MPI_COMM_WORLD, 0)
 
 static inline uint64_t bytes_of(int64_t count, MPI_Datatype type) {
@@ -68,18 +60,11 @@ ON_WORLD(Lookup_name, (const char* service, MPI_Info info, char* port), (service
 
 // ---- copies in memory: only counted, as they may be many and end when they have been carried out
 
-#define COPIES(name, parameters, arguments, communicator, bytes)               \
-  int contend_##name parameters {                                              \
-    CONTEND_CALL_OF(name, arguments);                                          \
-    int result = REAL(name) arguments;                                         \
-    contend_leave(&call);                                                      \
-    if (result == MPI_SUCCESS) {                                               \
-      uint64_t amount = bytes;                                                 \
-      contend_count(&call, contend_find(communicator)->index, amount, amount); \
-    }                                                                          \
-    contend_done();                                                            \
-    return result;                                                             \
-  }
+#define COPIES(name, parameters, arguments, communicator, bytes)             \
+  CONTEND_RECORDS(name, parameters, arguments, uint64_t amount = 0, {        \
+    amount = bytes;                                                          \
+    contend_count(&call, contend_find(communicator)->index, amount, amount); \
+  })
 #define PACKING(name, COUNT, PLACE, EXTERNAL)                                                      \
   COPIES(Pack##name,                                                                               \
          (const void* data, COUNT count, MPI_Datatype type, void* packed, COUNT room, PLACE place, \

@@ -124,70 +124,44 @@ static void note_probe(contend_call* call, int result, bool there, MPI_Comm hand
     contend_count(call, contend_find(handle)->index, 0, 0);
 }
 
-int contend_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
-  CONTEND_CALL_OF(Probe, (source, tag, communicator, status));
-  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
-  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
-  int result = REAL(Probe)(source, tag, communicator, given);
-  note_probe(&call, result, true, communicator, given);
-  contend_done();
-  return result;
-}
+#define PROBES(name, parameters, arguments, there, message)                   \
+  int contend_##name parameters {                                             \
+    CONTEND_CALL_OF(name, arguments);                                         \
+    contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);     \
+    MPI_Status own;                                                           \
+    if (status == MPI_STATUS_IGNORE) status = &own;                           \
+    const MPI_Message* taken = message;                                       \
+    int result = REAL(name) arguments;                                        \
+    bool found = result == MPI_SUCCESS && (there);                            \
+    note_probe(&call, result, found, communicator, status);                   \
+    if (found && taken) remember_message(*taken, contend_find(communicator)); \
+    contend_done();                                                           \
+    return result;                                                            \
+  }
 
-int contend_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
-  CONTEND_CALL_OF(Iprobe, (source, tag, communicator, flag, status));
-  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
-  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
-  int result = REAL(Iprobe)(source, tag, communicator, flag, given);
-  note_probe(&call, result, result == MPI_SUCCESS && *flag, communicator, given);
-  contend_done();
-  return result;
-}
-
-int contend_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
-                   MPI_Status* status) {
-  CONTEND_CALL_OF(Mprobe, (source, tag, communicator, message, status));
-  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
-  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
-  int result = REAL(Mprobe)(source, tag, communicator, message, given);
-  note_probe(&call, result, true, communicator, given);
-  if (result == MPI_SUCCESS) remember_message(*message, contend_find(communicator));
-  contend_done();
-  return result;
-}
-
-int contend_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
-                    MPI_Status* status) {
-  CONTEND_CALL_OF(Improbe, (source, tag, communicator, flag, message, status));
-  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
-  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
-  int result = REAL(Improbe)(source, tag, communicator, flag, message, given);
-  bool there = result == MPI_SUCCESS && *flag;
-  note_probe(&call, result, there, communicator, given);
-  if (there) remember_message(*message, contend_find(communicator));
-  contend_done();
-  return result;
-}
+PROBES(Probe, (int source, int tag, MPI_Comm communicator, MPI_Status* status),
+       (source, tag, communicator, status), true, NULL)
+PROBES(Iprobe, (int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status),
+       (source, tag, communicator, flag, status), *flag, NULL)
+PROBES(Mprobe,
+       (int source, int tag, MPI_Comm communicator, MPI_Message* message, MPI_Status* status),
+       (source, tag, communicator, message, status), true, message)
+PROBES(Improbe,
+       (int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
+        MPI_Status* status),
+       (source, tag, communicator, flag, message, status), *flag, message)
 
 // ---- partitioned: like persistent ones, of all their partitions
 
 #if CONTEND_MPI_4
-#define PARTITIONED(name, qualifier, kind)                                                     \
-  int contend_##name(qualifier void* data, int partitions, MPI_Count count, MPI_Datatype type, \
-                     int peer, int tag, MPI_Comm communicator, MPI_Info info,                  \
-                     MPI_Request* request) {                                                   \
-    CONTEND_CALL_OF(name,                                                                      \
-                    (data, partitions, count, type, peer, tag, communicator, info, request));  \
-    int result =                                                                               \
-        REAL(name)(data, partitions, count, type, peer, tag, communicator, info, request);     \
-    contend_leave(&call);                                                                      \
-    if (result == MPI_SUCCESS)                                                                 \
-      note_begun_on(&call, kind, true, (int64_t)partitions * count, type, peer, tag,           \
-                    contend_find(communicator), *request)                                      \
-          ->collective = (uint32_t)partitions;                                                 \
-    contend_done();                                                                            \
-    return result;                                                                             \
-  }
+#define PARTITIONED(name, qualifier, kind)                                                      \
+  CONTEND_RECORDS(name,                                                                         \
+                  (qualifier void* data, int partitions, MPI_Count count, MPI_Datatype type,    \
+                   int peer, int tag, MPI_Comm on, MPI_Info info, MPI_Request* request),        \
+                  (data, partitions, count, type, peer, tag, on, info, request), (void)0,       \
+                  note_begun_on(&call, kind, true, (int64_t)partitions* count, type, peer, tag, \
+                                contend_find(on), *request)                                     \
+                      ->collective = (uint32_t)partitions)
 
 PARTITIONED(Psend_init, const, CONTEND_SENDS)
 PARTITIONED(Precv_init, , CONTEND_RECEIVES)

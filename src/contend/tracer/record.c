@@ -27,6 +27,10 @@ CONTEND_OF_THREAD contend_thread contend_this_thread;
 static const char* const routine_names[] = {
 #define ROUTINE(name, count) "MPI_" #name "\n",
 #include "routines.h"
+    "own reduction\n",
+    "own error handler\n",
+    "own attribute callback\n",
+    "own request callback\n",
 };
 
 static size_t mapped_bytes;
@@ -37,7 +41,7 @@ static uint64_t round_up(uint64_t bytes) { return (bytes + LINE - 1) / LINE * LI
 /// How much of everything fits into the memory that the user grants, and where it begins.
 static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
   uint64_t names = 0;
-  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++) names += strlen(routine_names[index]);
+  for (int index = 0; index < CONTEND_ALL_ROUTINES; index++) names += strlen(routine_names[index]);
   const uint64_t item_bytes[CONTEND_SECTIONS] = {1,
                                                  1,
                                                  sizeof(contend_communicator),
@@ -56,7 +60,7 @@ static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
       0,                            // peers, on top
       memory >> COLLECTIVES_SHIFT,  // collectives
       THREADS * sizeof(contend_under_way)};
-  bytes[CONTEND_CELLS] += CONTEND_ROUTINE_COUNT * sizeof(contend_cell);
+  bytes[CONTEND_CELLS] += CONTEND_ALL_ROUTINES * sizeof(contend_cell);
   uint64_t spent = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_EVENTS; kind++) spent += round_up(bytes[kind]);
   bytes[CONTEND_EVENTS] = memory - spent;
@@ -217,7 +221,7 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
   contend.events = section_of(CONTEND_EVENTS);
   contend.locked = thread_level == MPI_THREAD_MULTIPLE;
   char* names = section_of(CONTEND_ROUTINES);
-  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++)
+  for (int index = 0; index < CONTEND_ALL_ROUTINES; index++)
     names = stpncpy(names, routine_names[index], strlen(routine_names[index]));
   header->sections[CONTEND_ROUTINES].used = header->sections[CONTEND_ROUTINES].capacity;
   header->sections[CONTEND_PEERS].used = (uint64_t)size;
@@ -321,10 +325,10 @@ static bool is_in_modules(uintptr_t address) {
 uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
                           uint16_t size_class, uint32_t slot) {
   contend_section* section = &contend.header->sections[CONTEND_CELLS];
-  static uint32_t of_routines[CONTEND_ROUTINE_COUNT];  // plus 1
+  static uint32_t of_routines[CONTEND_ALL_ROUTINES];  // plus 1
   static uint32_t made_of_routines;
   uint64_t left = section->capacity - section->used;
-  if (left <= CONTEND_ROUTINE_COUNT - made_of_routines) {
+  if (left <= CONTEND_ALL_ROUTINES - made_of_routines) {
     section->lost++;
     if (of_routines[routine]) return of_routines[routine] - 1;
     made_of_routines++;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 6u
+#define CONTEND_RECORD_VERSION 7u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
@@ -122,7 +122,8 @@ enum contend_communicator_kind {
   CONTEND_CARTESIAN,
   CONTEND_GRAPH,
   CONTEND_DIST_GRAPH,
-  CONTEND_INTER
+  CONTEND_INTER,
+  CONTEND_WINDOW  ///< a window's: its fences are its collectives
 };
 
 typedef struct {
@@ -136,10 +137,14 @@ typedef struct {
   uint64_t members;      ///< first item in CONTEND_MEMBERS; UINT64_MAX when they did not fit
   uint32_t collectives;  ///< that this rank has left, or begun where they do not wait
   uint32_t dimensions;   ///< of a Cartesian one
-  int32_t extent[8];
-  uint32_t more;  ///< how many communicators of this id there have been
-  char name[36];  ///< as set by MPI_Comm_set_name
+  int32_t extent[8];     ///< of a window locks that this rank has, by `contend_lock_of`, and 0;
+                         ///< `dimensions` counts those for which there was no room
+  uint32_t more;         ///< how many communicators of this id there have been
+  char name[36];         ///< as set by MPI_Comm_set_name
 } contend_communicator;
+
+/// A lock by its target's rank in MPI_COMM_WORLD, CONTEND_ANY_PEER for all targets.
+#define contend_lock_of(target, exclusive) (2 * ((target) + 3) + (exclusive))
 
 /// Calls of one routine from one place on one communicator with one class of size.
 typedef struct {
@@ -178,11 +183,14 @@ enum contend_awaited_kind {
   CONTEND_AWAITS_RECEIVER,  ///< of a message to `peer`
   CONTEND_AWAITS_SENDER,    ///< of a message from `peer`
   CONTEND_AWAITS_MEMBERS,   ///< of collective `number` on the communicator
-  CONTEND_AWAITS_TARGET,    ///< of one-sided communication, `peer`
+  CONTEND_AWAITS_TARGET,    ///< of one-sided communication, `peer`; `tag` is 1 for an exclusive
+                            ///< lock of it, 0 for a shared one, and CONTEND_ANY_TAG without one
   CONTEND_AWAITS_FINALIZE,  ///< all ranks, in MPI_Finalize
   CONTEND_AWAITS_EXCHANGE,  ///< the other side of a request that sends to `peer` and receives
   CONTEND_AWAITS_READY,     ///< its own partitions, of a message to `peer`: `number` of `bytes` are
                             ///< marked
+  CONTEND_AWAITS_POST,      ///< MPI_Win_post of `peer`, for this rank
+  CONTEND_AWAITS_COMPLETE,  ///< MPI_Win_complete of `peer`, which this rank's MPI_Win_post allowed
 };
 
 typedef struct {
@@ -238,7 +246,8 @@ enum contend_event_kind {
                        ///< peer, tag and bytes of a receive
   CONTEND_PART,        ///< bytes to one peer in the preceding call (v, w, neighbours,
                        ///< the sending half of a Sendrecv is the call itself, the
-                       ///< receiving half a part with `role` 1)
+                       ///< receiving half a part with `role` 1), or a rank that
+                       ///< MPI_Win_post, _start, _complete or _wait is about
 };
 
 /// What happened, in order, so that the program's communication can be carried out again on another
@@ -249,7 +258,7 @@ typedef struct {
   uint64_t bytes;
   uint32_t cell;     ///< index; of the preceding call for completions and parts
   int32_t peer;      ///< destination, source (CONTEND_NO_PEER: any source), or root
-  int32_t tag;       ///< of a collective: its contend_operation
+  int32_t tag;       ///< of a collective: its contend_operation; of a lock as `contend_awaited`
   uint32_t request;  ///< number of the request that the call made, from 1; or completed
   uint16_t kind;     ///< contend_event_kind
   uint16_t thread;   ///< from 0, by first call

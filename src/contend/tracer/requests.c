@@ -431,20 +431,16 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   return result;
 }
 
-/// It does not complete its request, but programs poll with it.
-int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  CONTEND_CALL_OF(Request_get_status, (request, flag, status));
-  const uint32_t unclaimed = 0;
-  await(&request, 1, &unclaimed);
-  int result = REAL(Request_get_status)(request, flag, status);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    contend_asked(&call, *flag);
-    contend_count(&call, communicator_of(&request, 1, NULL), 0, 0);
-  }
-  contend_done();
-  return result;
+/// Notes a question that completes no request.
+static void note_asked(contend_call* call, uint32_t communicator, int answered) {
+  contend_asked(call, answered);
+  contend_count(call, communicator, 0, 0);
 }
+#define ASKED(request) uint32_t communicator = await(request, 1, (const uint32_t[1]){0})
+
+/// It does not complete its request, but programs poll with it.
+CONTEND_RECORDS(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
+                (request, flag, status), ASKED(&request), note_asked(&call, communicator, *flag))
 
 int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
   CONTEND_CALL_WITH(are_there(requests_given, count) && index, Waitany,
@@ -638,19 +634,12 @@ int contend_Request_free(MPI_Request* handle) {
   return result;
 }
 
-int contend_Cancel(MPI_Request* handle) {
-  CONTEND_CALL_OF(Cancel, (handle));
-  int result = REAL(Cancel)(handle);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    uint32_t known = *link_to(CONTEND_KEY(*handle));
-    if (known) requests[known].cancelled = true;
-    contend_note(&call, communicator_of(handle, 1, NULL), 0, CONTEND_NO_PEER, 0,
-                 CONTEND_NO_REQUEST);
-  }
-  contend_done();
-  return result;
+static void note_cancelled(const contend_call* call, const MPI_Request* handle) {
+  uint32_t known = *link_to(CONTEND_KEY(*handle));
+  if (known) requests[known].cancelled = true;
+  contend_note(call, communicator_of(handle, 1, NULL), 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
 }
+CONTEND_RECORDS(Cancel, (MPI_Request * handle), (handle), (void)0, note_cancelled(&call, handle))
 
 // ---- partitions of persistent requests
 
@@ -669,15 +658,9 @@ static void note_ready(const contend_call* call, MPI_Request handle, uint32_t co
                    request->number, 0);
 }
 
-#define READY(name, parameters, arguments, partitions)                             \
-  int contend_##name parameters {                                                  \
-    CONTEND_CALL_OF(name, arguments);                                              \
-    int result = REAL(name) arguments;                                             \
-    contend_leave(&call);                                                          \
-    if (result == MPI_SUCCESS) note_ready(&call, request, (uint32_t)(partitions)); \
-    contend_done();                                                                \
-    return result;                                                                 \
-  }
+#define READY(name, parameters, arguments, partitions)  \
+  CONTEND_RECORDS(name, parameters, arguments, (void)0, \
+                  note_ready(&call, request, (uint32_t)(partitions)))
 
 READY(Pready, (int partition, MPI_Request request), (partition, request), 1)
 READY(Pready_range, (int first, int last, MPI_Request request), (first, last, request),
@@ -685,17 +668,6 @@ READY(Pready_range, (int first, int last, MPI_Request request), (first, last, re
 READY(Pready_list, (int count, const int list[], MPI_Request request), (count, (int*)list, request),
       count)
 
-int contend_Parrived(MPI_Request request, int partition, int* flag) {
-  CONTEND_CALL_OF(Parrived, (request, partition, flag));
-  const uint32_t unclaimed = 0;
-  uint32_t communicator = await(&request, 1, &unclaimed);
-  int result = REAL(Parrived)(request, partition, flag);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS) {
-    contend_asked(&call, *flag);
-    contend_count(&call, communicator, 0, 0);
-  }
-  contend_done();
-  return result;
-}
+CONTEND_RECORDS(Parrived, (MPI_Request request, int partition, int* flag),
+                (request, partition, flag), ASKED(&request), note_asked(&call, communicator, *flag))
 #endif

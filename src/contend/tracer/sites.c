@@ -34,7 +34,7 @@ typedef struct {
 static place places[PLACES];
 static uintptr_t sites[SITES];
 
-static bool is_own(uintptr_t address) {
+bool contend_is_own(uintptr_t address) {
   int count = __atomic_load_n(&library_count, __ATOMIC_ACQUIRE);
   for (int index = 0; index < count; index++)
     if (address - libraries[index].start < libraries[index].bytes) return true;
@@ -56,7 +56,7 @@ static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
     const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
     if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
     uintptr_t start = module->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
-    if (is_own(start)) return 0;
+    if (contend_is_own(start)) return 0;
     libraries[library_count].start = start;
     libraries[library_count].bytes = segment->p_memsz;
     __atomic_store_n(&library_count, library_count + 1, __ATOMIC_RELEASE);
@@ -82,7 +82,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* argument)
   uintptr_t address = _Unwind_GetIP(context);
   if (address == found->from) found->seen = true;
   if (++found->frames > MOST_FRAMES || address == 0) return _URC_END_OF_STACK;
-  if (!found->seen || is_own(address)) return _URC_NO_REASON;
+  if (!found->seen || contend_is_own(address)) return _URC_NO_REASON;
   found->site = address;
   // Of the frame that was called from here, that is: where its return address ends.
   found->frame = _Unwind_GetCFA(context);
@@ -110,7 +110,7 @@ static bool is_known_site(uintptr_t site, bool add) {
 }
 
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
-  if (!is_own(address)) return address;
+  if (!contend_is_own(address)) return address;
   if (contend.header) __atomic_store_n(&contend.header->fortran_calls, 1, __ATOMIC_RELAXED);
   // Threads that may call at once would race for the tables; they all unwind.
   place* known = contend.locked ? NULL : place_of(address);

@@ -89,9 +89,19 @@ typedef struct {
   bool known;
   uint16_t number;  ///< from 0, by first call
   contend_under_way* under_way;
+  uint64_t own;  ///< ticks that the call spent in functions of the program's own
 } contend_thread;
 
 CONTEND_OWN CONTEND_OF_THREAD contend_thread contend_this_thread;
+
+/// Functions of the program's own that the library calls: what a cell has as its routine then.
+enum contend_own_kind {
+  CONTEND_OWN_REDUCTION = CONTEND_ROUTINE_COUNT,
+  CONTEND_OWN_ERROR_HANDLER,
+  CONTEND_OWN_CALLBACK,  ///< of attributes
+  CONTEND_OWN_REQUEST,   ///< of generalized requests
+  CONTEND_ALL_ROUTINES
+};
 
 // ---- beginning_and_end.c
 
@@ -135,6 +145,8 @@ uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine
 /// may read them while another one learns more.
 CONTEND_OWN uintptr_t contend_own_start, contend_own_end;
 
+/// Whether an address is in the library's own code.
+bool contend_is_own(uintptr_t address);
 /// The return address in the program of a call that came out of the library's own code.
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame);
 /// Learns which code is the library's own; after the program has loaded more, again.
@@ -157,6 +169,7 @@ static inline bool contend_enter(contend_call* call, uint16_t routine, void* sit
   // An error handler may have left a call by a jump: then this frame is not below that one's.
   if (thread->inside && (uintptr_t)frame < thread->frame) return false;
   thread->inside = true;
+  thread->own = 0;
   thread->frame = (uintptr_t)frame;
   call->routine = routine;
   call->site = (uintptr_t)site;
@@ -183,9 +196,10 @@ static inline void contend_unlock(void) {
   if (contend.locked) atomic_flag_clear_explicit(&contend.lock, memory_order_release);
 }
 
-/// The real routine has returned: what follows is the recorder's time.
+/// The real routine has returned: what follows is the recorder's time. What the program's own
+/// functions took within it counts as if it had followed the call.
 static inline void contend_leave(contend_call* call) {
-  call->end = contend_ticks();
+  call->end = contend_ticks() - contend_this_thread.own;
   contend_under_way* under_way = contend_this_thread.under_way;
   under_way->left = call->end;
   under_way->routine = CONTEND_NO_CALL;
@@ -285,5 +299,17 @@ static inline void contend_note(const contend_call* call, uint32_t communicator,
   if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0), \
                      __builtin_frame_address(0)))                                \
   return REAL(name) arguments
+
+/// A function of the recorder: `before` the call goes to the library, and `after` it has succeeded.
+#define CONTEND_RECORDS(name, parameters, arguments, before, after) \
+  int RECORDED(name) parameters {                                   \
+    CONTEND_CALL_OF(name, arguments);                               \
+    before;                                                         \
+    int result = REAL(name) arguments;                              \
+    contend_leave(&call);                                           \
+    if (result == MPI_SUCCESS) after;                               \
+    contend_done();                                                 \
+    return result;                                                  \
+  }
 
 #endif

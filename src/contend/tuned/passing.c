@@ -24,10 +24,12 @@ static bool begins_with(const char* name, const char* with) {
 
 /// Whether a routine returns without any other rank. Of MPI's names an I stands for that.
 static bool is_local(const char* name) {
-  static const char* const local[] = {"Pready",     "Cancel",     "Comm_set_name", "Type_free",
-                                      "Rput",       "Rget",       "Raccumulate",   "File_i",
-                                      "Pack",       "Unpack",     "Reduce_local",  "Buffer_attach",
-                                      "Win_attach", "Win_detach", "Alloc_mem",     "Free_mem"};
+  static const char* const local[] = {
+      "Pready",       "Cancel",        "Comm_set_name", "Type_free",     "Rput",
+      "Rget",         "Raccumulate",   "File_i",        "Pack",          "Unpack",
+      "Reduce_local", "Buffer_attach", "Win_attach",    "Win_detach",    "Alloc_mem",
+      "Free_mem",     "Op_create",     "Grequest",      "Comm_create_e", "Comm_create_k",
+      "Win_create_e", "Win_create_k",  "Type_create",   "File_create"};
   static const char* const waiting[] = {"Init", "Intercomm", "Iprobe", "Improbe"};
   for (size_t index = 0; index < sizeof local / sizeof *local; index++)
     if (begins_with(name, local[index])) return true;

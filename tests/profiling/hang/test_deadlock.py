@@ -9,6 +9,7 @@ from contend.profiling import Awaited, circles
 from contend.profiling.hang.deadlock import deadlocked
 from contend.profiling.hang.stuck import Stuck
 from contend.profiling.hang.stuck_words import StuckWords
+from contend.profiling.hang.windows import Lock, in_the_way
 
 WORLD = {0: range(4)}
 
@@ -32,6 +33,7 @@ def collective(rank: int, routine: str, *missing: int) -> Stuck:
     return stuck(rank, routine, Awaited("members", None, False, None, 0, 0), ranks=missing)
 
 
+LOCKED = Awaited("target", 1, False, None, 0, 0, exclusive=True)
 COMPUTES = stuck(2, "")
 ZERO_FOR_ONE = stuck(0, "MPI_Recv", sender(1))
 ONE_FOR_ZERO = stuck(1, "MPI_Recv", sender(0))
@@ -66,6 +68,12 @@ TWO_FOR_ZERO = stuck(2, "MPI_Recv", sender(0))
         ([stuck(0, "MPI_Test", sender(1)), ONE_FOR_ZERO], (), set(), []),
         ([stuck(0, "MPI_File_write"), ONE_FOR_ZERO], (), set(), []),
         ([stuck(0, "MPI_Ssend", receiver(0))], (), {0}, [[0]]),
+        # A target that no lock is in the way of may answer; who has a lock has to unlock it.
+        ([stuck(0, "MPI_Win_flush", LOCKED), ONE_FOR_ZERO], (), set(), []),
+        ([stuck(0, "MPI_Win_flush", msgspec.structs.replace(LOCKED, holders=(1,))), ONE_FOR_ZERO],
+         (), {0, 1}, [[0, 1]]),
+        ([stuck(0, "MPI_Win_start", Awaited("post", 1, False, None, 0, 0)), ONE_FOR_ZERO],
+         (), {0, 1}, [[0, 1]]),
         # Two circles through rank 0, of which one is told.
         ([stuck(0, "MPI_Waitall", sender(1), sender(2)), ONE_FOR_ZERO, TWO_FOR_ZERO],
          (), {0, 1, 2}, [[0, 1]]),
@@ -79,6 +87,19 @@ def test_who_is_deadlocked(
 ) -> None:
     assert deadlocked(places, WORLD, ended) == ranks
     assert circles(places) == told
+
+
+def test_a_lock_is_waited_for_where_it_is_certain_who_has_it() -> None:
+    """Ranks 1 and 2 may both have an exclusive lock of rank 3 that rank 0 asks for."""
+    asks = Awaited("target", 3, False, None, 5, 0, exclusive=True)
+    locks = {1: [Lock(5, 3, True)], 2: [Lock(5, None, False)], 3: [Lock(4, 3, True)]}
+    both = frozenset({1, 2})
+    assert in_the_way(asks, locks, []) == (both, frozenset())
+    shared = msgspec.structs.replace(asks, exclusive=False)
+    assert in_the_way(shared, locks, []) == (frozenset({1}), frozenset())
+    # Who waits for the same may have none yet.
+    at_it = stuck(1, "MPI_Win_flush", asks)
+    assert in_the_way(asks, locks, [at_it]) == (both, frozenset({1}))
 
 
 def words(*places: Stuck) -> StuckWords:

@@ -16,10 +16,12 @@ from contend.profiling import ProgramProfile, merge
 ROUTINES = (
     "MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Wait", "MPI_Waitall",
     "MPI_Waitany", "MPI_Ibarrier", "MPI_Test", "MPI_Probe", "MPI_Sendrecv",
+    "MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait", "MPI_Win_lock",
+    "MPI_Win_flush", "MPI_Win_unlock",
 )  # fmt: skip
 (
     SEND, SSEND, RECEIVE, BEGIN_RECEIVE, BEGIN_SEND, WAIT, WAIT_ALL, WAIT_ANY, BARRIER, TEST, PROBE,
-    EXCHANGE,
+    EXCHANGE, POST, START, COMPLETE, WINDOW_WAIT, LOCK, FLUSH, UNLOCK,
 ) = range(len(ROUTINES))  # fmt: skip
 COMPLETION, PART = 1, 2
 
@@ -208,3 +210,53 @@ def test_one_line_is_one_place(tmp_path: Path) -> None:
     lines.write_parquet(tmp_path / "p" / "sites.parquet")
     [place] = ProgramProfile.load(tmp_path / "p").findings.places.to_dicts()
     assert (place["place"], place["calls"]) == ("step.c:88", 2)
+
+
+def test_both_sides_of_an_epoch_wait_for_each_other(tmp_path: Path) -> None:
+    """Rank 0 starts at 100 and rank 1 posts at 300; rank 1 waits from 350, rank 0 completes at 500.
+
+    A start that left before the post waited for nothing, and then its complete did.
+    """
+    zero, one = doing(2)
+    cells = []
+    for at, leaves, completes in ((0, 310, 500), (1000, 1110, 1200)):
+        cells.append(zero.call(START, at + 100, leaves))
+        zero.event(at + 100, leaves, cells[-1], kind=PART, peer=1)
+        cells.append(zero.call(COMPLETE, completes, at + 510))
+        zero.event(completes, at + 510, cells[-1], kind=PART, peer=1)
+        post = one.call(POST, at + 300, at + 301)
+        one.event(at + 300, at + 301, post, kind=PART, peer=0)
+        last = one.call(WINDOW_WAIT, at + 350, at + 520)
+        one.event(at + 350, at + 520, last, kind=PART, peer=0)
+    told = waits(tmp_path / "p", [zero, one])
+    partner = "a late partner in a window"
+    assert [told[0, cell] for cell in cells] == [
+        (1, partner, 200), (1, partner, 0), (1, partner, 0), (1, partner, 100)
+    ]  # fmt: skip
+    assert told[1, 1] == (0, partner, 150)
+    assert told[1, 3] == (0, partner, 0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "routine", "waited"),
+    [
+        (1, 1, LOCK, 400),
+        (0, 1, LOCK, 400),
+        (0, 0, LOCK, None),
+        # The library asked for the lock when it was needed.
+        (1, 1, FLUSH, 400),
+        # What this rank has itself it does not wait for.
+        (-1, 1, FLUSH, None),
+    ],
+)
+def test_who_asks_for_a_lock_waits_for_its_release(
+    tmp_path: Path, mine: int, other: int, routine: int, waited: int | None
+) -> None:
+    """Rank 1 has rank 2's part of a window from 10, and begins to unlock it at 500."""
+    zero, one, two = doing(3)
+    one.call(LOCK, 5, 10, peer=2, tag=other)
+    asks = zero.call(routine, 100, 520, peer=2, tag=mine)
+    one.call(UNLOCK, 500, 510, peer=2, tag=other)
+    told = waits(tmp_path / "p", [zero, one, two])
+    expected = None if waited is None else (1, "a late partner in a window", waited)
+    assert told.get((0, asks)) == expected

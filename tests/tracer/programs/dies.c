@@ -24,7 +24,10 @@ int main(int argc, char** argv) {
   if (rank == 1) {
     if (strcmp(how, "peer") == 0) MPI_Send(&number, 1, MPI_INT, 77, 1, MPI_COMM_WORLD);
     if (strcmp(how, "fault") == 0) *(volatile int*)8 = 1;
+    if (strcmp(how, "divides") == 0) raise(SIGFPE);
     if (strcmp(how, "aborts") == 0) abort();
+    if (strcmp(how, "exits") == 0) exit(3);
+    if (strcmp(how, "killed") == 0) raise(SIGKILL);
     if (strcmp(how, "bus") == 0) raise(SIGBUS);
   }
   MPI_Barrier(MPI_COMM_WORLD);

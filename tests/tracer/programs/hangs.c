@@ -30,6 +30,52 @@ static void window(int waits) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Epochs of a window that end nowhere, or that another call of all ranks is in the way of.
+static void epochs(const char* mode) {
+  MPI_Win win;
+  MPI_Group all, others;
+  MPI_Request request;
+  static int room[2];
+  int one = 1 - rank, alone = rank == 1 || is(mode, "locks");
+  MPI_Win_create(room, sizeof room, sizeof *room, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, 1, &one, &others);
+  if (is(mode, "fence") && rank == 0) MPI_Win_fence(0, win);
+  if (is(mode, "free") && rank == 0) MPI_Win_free(&win);
+  if (is(mode, "unposted") && rank == 0) {
+    MPI_Win_start(others, 0, win);
+    MPI_Put(&number, 1, MPI_INT, one, 0, 1, MPI_INT, win);
+    MPI_Win_complete(win);
+  }
+  if (is(mode, "incomplete") && rank == 0) {
+    MPI_Win_post(others, 0, win);
+    MPI_Win_wait(win);
+  }
+  if (is(mode, "incomplete") && rank == 1) {
+    MPI_Win_start(others, 0, win);
+    MPI_Put(&number, 1, MPI_INT, one, 0, 1, MPI_INT, win);
+  }
+  if (strncmp(mode, "lock", 4) == 0) {
+    // What is flushed has its lock.
+    if (alone) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    if (alone) MPI_Put(&number, 1, MPI_INT, rank, 0, 1, MPI_INT, win);
+    if (alone) MPI_Win_flush(rank, win);
+    MPI_Sendrecv(&number, 1, MPI_INT, one, 3, &other, 1, MPI_INT, one, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    if (rank == 1 && !is(mode, "locks")) return;
+    if (is(mode, "lock-all"))
+      MPI_Win_lock_all(0, win);
+    else
+      MPI_Win_lock(MPI_LOCK_SHARED, one, 0, win);
+    if (is(mode, "lock-request")) {
+      MPI_Rput(&number, 1, MPI_INT, one, 0, 1, MPI_INT, win, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Put(&number, 1, MPI_INT, one, 1, 1, MPI_INT, win);
+    MPI_Win_flush(one, win);
+  }
+}
+
 static int query(void* state, MPI_Status* status) {
   MPI_Status_set_elements(status, MPI_BYTE, 0);
   return MPI_SUCCESS;
@@ -47,14 +93,18 @@ static void either(void) {
 }
 
 // A question is asked until it is answered, in the same breath or with pauses.
-static void ask(int pauses) {
+static void ask(const char* how) {
   MPI_Request request;
+  MPI_Message message;
+  int pauses = is(how, "tests"), which;
   MPI_Status status;
   int there = 0;
   MPI_Irecv(&other, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &request);
   while (!there) {
     if (pauses) MPI_Test(&request, &there, &status);
-    if (!pauses) MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &there, &status);
+    if (is(how, "polls")) MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &there, &status);
+    if (is(how, "tests-any")) MPI_Testany(1, &request, &which, &there, &status);
+    if (is(how, "polls-matched")) MPI_Improbe(1, 4, MPI_COMM_WORLD, &there, &message, &status);
     if (pauses) usleep(500);
   }
 }
@@ -103,6 +153,8 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Probe(1, 3, MPI_COMM_WORLD, &status);
   } else if (is(mode, "window")) {
     window(1);
+  } else if (strncmp(mode, "rma-", 4) == 0) {
+    epochs(mode + 4);
   } else if (is(mode, "roots")) {
     MPI_Gather(&number, 1, MPI_INT, large, 1, MPI_INT, rank, MPI_COMM_WORLD);
   } else if (is(mode, "nonblocking")) {
@@ -113,8 +165,8 @@ int main(int argc, char** argv) {
     // The root need not wait for the others.
     if (rank == 0) MPI_Bcast(large, 4, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank == 1) MPI_Reduce(&number, &other, 1, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);
-  } else if (is(mode, "polls") || is(mode, "tests")) {
-    if (rank == 0) ask(is(mode, "tests"));
+  } else if (strncmp(mode, "polls", 5) == 0 || strncmp(mode, "tests", 5) == 0) {
+    if (rank == 0) ask(mode);
   } else if (is(mode, "pipe")) {
     int ends[2];
     if (rank == 1 && pipe(ends) == 0)

@@ -29,13 +29,14 @@ from contend.profiling import routines
 from contend.profiling.hang.stuck import MOST_RANKS, Awaited, Stuck, UnderWay
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import MOST_AWAITED, OTHERS
-from contend.profiling.waits.messages import ANY, Steps, by_envelope
+from contend.profiling.waits.messages import ANY, COMPLETED, NEEDED, Steps, by_envelope
 
 _MOST_PAIRS = 256
 _NOTHING = np.zeros(0, np.int64)
 _SENDING = routines.SENDS | routines.EXCHANGES
 _RECEIVING = routines.RECEIVES | routines.EXCHANGES
-_FOLLOWED = ("sender", "receiver")
+_EPOCHS = ("post", "complete")
+_FOLLOWED = ("sender", "receiver", *_EPOCHS)
 
 Envelope: TypeAlias = tuple[int, int, int, int]
 """Communicator, source, destination, tag; `ANY` stands for any source, and for any tag."""
@@ -125,6 +126,8 @@ class _Mail:
                 self.sending[_envelope(thread, one)] += 1
             if one.kind == "sender" and name in _RECEIVING:
                 self.posted[_envelope(thread, one)] += 1
+            if name == "Win_complete" and one.peer is not None:
+                self.sending[one.communicator, thread.rank, one.peer, COMPLETED] += 1
 
     def is_under_way(self, thread: Stuck, one: Awaited) -> bool | None:
         """Whether a message that a call waits for is on its way; None where nobody can tell."""
@@ -139,7 +142,7 @@ class _Mail:
         name = routines.plain(thread.routine)
         # What a call begins itself is the last of its envelope; of any, what fits may be for it.
         last = name in _SENDING | _RECEIVING and not any(ANY in key for key in fitting)
-        if one.kind == "sender":
+        if one.kind in ("sender", *_EPOCHS):
             there = sends >= (receives if last else 1)
         else:
             there = receives >= (sends if last else 1)
@@ -169,7 +172,7 @@ class _Mail:
             key
             for thread in stuck
             for one in thread.awaits
-            if one.under_way
+            if one.under_way and one.kind not in _EPOCHS
             for key in self._fitting(_envelope(thread, one))
             if ANY not in key
         }
@@ -193,7 +196,9 @@ def _pairs(stuck: Iterable[Stuck]) -> Iterator[tuple[int, int]]:
 
 def _envelope(thread: Stuck, one: Awaited) -> Envelope:
     peer, tag = ANY if one.peer is None else one.peer, ANY if one.tag is None else one.tag
-    if one.kind == "sender":
+    if one.kind in _EPOCHS:
+        tag = NEEDED[routines.plain(thread.routine)]
+    if one.kind in ("sender", *_EPOCHS):
         return one.communicator, peer, thread.rank, tag
     return one.communicator, thread.rank, peer, tag
 
@@ -316,7 +321,9 @@ def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
         return [anyone] if anyone and min(anyone) >= 0 else []
     if one.kind == "ready":
         return [frozenset({thread.rank})]
-    if one.kind in ("sender", "receiver", "exchange"):
+    if one.kind == "target":
+        return [frozenset(one.holders)] if one.holders else []
+    if one.kind in ("sender", "receiver", "exchange", *_EPOCHS):
         return [] if one.peer is None else [frozenset({one.peer})]
     if one.kind not in ("members", "finalize") or not thread.ranks:
         return []

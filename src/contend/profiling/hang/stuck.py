@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from contend.profiling import routines
 from contend.profiling.clocks import TickCounter
+from contend.profiling.hang.windows import Lock, in_the_way, locks_of
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import (
     ANY_PEER,
@@ -25,13 +26,11 @@ from contend.profiling.record_form import (
     CELL,
     INVALID_PEER,
     NO_CALL,
-    NO_CELL,
     OPERATIONS,
     OTHERS,
     UNKNOWN_BYTES,
     WORLD,
     Awaits,
-    EventKind,
     State,
 )
 
@@ -45,8 +44,8 @@ class Awaited(msgspec.Struct, frozen=True):
     """One thing that a call waits for.
 
     Attributes:
-        kind: receiver, sender, members, target, finalize, exchange, ready (its own partitions) or
-            unknown.
+        kind: receiver, sender, members, target, finalize, exchange, ready (its own partitions),
+            post and complete (of the other side of a window's epoch) or unknown.
         peer: rank in MPI_COMM_WORLD; null for none or several.
         any_source: whether any rank may send it.
         tag: null for any, or none.
@@ -61,6 +60,8 @@ class Awaited(msgspec.Struct, frozen=True):
         bytes: of a collective: what all members must give alike; of partitions, how many they are;
             of an invalid peer, how many ranks there are; null where it is not known.
         invalid: whether the communicator has no such peer.
+        exclusive: of a target: whether this rank's lock of it is exclusive; null without one.
+        holders: of a target: ranks whose locks are in the way, as far as that is certain.
     """
 
     kind: str
@@ -75,6 +76,8 @@ class Awaited(msgspec.Struct, frozen=True):
     operation: str = ""
     bytes: int | None = None
     invalid: bool = False
+    exclusive: bool | None = None
+    holders: tuple[int, ...] = ()
 
 
 class Entered(msgspec.Struct, frozen=True):
@@ -170,11 +173,13 @@ class Seen:
         state: of the rank.
         threads: its places; the `ranks` in them are not known yet.
         left: collectives that it has left, by number of the communicator.
+        locks: that it has, of windows.
     """
 
     state: State
     threads: tuple[Stuck, ...]
     left: Mapping[int, int]
+    locks: tuple[Lock, ...] = ()
 
 
 def since_when(
@@ -282,7 +287,7 @@ def look(
         if index == OTHERS:
             continue
         left[number] = max(left.get(number, 0), int(record.communicators[index]["collectives"]))
-    return Seen(record.state, tuple(threads), left)
+    return Seen(record.state, tuple(threads), left, (*locks_of(record, communicators),))
 
 
 def cause_of_death(record: RankRecord) -> tuple[int, str]:
@@ -325,6 +330,7 @@ def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[s
         operation=OPERATIONS[tag] if known else "",
         bytes=None if size == UNKNOWN_BYTES else size,
         invalid=peer == INVALID_PEER,
+        exclusive=bool(tag) if kind is Awaits.TARGET and tag != ANY_TAG else None,
     )
 
 
@@ -369,15 +375,19 @@ class _AwaitedRanks:
         self._members = members
         self._history = history
         self._known: dict[tuple[int, int], tuple[list[int], list[dict[int, Entered]]]] = {}
+        self._holders: dict[object, tuple[frozenset[int], frozenset[int]]] = {}
 
     def added_to(self, thread: Stuck) -> Stuck:
         """A place with the ranks that its call waits for."""
         ranks: set[int] = set()
         others: set[int] = set()
         entered: tuple[Entered, ...] = ()
-        for one in thread.awaits:
+        awaits = tuple(self._with_holders(thread.rank, one) for one in thread.awaits)
+        for one in awaits:
             if one.kind == "ready":
                 ranks.add(thread.rank)
+            elif one.holders:
+                ranks.update(one.holders)
             elif one.peer is not None:
                 ranks.add(one.peer)
             elif one.kind == "finalize":
@@ -395,10 +405,23 @@ class _AwaitedRanks:
                     entered = (mine, differing[0])
         return msgspec.structs.replace(
             thread,
+            awaits=awaits,
             ranks=tuple(sorted(ranks | others)[:MOST_RANKS]),
             others=tuple(sorted(others)[:MOST_RANKS]),
             entered=entered,
         )
+
+    def _with_holders(self, rank: int, one: Awaited) -> Awaited:
+        if one.exclusive is None:
+            return one
+        key = (one.communicator, one.peer, one.exclusive)
+        if key not in self._holders:
+            locks = {other: there.locks for other, there in self._seen.items()}
+            threads = (thread for there in self._seen.values() for thread in there.threads)
+            self._holders[key] = in_the_way(one, locks, threads)
+        others, doubtful = (ranks - {rank} for ranks in self._holders[key])
+        holders = () if others & doubtful else tuple(sorted(others))
+        return msgspec.structs.replace(one, holders=holders)
 
     def _entries(
         self, communicator: int, number: int
@@ -451,61 +474,3 @@ def _inside(there: Seen, communicator: int, number: int) -> Entered | None:
                     thread.rank, routine, thread.site, one.root, one.operation, one.bytes
                 )
     return None
-
-
-class Past:
-    """How ranks entered collectives that they have left, by the events that they kept."""
-
-    def __init__(
-        self,
-        read: Callable[[int], tuple[RankRecord, NDArray[np.uint32]] | None],
-        site: Callable[[RankRecord, int], int],
-    ) -> None:
-        self._read, self._site = read, site
-
-    def __call__(self, rank: int, communicator: int, number: int) -> Entered | None:
-        """A `History`."""
-        if (found := self._read(rank)) is None:
-            return None
-        record, communicators = found
-        names = [routines.plain(name) for name in record.routines]
-        collective = np.array([_begun_as(name) in _LOWER for name in names], bool)
-        events = record.events
-        events = events[(events["cell"] != NO_CELL) & (events["kind"] == EventKind.CALL)]
-        cells = record.cells[events["cell"]]
-        here = (events["role"] == number) & collective[cells["routine"]]
-        rows = np.flatnonzero(here & (communicators[cells["communicator"]] == communicator))
-        if not len(rows):
-            return None
-        event, cell = events[rows[0]], cells[rows[0]]
-        of, tag = record.communicators[cell["communicator"]], int(event["tag"])
-        name, root = names[cell["routine"]], int(event["peer"])
-        routine, site = record.routines[cell["routine"]], self._site(record, int(cell["site"]))
-        if int(of["kind"]) == _BETWEEN_GROUPS:
-            return Entered(rank, routine, site)
-        size = int(event["bytes"])
-        lower = _begun_as(name)
-        if lower in _OF_ALL or (lower == "scatter" and root == rank):
-            size //= int(of["size"])
-        return Entered(
-            rank,
-            routine,
-            site,
-            root if root >= 0 else None,
-            OPERATIONS[tag] if 0 <= tag < len(OPERATIONS) else "",
-            size if lower in _ALIKE else None,
-        )
-
-
-_BETWEEN_GROUPS = 4
-_LOWER = frozenset(name.lower() for name in routines.COLLECTIVES)
-# Members give as much as each other; what is recorded is for one or for all of them.
-_OF_ALL = frozenset({"alltoall", "reduce_scatter_block"})
-_ALIKE = _OF_ALL | {
-    *("bcast", "gather", "scatter", "allgather", "reduce", "allreduce", "scan", "exscan")
-}
-
-
-def _begun_as(name: str) -> str:
-    """``barrier`` for ``Barrier`` and ``Ibarrier``."""
-    return name.lower() if name in routines.COLLECTIVES else name.lower().removeprefix("i")

@@ -354,8 +354,13 @@ class StuckWords:
                         text = f"{one.routine}, {text}"
                     if self._all_entered(thread, one):
                         text += ", which all members have entered"
+                case "post" | "complete":
+                    text = f"MPI_Win_{one.kind} of rank {one.peer}, {self._on(one)}"
                 case "target":
-                    text = f"window on {self._on(one)}"
+                    where = "all ranks" if one.peer is None else f"rank {one.peer}"
+                    text = f"{self._on(one)} at {where}"
+                    if one.holders:
+                        text += f", which is locked by {rank_words(one.holders)}"
                 case _:
                     continue
             if text not in words:

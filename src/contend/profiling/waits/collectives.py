@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contend.profiling.record_form import NO_CELL
 
-LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
+LATE_RANK, LATE_SENDER, LATE_RECEIVER, LATE_PARTNER = range(4)
 """What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
 
 Numbers = NDArray[np.int64]
@@ -71,7 +71,7 @@ class Waits:
     Attributes:
         cells: of the rank's record.
         awaited: ranks that were waited for.
-        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`.
+        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`, `LATE_PARTNER`.
         seconds: waited; 0 where nobody was late.
         uncertainty: seconds by which that may be wrong, by the clocks.
     """

@@ -26,13 +26,29 @@ from numpy.typing import NDArray
 from contend.profiling import routines
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import NO_CELL, EventKind
-from contend.profiling.waits.collectives import LATE_RANK, LATE_RECEIVER, LATE_SENDER, Waits
+from contend.profiling.waits.collectives import (
+    LATE_PARTNER,
+    LATE_RANK,
+    LATE_RECEIVER,
+    LATE_SENDER,
+    Waits,
+)
 
 MOST_EVENTS = 1 << 24
 """Of all ranks together: of more, messages are not matched."""
 ANY = -1
 """Stands for any source or any tag of a receive that is posted."""
 
+# Both sides of a window's epoch tell each other by messages as well (MPI 4.1, section 12.5.2):
+# MPI_Win_post lets MPI_Win_start and MPI_Win_complete go on, and MPI_Win_complete MPI_Win_wait.
+_STARTED, _TOLD, COMPLETED = -2, -3, -4
+"""Stands for the tags of these."""
+_LETS = {"Win_post": (_STARTED, _TOLD), "Win_complete": (COMPLETED,)}
+NEEDED = {"Win_start": _STARTED, "Win_complete": _TOLD}
+NEEDED |= {"Win_wait": COMPLETED, "Win_test": COMPLETED}
+_UNLOCKS = frozenset({"Win_unlock", "Win_unlock_all"})
+_LOCKED = _UNLOCKS | {"Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all"}
+_LOCKS = frozenset({"Win_lock", "Win_lock_all"})
 # Every library sends so many bytes without asking whether the receiver is ready.
 _EAGER = 1024
 _NONE, _PERHAPS, _IN_STEP, _NEVER = range(4)
@@ -77,6 +93,7 @@ class Messages:
     _calls: dict[int, NDArray[Any]] = field(default_factory=dict)
     _sent: list[NDArray[Any]] = field(default_factory=list)
     _received: list[NDArray[Any]] = field(default_factory=list)
+    _locks: list[NDArray[Any]] = field(default_factory=list)
     _entries: list[tuple[int, NDArray[Any]]] = field(default_factory=list)
     _routines: dict[str, int] = field(default_factory=dict)
 
@@ -101,6 +118,7 @@ class Messages:
         self._calls[record.rank] = steps.calls
         self._sent.append(steps.sends())
         self._received.append(steps.receives())
+        self._locks.append(steps.locks())
         self._entries.append((record.rank, steps.entries(self._routines)))
 
     def waits(
@@ -121,6 +139,7 @@ class Messages:
                 *self._late_senders(*pairs),
                 *self._late_receivers(*pairs, uncertainty, hosts),
                 *self._late_ranks(sizes),
+                *self._late_unlocks(),
             ]
         )
         for rank, calls in self._calls.items():
@@ -158,7 +177,7 @@ class Messages:
             received["call"][waits],
             sent["at"][waits],
             received["source"][waits],
-            LATE_SENDER,
+            np.where(received["tag"][waits] < ANY, LATE_PARTNER, LATE_SENDER),
         )
 
     def _late_receivers(
@@ -198,6 +217,32 @@ class Messages:
             target[in_step],
             LATE_RECEIVER,
         )
+
+    def _late_unlocks(self) -> Iterator[NDArray[Any]]:
+        """Calls that another rank's unlocking ended, which began in their course.
+
+        One that has its lock perhaps must last until the other has unlocked.
+        """
+        rows = np.concatenate(self._locks)
+        keys = ("communicator", "destination", "tag")
+        rows = np.sort(rows, order=keys)
+        new = np.diff(_groups(rows, keys)) != 0
+        unlocks = np.sort(rows[rows["mode"] == _IN_STEP], order=("communicator", "at"))
+        for waits in np.split(rows, np.flatnonzero(new) + 1) if len(unlocks) else ():
+            one = waits[0]
+            number = one["communicator"]
+            there = unlocks[slice(*np.searchsorted(unlocks["communicator"], (number, number + 1)))]
+            meets = (there["destination"] == one["destination"]) | (there["destination"] == ANY)
+            there = there[(meets | (one["destination"] == ANY)) & (one["tag"] | there["tag"] == 1)]
+            last = np.searchsorted(there["at"], waits["bytes"]) - 1
+            late = (last >= 0) & (waits["tag"] >= 0)
+            waits, other = waits[late], there[last[late]]
+            late = (other["at"] > waits["at"]) & (other["source"] != waits["source"])
+            late &= (waits["mode"] == _PERHAPS) | (other["bytes"] <= waits["bytes"])
+            waits, other = waits[late], other[late]
+            yield _awaited(
+                waits["source"], waits["call"], other["at"], other["source"], LATE_PARTNER
+            )
 
     def _late_ranks(self, sizes: _Numbers) -> Iterator[NDArray[Any]]:
         ranks = np.concatenate([np.full(len(part), rank) for rank, part in self._entries])
@@ -277,7 +322,23 @@ class Steps:
         found = self._messages(rows, rows, rows, self._completing()[rows])
         found["source"], found["destination"] = self._rank, self._events["peer"][rows]
         found["mode"] = mode[rows]
-        return found
+        return np.concatenate((found, *self._epochs(_LETS, lets=True)))
+
+    def _epochs(
+        self, tags: Mapping[str, tuple[int, ...]], *, lets: bool = False
+    ) -> Iterator[NDArray[Any]]:
+        """What calls tell the other sides of a window's epoch, or hear of them, as messages."""
+        parts = (self._events["kind"] == EventKind.PART) & (self._events["peer"] >= 0)
+        for name, several in tags.items():
+            rows = np.flatnonzero(parts & self._of(frozenset({name})))
+            for tag in several:
+                found = self._messages(rows, rows, rows, self._call[rows])
+                peers = self._events["peer"][rows]
+                found["source"], found["destination"] = self._rank, peers
+                if not lets:
+                    found["source"], found["destination"] = peers, self._rank
+                found["tag"], found["mode"] = tag, _NEVER if lets else _PERHAPS
+                yield found
 
     def receives(self) -> NDArray[Any]:
         """Messages that were taken; those that were only seen have the mode `_NEVER`."""
@@ -294,6 +355,17 @@ class Steps:
         found = self._messages(rows, makers, makers, self._call[rows])
         found["source"], found["destination"] = events["peer"][rows], self._rank
         found["mode"] = np.where(probed[rows], _NEVER, _PERHAPS)
+        return np.concatenate((found, *self._epochs({name: (NEEDED[name],) for name in NEEDED})))
+
+    def locks(self) -> NDArray[Any]:
+        """Calls on locks, as messages to their targets that are of as many bytes as their end."""
+        rows = np.flatnonzero(self._is_call & self._of(_LOCKS | _LOCKED))
+        found = self._messages(rows, rows, rows, self._call[rows])
+        found["source"], found["destination"] = self._rank, self._events["peer"][rows]
+        found["bytes"] = self.calls["end"][self._call[rows]]
+        modes = ((_LOCKED, _NEVER), (_UNLOCKS, _IN_STEP), (_LOCKS, _PERHAPS))
+        for names, mode in modes:
+            found["mode"][self._of(names)[rows]] = mode
         return found
 
     def taken(self) -> NDArray[Any]:
@@ -388,7 +460,7 @@ def _places(group: _Numbers, at: _Numbers, counted: NDArray[np.bool_]) -> _Numbe
 
 
 def _awaited(
-    rank: _Numbers, call: _Numbers, instant: _Numbers, peer: _Numbers, kind: int
+    rank: _Numbers, call: _Numbers, instant: _Numbers, peer: _Numbers, kind: int | _Numbers
 ) -> NDArray[Any]:
     found = np.zeros(len(rank), _AWAITED)
     found["rank"], found["call"], found["instant"], found["peer"] = rank, call, instant, peer

@@ -75,7 +75,7 @@ class WaitJson(msgspec.Struct, frozen=True, kw_only=True):
 
     rank: Annotated[int, "that waits."]
     awaited: Annotated[int, "rank that it waits for."]
-    kind: Annotated[str, "for a late rank (in a collective), a late sender or a late receiver."]
+    kind: Annotated[str, "for a late rank in a collective, sender, receiver or window's partner."]
     seconds: Annotated[float, "waited."]
     share: Annotated[float, "of the run times of all ranks together."]
     uncertainty_s: Annotated[float, "uncertainty of that, as clocks differ."]
