@@ -85,7 +85,7 @@ def _libraries() -> Iterator[tuple[str, Mpi]]:
 
 def _keys(case: Case, libraries: list[str], quick: bool) -> Iterator[Key]:
     for library in libraries:
-        for way in WAYS if library not in case.lacks else ():
+        for way in case.ways if library not in case.lacks else ():
             schedules: tuple[str, ...] = (ALL,)
             if case.alltoalls and not quick:
                 schedules = {"drop-in": (ALL, *SCHEDULES), "both": _BOTH}.get(way, schedules)

@@ -27,6 +27,8 @@ from contend.process import run_process
 from contend.profiling import load_profile
 from contend.schedule import write_routes
 from probe_programs import Mpi, library
+from tracer.test_deaths import DEATHS
+from tracer.test_hangs import ASKING, HANGS, UNPROVEN
 
 TESTS = Path(__file__).parents[1]
 LIBRARIES = ("openmpi", "wheel", "mpich")
@@ -42,6 +44,8 @@ ALL = "all"
 _CARRY = {ALL, *SCHEDULES} - {"xor", "routed", "routed-barrier"}
 _MANY = 1 << 40
 _LIMIT = 100.0
+# After so many seconds a program that has not ended is one that hangs.
+_HANGS = 15
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Case:
         flags: of the compiler.
         words: of the launcher, instead of `-n RANKS PROGRAM`; `{program}` is the program.
         preload: a source that the user preloads.
+        told: of a program that hangs or dies: what its profile says, in regular expressions.
     """
 
     program: str
@@ -75,6 +80,12 @@ class Case:
     flags: tuple[str, ...] = ()
     words: str = ""
     preload: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Who hangs or dies has nothing to be compared with."""
+        return ("recorded",) if self.told else WAYS
 
     @property
     def name(self) -> str:
@@ -152,7 +163,26 @@ def _themes() -> Iterator[Case]:
     yield Case("program.py", ranks=3, alltoalls=True, known=False)
 
 
-CASES = tuple(_themes())
+def _ends() -> Iterator[Case]:
+    """Programs that end nowhere or early, with the truth."""
+    hangs = Case("tracer/programs/hangs.c", known=False, fails=True)
+    for mode, (places, said) in HANGS.items():
+        # Launchers wake and end ranks, and a library may die of what cannot match.
+        told = ("^The run (hung|ended early): ", *map(re.escape, said))
+        if mode in UNPROVEN:
+            told = ("^(No rank began or ended|When the run was ended)",)
+        yield replace(hangs, mode=mode, ranks=len(places), told=told)
+    for mode, (routine, whom) in ASKING.items():
+        said = re.escape(f"{whom} in {routine} at hangs.c:")
+        yield replace(hangs, mode=mode, told=("^The run hung: ", said))
+    said = "^The run hung: .*3 of 4 partitions of a send to rank 1 are marked as ready"
+    yield replace(hangs, program="tracer/programs/partitions.c", told=(said,), lacks=_NO_4)
+    for mode, (said, _) in DEATHS.items():
+        told = re.escape(f"The run ended early: rank 1 {said}")
+        yield replace(hangs, program="tracer/programs/dies.c", mode=mode, told=(told,))
+
+
+CASES = (*_themes(), *_ends())
 
 EXPECTED: Mapping[tuple[str, str, str], str] = {}
 """Cells (name, library or "", way) that differ, and why, in words that contend says then.
@@ -185,6 +215,13 @@ class Cells:
 
     def differs(self, case: Case, mpi: Mpi, way: str, schedule: str = ALL) -> str:
         """In what a cell differs from the bare program; "" where in nothing."""
+        if case.told:
+            place = self._new_folder()
+            ended = self._run(case, mpi, way, schedule, place)
+            if not (place / "profile").is_dir():
+                return f"no profile: {_own_lines(ended.errors)}"
+            verdict = load_profile(place / "profile").findings.verdict
+            return "" if all(re.search(said, verdict) for said in case.told) else verdict
         key = (case.name, mpi.name)
         if key not in self._bare:
             self._bare[key] = self._run(case, mpi, "bare", ALL, self._new_folder())
@@ -224,7 +261,9 @@ class Cells:
             )
         if case.program.endswith(".py"):
             variables.update(mpi.variables(place))
-        command = [*self._before(way, schedule, mpi, place), *self._words(case, mpi, place)]
+        limit = ["timeout", "-s", "INT", str(_HANGS)] if case.told else []
+        words = [*limit, *self._words(case, mpi, place)]
+        command = [*self._before(way, schedule, mpi, place), *words]
         # Whoever ends the campaign ends the program too, which may be hung.
         ended = run_process(["env", "-C", str(place), *command], variables, _LIMIT)
         status = -1 if ended.status is None else ended.status

@@ -26,7 +26,9 @@ def _turn(number: int, case: Case) -> tuple[str, str, str]:
     return library, way, SCHEDULES[number % len(SCHEDULES)]
 
 
-TURNS = [(case, *_turn(number, case)) for number, case in enumerate(case.smaller for case in CASES)]
+# Those that hang or die are tested with the recorder.
+COMPARED = [case.smaller for case in CASES if not case.told]
+TURNS = [(case, *_turn(number, case)) for number, case in enumerate(COMPARED)]
 
 
 def test_turns_meet_everything() -> None:
