@@ -183,3 +183,41 @@ def test_one_argument_is_a_network_of_servers_with_several_adapters(
     assert "place needs a fabric, and before it what ranks send" in capsys.readouterr().err
     assert run(["place", "xgft:2;4,4;1,2", "--route", "minhop"]) == 2
     assert "have one adapter each: expected a profile" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "place ring fig1 --route dmodk -o",
+        "route fig1 --route minhop -o",
+        "fabric improve xgft:2;2,2;1,1 --samples 20 --to fabric -o",
+    ],
+)
+def test_what_was_found_is_told_though_its_file_cannot_be_written(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*verb.split(), "/dev/full"]) == 3
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) > 3
+    assert "written to" not in printed.out
+    assert "No space left on device" in printed.err
+
+
+def test_servers_without_names_are_placed_though_no_launcher_can_start_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [f"mlx5_{n}" for n in range(4)]
+    fabric = build(
+        "nameless",
+        host_name=named,
+        host_switch=np.array([0, 0, 1, 1]),
+        host_port=np.array([1, 2, 1, 2]),
+        switch_name=["left", "right"],
+        switch_ports=3,
+        cables=np.array([[0, 3, 1, 3]]),
+    )
+    save(compute(fabric, "minhop"), tmp_path / "net.fabric")
+    assert run(["place", "ring", str(tmp_path / "net.fabric"), "-o", str(tmp_path / "ranks")]) == 2
+    printed = capsys.readouterr()
+    assert "mean congestion" in printed.out
+    assert "launchers know servers by names" in printed.err

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.emulation.layout import host_labels, labels, lay_out
+from contend.emulation.layout import host_labels, lay_out
 from contend.errors import UsageError
+from contend.fabric import machine_names
 from contend.loading import load
 from contend.routes import ForwardingTables
 from sample_fabrics import two_leaves
@@ -73,11 +74,11 @@ def test_one_host_alone_is_refused() -> None:
     ],
 )
 def test_names_become_host_names(names: tuple[str, ...], expected: list[str]) -> None:
-    assert list(labels(names, "host", set())) == expected
+    assert list(machine_names(names, "host", set())) == expected
 
 
 def test_long_names_stay_apart_and_short() -> None:
-    made = list(labels(["x" * 80] * 3, "host", set()))
+    made = list(machine_names(["x" * 80] * 3, "host", set()))
     assert len(set(made)) == 3
     assert max(map(len, made)) <= 63
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend import placement
+from contend.emulation import host_labels
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
@@ -178,13 +179,27 @@ def test_no_list_sends_a_launcher_to_localhost(cluster: Fabric) -> None:
             write_list([HostEntry(0, "localhost", 1)], form)
 
 
-def test_names_that_no_launcher_takes() -> None:
-    tara = load("tara")
-    assert text(tara, "port-group:3", "plain") == "host 1\nhost 2\nhost 3\n"
-    with pytest.raises(
-        UsageError, match='launchers do not take the name "host 1"; the format plain'
-    ):
-        text(tara, "port-group:3", "openmpi")
+@pytest.mark.parametrize(
+    ("fabric", "plain", "launched"),
+    [
+        ("tara", "host 1", "host-1"),
+        ("fig1", "1", "host-1"),
+        ("rails:2,8,4,2", "server 1", "server-1"),
+    ],
+)
+def test_names_that_no_launcher_takes_are_those_of_emulated_hosts(
+    fabric: str, plain: str, launched: str, tmp_path: Path
+) -> None:
+    loaded = load(fabric)
+    assert text(loaded, "servers", "plain").splitlines()[0] == plain
+    for form in sorted(set(ListFormat) - {ListFormat.PLAIN, ListFormat.CRAY}):
+        path = tmp_path / form
+        path.write_text(text(loaded, "servers", form))
+        assert launched in path.read_text() or form is ListFormat.NODELIST
+        read = placement.parse(f"file:{path}", loaded)
+        assert read.host_of_rank.tolist() == placement.parse("servers", loaded).hosts.tolist()
+    host = launched.replace("server-1", "server-1-rail-1")
+    assert host_labels(loaded)[0] == host
 
 
 def test_placements_that_make_no_list(cluster: Fabric) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,6 +68,15 @@ def told_by_the_first(world: Communicator | None) -> Iterator[bool]:
         raise typer.Exit(getattr(error, "status", 2)) from None
     if not first:
         raise typer.Exit(0)
+
+
+def attempt(write: Callable[[], None]) -> ContendError | OSError | None:
+    """Writes a file beside a result, which is told all the same where that fails: the error."""
+    try:
+        write()
+    except (ContendError, OSError) as error:
+        return error
+    return None
 
 
 def write_output(target: str, content: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric import Fabric, machine_name, relative_rates
+from contend.fabric import Fabric, machine_names, relative_rates
 from contend.routes import (
     NO_PORT,
     ForwardingTables,
@@ -253,7 +253,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
 
 def host_labels(fabric: Fabric) -> tuple[str, ...]:
     """What launchers call the hosts of a fabric when all of them are emulated, in their order."""
-    return tuple(labels(fabric.host_name, "host", _taken()))
+    return tuple(machine_names(fabric.host_name, "host", _taken()))
 
 
 def _taken() -> set[str]:
@@ -287,11 +287,13 @@ def _may_be_used(next_hops: NextHops) -> Iterator[int]:
 
 def _nodes(fabric: Fabric, hosts: Sequence[int], switches: Sequence[int]) -> Iterator[Node]:
     taken = _taken()
-    host_labels = labels((fabric.host_name[host] for host in hosts), "host", taken)
+    host_labels = machine_names((fabric.host_name[host] for host in hosts), "host", taken)
     for index, (host, label) in enumerate(zip(hosts, host_labels, strict=True)):
         address, management = _host_address(index), str(MANAGEMENT_NETWORK[index + 1])
         yield Node(label, fabric.host_name[host], host, True, address, management)
-    switch_labels = labels((fabric.switch_name[switch] for switch in switches), "switch", taken)
+    switch_labels = machine_names(
+        (fabric.switch_name[switch] for switch in switches), "switch", taken
+    )
     for index, (switch, label) in enumerate(zip(switches, switch_labels, strict=True)):
         address = str(_SWITCH_NETWORK[index + 1])
         yield Node(label, fabric.switch_name[switch], switch, False, address)
@@ -354,14 +356,3 @@ def _port(fabric: Fabric, channel: int) -> int:
 
 def _host_address(index: int) -> str:
     return str(IPv4Address(int(FABRIC_NETWORK[0]) + index + 1))
-
-
-def labels(names: Iterable[str], kind: str, taken: set[str]) -> Iterator[str]:
-    """A machine's name for every name, each different, also from those taken, which grow."""
-    for name in names:
-        plain = machine_name(name, kind)
-        label, number = plain, 2
-        while label.lower() in taken:
-            label, number = f"{plain}-{number}", number + 1
-        taken.add(label.lower())
-        yield label

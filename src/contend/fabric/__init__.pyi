@@ -76,7 +76,7 @@ from .levels import parts_of as parts_of
 from .levels import switch_levels as switch_levels
 from .named import Names as Names
 from .named import channels_named as channels_named
-from .named import machine_name as machine_name
+from .named import machine_names as machine_names
 from .rails import Rail as Rail
 from .rails import Rails as Rails
 from .rails import count_rails as count_rails

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -209,6 +209,17 @@ def machine_name(name: str, kind: str) -> str:
     """
     plain = _NO_MACHINES.sub("-", name).strip("-")[:_LONGEST].rstrip("-")
     return plain if plain[:1].isalpha() else f"{kind}-{plain}".rstrip("-")
+
+
+def machine_names(names: Iterable[str], kind: str, taken: set[str]) -> Iterator[str]:
+    """A machine's name for every name, each different, also from those taken, which grow."""
+    for name in names:
+        plain = machine_name(name, kind)
+        label, number = plain, 2
+        while label.lower() in taken:
+            label, number = f"{plain}-{number}", number + 1
+        taken.add(label.lower())
+        yield label
 
 
 def _numbers(*columns: Sequence[str]) -> dict[str, list[int]]:

@@ -1,6 +1,7 @@
 from .host_list import HostEntry as HostEntry
 from .host_list import ListFormat as ListFormat
 from .host_list import list_hosts as list_hosts
+from .host_list import renamed as renamed
 from .host_list import write_list as write_list
 from .host_names import HostNames as HostNames
 from .host_names import read_host_names as read_host_names

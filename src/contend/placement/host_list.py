@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from contend import fabric as fabrics
 from contend.errors import UsageError
 from contend.names import natural, shorten
+from contend.placement.host_names import launcher_names
 from contend.units import counted
 
 if TYPE_CHECKING:
     from contend.fabric import Fabric
     from contend.placement.placement import Placement
 
-# What a launcher takes as a name; blanks, commas and colons mean something else to it.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _GUID = re.compile(r"0x[0-9a-f]{16}")
 _FIRST_OF_ALL = "# Open MPI 4.1 fills the machine that runs mpirun first if it is in this list.\n"
 
@@ -46,11 +45,15 @@ class ListFormat(StrEnum):
 
 @dataclass(frozen=True)
 class HostEntry:
-    """A host, the name of its server, and the ranks that it gets."""
+    """A host, the name of its server, the ranks that it gets, and its name for launchers.
+
+    That is "" where it is the server's.
+    """
 
     host: int
     name: str
     ranks: int
+    launched: str = ""
 
 
 def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -> list[HostEntry]:
@@ -72,16 +75,27 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
             f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
-    names = fabrics.server_names(fabric)
-    return [HostEntry(host, names[host], len(list(group))) for host, group in groupby(used)]
+    names, launched = fabrics.server_names(fabric), launcher_names(fabric)
+    return [
+        HostEntry(host, names[host], len(list(group)), launched[names[host]])
+        for host, group in groupby(used)
+    ]
+
+
+def renamed(entries: Sequence[HostEntry], form: ListFormat) -> str:
+    """A clause on names in a list that are not the fabric's; "" where there are none."""
+    other = next((entry for entry in entries if entry.launched not in ("", entry.name)), None)
+    if other is None or form is ListFormat.PLAIN:
+        return ""
+    return f'; launchers do not take the name "{other.name}", so it is {other.launched} there'
 
 
 def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
     """The text of a list.
 
     Raises:
-        UsageError: no launcher takes a name, or a server comes twice where that would change which
-            rank sits where.
+        UsageError: nothing names a server, or one comes twice where that would change which rank
+            sits where.
     """
     for name in (entry.name for entry in entries if fabrics.is_nobody(entry.name)):
         raise UsageError(
@@ -95,10 +109,7 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
                 f"nothing in the fabric names the server of adapter {entry.name}, and launchers "
                 "know servers by names; the format plain writes the GUID"
             )
-        if not _NAME.fullmatch(entry.name):
-            raise UsageError(
-                f'launchers do not take the name "{entry.name}"; the format plain writes it'
-            )
+    entries = [replace(entry, name=entry.launched or entry.name) for entry in entries]
     servers = [
         (name, sum(entry.ranks for entry in group))
         for name, group in groupby(entries, key=lambda entry: entry.name)

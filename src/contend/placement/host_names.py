@@ -13,13 +13,27 @@ from itertools import chain
 import numpy as np
 
 from contend.errors import InputError
-from contend.fabric import Fabric, rails_of, server_names
+from contend.fabric import Fabric, machine_names, rails_of, server_names
 from contend.files import read_bounded
 from contend.names import expand, split_list
 from contend.placement.order import by_name
 
 # What may follow a server's name within a host's: node1.cluster HCA-1, node1/P2, node1:mlx5_0.
 _SEPARATORS = " .:/"
+# What a launcher takes as a name: blanks, commas and colons mean something else to it, and a number
+# passes for an address.
+_LAUNCHED = re.compile(r"(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def launcher_names(fabric: Fabric) -> dict[str, str]:
+    """What launchers may call each server: its name or, where they take none, an emulated host's.
+
+    ``host 4`` is ``host-4``.
+    """
+    names = {name: name for name in server_names(fabric)}
+    others = [name for name in names if not _LAUNCHED.fullmatch(name)]
+    taken = {name.lower() for name in names}
+    return names | dict(zip(others, machine_names(others, "host", taken), strict=True))
 
 
 class HostNames:
@@ -32,6 +46,7 @@ class HostNames:
     4. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
     5. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
     6. It matches in other capitals: ``NODE1``.
+    7. Lists for launchers call a server so.
 
     Hosts come in natural order. Two ports of one adapter may share a name, hosts of different
     adapters may not: such a name is ambiguous.
@@ -68,6 +83,14 @@ class HostNames:
             rail = self._rail
             servers = {name: sorted(own, key=rail.__getitem__) for name, own in servers.items()}
         return servers
+
+    @cached_property
+    def _launched(self) -> dict[str, list[int]]:
+        return {
+            launched: self._servers[name]
+            for name, launched in launcher_names(self._fabric).items()
+            if launched != name
+        }
 
     @cached_property
     def _rail(self) -> list[int]:
@@ -140,7 +163,8 @@ class HostNames:
         names = name, name.split(".")[0]
         found = (self._index.get(each) for each in names)
         folded = (self._folded.get(each.casefold()) for each in names)
-        return next((hosts for hosts in chain(found, folded) if hosts), None)
+        launched = iter((self._launched.get(name),))
+        return next((hosts for hosts in chain(found, folded, launched) if hosts), None)
 
     @cached_property
     def _folded(self) -> dict[str, list[int]]:

@@ -62,6 +62,7 @@ class Document:
         brief: whether a terminal shows the verdict and these lines alone.
         renewed: seconds after which a browser loads its page anew; 0 for never.
         shortfall: what fell short though the result stands; "" for nothing.
+        failure: why a file beside it could not be written, raised once all else is told.
     """
 
     verdict: str = ""
@@ -78,6 +79,7 @@ class Document:
     brief: bool = False
     renewed: float = 0.0
     shortfall: str = ""
+    failure: Exception | None = None
 
     def __post_init__(self) -> None:
         """Takes the verdict of the record."""

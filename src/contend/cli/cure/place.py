@@ -9,7 +9,7 @@ import typer
 
 from contend import cure, report
 from contend import placement as seating
-from contend.cli.common import load, write_output
+from contend.cli.common import attempt, load, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
@@ -109,7 +109,10 @@ def place(
         rate=rate,
         seed=seed,
     )
+    failure, how = None, str(form)
     if output is not None:
-        hosts = seating.write_list(seating.list_hosts(better.fabric, better.placement), form)
-        write_output(output, hosts.encode())
-    return replace(report.better_seats_document(better, output or "", form), picture=picture)
+        entries = seating.list_hosts(better.fabric, better.placement)
+        how += seating.renamed(entries, form)
+        failure = attempt(lambda: write_output(output, seating.write_list(entries, form).encode()))
+    document = report.better_seats_document(better, "" if failure else output or "", how)
+    return replace(document, picture=picture, failure=failure)

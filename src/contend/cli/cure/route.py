@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from contend import cure, report
 from contend import routes as routing
-from contend.cli.common import load
+from contend.cli.common import attempt, load
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -84,12 +85,17 @@ def route(
         changes=changes,
         seed=seed,
     )
-    if output == "-":
-        routing.save_to(better.fabric, sys.stdout.buffer, "lfts")
-        sys.stdout.flush()
-    elif output is not None:
-        routing.save(better.fabric, Path(output), "lfts")
-        if better.steps is not None:
-            cure.write_steps(better.steps, Path(f"{output}.steps.csv"))
-            cure.write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
-    return report.better_tables_document(better, output or "")
+
+    def write() -> None:
+        if output == "-":
+            routing.save_to(better.fabric, sys.stdout.buffer, "lfts")
+            sys.stdout.flush()
+        elif output is not None:
+            routing.save(better.fabric, Path(output), "lfts")
+            if better.steps is not None:
+                cure.write_steps(better.steps, Path(f"{output}.steps.csv"))
+                cure.write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
+
+    failure = attempt(write)
+    document = report.better_tables_document(better, "" if failure else output or "")
+    return replace(document, failure=failure)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 from contend import congestion, cure, report
 from contend import routes as routing
-from contend.cli.common import load, told_by_the_first
+from contend.cli.common import attempt, load, told_by_the_first
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.options.option import Option
 from contend.cli.options.shared import (
@@ -81,13 +82,15 @@ def improve(
             progress=first,
             communicator=world,
         )
+    failure = None
     if output is not None and kind is not None:
-        write_fabric(found.fabric, output, kind)
-        if kind not in routing.HOLD_ROUTES:
+        failure = attempt(partial(write_fabric, found.fabric, output, kind))
+        if failure is None and kind not in routing.HOLD_ROUTES:
             where = "standard output" if output == "-" else output
             print(
                 f"contend: warning: {where}: {kind} files hold no tables, and with others than "
                 "those found here the figures differ; .fabric and .lfts files hold them",
                 file=sys.stderr,
             )
-    return report.improvement_document(found, output or "")
+    document = report.improvement_document(found, "" if failure else output or "")
+    return replace(document, failure=failure)

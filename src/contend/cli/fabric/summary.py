@@ -115,4 +115,7 @@ def hosts(
     if output is None:
         return report.host_list_document(loaded, placed, entries, text=text, rails=rails)
     write_output(output, text.encode())
-    return report.host_list_document(loaded, placed, entries, file=output, rails=rails)
+    renaming = seating.renamed(entries, form)
+    return report.host_list_document(
+        loaded, placed, entries, file=output, renaming=renaming, rails=rails
+    )

@@ -55,8 +55,9 @@ class TextOutputs:
 
         Raises:
             ShortfallError: after that, where the result falls short.
+            ContendError, OSError: after that, where a file beside it could not be written.
         """
-        if not taken:
+        if not taken or document.failure is not None:
             document.print_to(self.console)
         if self.json is not None:
             write_output(self.json, document.json())
@@ -65,6 +66,8 @@ class TextOutputs:
         if self.csv is not None:
             write_output(self.csv, document.csv().encode())
         self._draw(document)
+        if document.failure is not None:
+            raise document.failure
         if document.shortfall:
             raise ShortfallError(document.shortfall)
 

@@ -55,6 +55,7 @@ def host_list_document(
     *,
     text: str = "",
     file: str = "",
+    renaming: str = "",
     rails: int = 0,
 ) -> Document:
     """A list of hosts.
@@ -65,11 +66,12 @@ def host_list_document(
         entries: the hosts in rank order.
         text: the list for other programs, where a terminal shows that alone.
         file: where it was written; "" where it was not.
+        renaming: what follows of names that are others in the file.
         rails: of the servers, where they are in an order for rings because of that; else 0.
     """
     hosts = [
         PlacedHostJson(
-            name=entry.name,
+            name=entry.launched or entry.name,
             host=fabric.host_name[entry.host],
             ranks=entry.ranks,
             switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
@@ -78,7 +80,7 @@ def host_list_document(
         for entry in entries
     ]
     summary = host_list_summary(fabric, entries)
-    verdict = f"{summary}, written to {file}" if file else summary
+    verdict = f"{summary}, written to {file}{renaming}" if file else summary
     default = (
         f". {counted(rails, 'rail')}: whole servers leaf by leaf, in an order for rings within "
         "each rail, as GPU libraries send them; --placement linear for the order of names."
