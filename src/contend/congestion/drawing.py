@@ -221,7 +221,7 @@ def _draw(
         yield DrawnPattern(pattern.name, placement.name, seed, number, on, rounds)
 
 
-def write_destinations(path: Path, patterns: Iterable[DrawnPattern]) -> int:
+def write_destinations(path: str | Path, patterns: Iterable[DrawnPattern]) -> int:
     """Writes a line for every round: the rank that each rank sends to, ``-`` where it is silent.
 
     The file is what ``contend-bisect --patterns`` measures. Lines that begin with ``#`` say what
@@ -234,7 +234,7 @@ def write_destinations(path: Path, patterns: Iterable[DrawnPattern]) -> int:
         UsageError: a rank sends or receives several messages at once; the file is not written.
     """
     written = 0
-    with whole_file(path) as file:
+    with whole_file(Path(path)) as file:
         drawn = iter(patterns)
         head = next(drawn, None)
         if head is not None:

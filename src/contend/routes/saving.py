@@ -49,7 +49,7 @@ NEED_ROUTES = frozenset({"lfts", "far", "orcs"})
 _HOLD_GROUPS = frozenset({"far"})
 
 
-def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
+def save(fabric: Fabric, path: str | Path, kind: str | None = None) -> None:
     """Writes a fabric whole or not at all.
 
     Args:
@@ -60,6 +60,7 @@ def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
     Raises:
         UsageError: no such kind, or one that cannot hold this fabric.
     """
+    path = Path(path)
     pieces = content(fabric, kind or kind_of(path))
     with whole_file(path) as file, _compressing(file, path) as out:
         _write(pieces, out)

@@ -50,12 +50,13 @@ class Run(Shown, told="run_document"):
     samples: pl.DataFrame
 
     @classmethod
-    def create(cls, folder: Path, record: RunRecord) -> Run:
+    def create(cls, folder: str | Path, record: RunRecord) -> Run:
         """Makes the folder of a run that begins.
 
         Raises:
             UsageError: the folder cannot be made, or another run is in it.
         """
+        folder = Path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -66,13 +67,14 @@ class Run(Shown, told="run_document"):
         return cls(folder, record, empty_table())
 
     @classmethod
-    def load(cls, folder: Path) -> Run:
+    def load(cls, folder: str | Path) -> Run:
         """Reads a run, also one that is under way or was cut short.
 
         Raises:
             UsageError: no run is there.
             InputError: one of its files is damaged or of a newer version.
         """
+        folder = Path(folder)
         record = read_record(folder / _RECORD)
         raw, unreadable = _raw_files(folder)
         record, samples = fold(record, _read_samples(folder), raw)

@@ -51,8 +51,10 @@ def open_chunks(path: str) -> Iterator[bytes]:
     """
     if path != "-":
         _check(Path(path))
-    raw = _Counted(_raw(path))
-    return _as_utf8(_in_proportion(decompressed(raw, source_name(path)), raw, source_name(path)))
+    raw, name = _Counted(_raw(path)), source_name(path)
+    # Twice: a .fabric file, which is compressed itself, may have been compressed.
+    pieces = decompressed(decompressed(raw, name), name)
+    return _as_utf8(_in_proportion(pieces, raw, name))
 
 
 def open_archive(path: str) -> Iterator[tuple[str, _Pieces]] | None:
