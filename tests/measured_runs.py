@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def alltoall_run(
     sizes: tuple[int, ...] = SIZES,
     each: int = 1,
     behind_barrier: float | None = None,
+    hosts: Sequence[str] = (),
     **changes: Any,
 ) -> Run:
     """An all-to-all's run, folded: `each` ranks on a host; `slower` stretches all times alike.
@@ -94,7 +96,7 @@ def alltoall_run(
     for number in range(launches):
         # A launch has its own luck with memory and neighbours.
         luck = slower * generator.lognormal(0, 0.02)
-        launch = Launch(RANKS, hosts=[f"n{rank // each}" for rank in range(RANKS)])
+        launch = Launch(RANKS, hosts=hosts or [f"n{rank // each}" for rank in range(RANKS)])
         starts = (None,) if behind_barrier is None else (None, behind_barrier)
         cells = [(name, size, start) for name in schedules for size in sizes for start in starts]
         for place in generator.permutation(len(cells)):

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,14 @@ def load(
             name = fabrics.source_name(source) if isinstance(source, str) else fabric.name
             raise UsageError(f"{name} holds no routes: give ", ROUTES, " or ", ROUTE)
         route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
-    return LoadedFabric.of(fabric if route is None else routing.compute(fabric, route))
+    how = [("--routes", tables), ("--route", route), ("--part", part), ("--rails", rails)]
+    how += [("--without", name) for name in without]
+    words = [(option, str(text)) for option, text in how if text is not None]
+    asked = tuple(chain(*(pair for pair in words if pair[0].startswith("--route"))))
+    named = tuple(chain(*(pair for pair in words if not pair[0].startswith("--route"))))
+    path = (fspath(source),) if isinstance(source, str | PathLike) else ()
+    routed = fabric if route is None else routing.compute(fabric, route)
+    return LoadedFabric.of(routed.replace(command_line=((*path, *named) if path else (), asked)))
 
 
 def _only(fabric: Fabric, name: int | str) -> Fabric:

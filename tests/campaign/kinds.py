@@ -134,7 +134,7 @@ def _profile_json() -> bytes:
         return (Path(folder) / "profile" / "profile.json").read_bytes()
 
 
-def _calibration() -> bytes:
+def made_calibration() -> bytes:
     nothing, some = Parameter.exactly(0.0), Parameter(1e-6, 0.9e-6, 1.1e-6)
     sizes = tuple(
         SizeClass(
@@ -357,4 +357,4 @@ def kinds() -> Iterator[Kind]:
     yield Kind("text of nccl-tests", texts, TEXT, explain, command=("explain", "PATH"))
     documents = [written("all_reduce_perf", *timed).encode()]
     yield Kind("JSON of nccl-tests", documents, JSON, explain, command=("explain", "PATH"))
-    yield Kind("calibrations", [_calibration()], JSON, reading.calibration, "calibration.json")
+    yield Kind("calibrations", [made_calibration()], JSON, reading.calibration, "calibration.json")

@@ -135,10 +135,12 @@ def _check_written(options: Iterable[Any], given: Mapping[str, Any]) -> None:
     to_standard = [flag for flag, place in outputs.items() if place == "-"]
     if len(to_standard) > 1:
         raise UsageError(f"only one of {listed(to_standard)} can go to standard output")
+    # The name of a form, such as rankfile, may be that of a file, too.
+    chosen = {option.name for option in options if hasattr(option.type, "choices")}
     read = [
         part
         for name, value in given.items()
-        if name not in flags
+        if name not in flags and name not in chosen
         for text in (value if isinstance(value, list | tuple) else [value])
         if isinstance(text, str | Path)
         for part in _files_in(str(text))

@@ -9,11 +9,11 @@ from shlex import quote
 from contend.congestion import link_rates, message_congestion
 from contend.cure import LIBRARY, learn
 from contend.errors import ContendError, UsageError
-from contend.explanation.cures import ENGINES, MOST_HOSTS
+from contend.explanation.cures import ENGINES, MOST_HOSTS, fewer_leaves, routed_by
 from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
-from contend.fabric import Fabric
+from contend.fabric import Fabric, is_generator
 from contend.routes import compute
 from contend.units import format_bytes, parse_size, rounded
 
@@ -74,8 +74,16 @@ class _Measured:
         taken = any((each.ranks, each.bytes, each.schedule) == place for each in lessons)
         return taken and evidence.schedule == LIBRARY
 
-    def again(self, options: str, verdict: Verdict | None = None) -> str:
-        """The command that measures it again with other options."""
+    def other(self, name: str, size: int | None = None) -> str:
+        """The options that measure another schedule."""
+        if self.probe == "sort":
+            return f"--exchange {name.partition(',')[0]}"
+        return f"--algorithm {name.partition(',')[0]}" + (f" --bytes {size}" if size else "")
+
+    def again(
+        self, options: str, verdict: Verdict | None = None, *, elsewhere: bool = False
+    ) -> str:
+        """The command that measures it again with other options, if need be on more hosts."""
         if not self.sources:
             return f"contend study {self.name} {options}"
         evidence = None if verdict is None else verdict.evidence
@@ -83,32 +91,48 @@ class _Measured:
         if evidence is not None and evidence.ranks and self.probe != "hotspot":
             words.append(f"-n {evidence.ranks}")
         if self.emulated:
-            words += emulation(self.emulated, self.sources[0].place, options)
-        elif evidence is not None and not evidence.alone:
+            source = self.sources[0]
+            words += emulation(self.emulated, source.fabric, source.place, options)
+        elif elsewhere or (evidence is not None and not evidence.alone):
             words.append("--on HOSTFILE")
         return " ".join((*words, options))
 
 
-def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
+def emulation(
+    name: str, fabric: Fabric | None, asked: Mapping[str, str], options: str
+) -> list[str]:
     """Fabric, routes and cables as they were asked for, but for what the options change.
 
     Args:
-        fabric: such as ``emulated:fig1``.
+        name: such as ``emulated:fig1``.
+        fabric: as it was loaded; None for what nobody knows any more.
         asked: of the place (`EmulatedHosts.asked`).
         options: of the command beside these.
     """
+    network, engine = name.removeprefix("emulated:"), asked.get("routes", "").rpartition(" ")[0]
+    loaded, routes = ((), ()) if fabric is None else fabric.command_line
+    if (made := is_generator(network)) or not loaded:
+        loaded = (network if made else "FABRIC",)
+        routes = ("--route", engine) if engine else () if made else ("--routes", "FILE")
     known = {
-        "--route": asked.get("routes", "").rpartition(" ")[0],
+        **dict(zip(routes[::2], routes[1::2], strict=True)),
         "--rate": asked.get("rate", ""),
         "--buffer": asked.get("buffer", ""),
         "--host-queue": asked.get("host_queue", ""),
         "--rto-min": asked.get("rto_min", ""),
     }
+    if "--route" in options.split():
+        known.pop("--routes", None)
     # A host's queue is told in packets as it is by default.
     given = ((option, text) for option, text in known.items() if text and "packets" not in text)
-    words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in given)
+    words = (
+        f"{option} {quote(text if option == '--routes' else text.replace(' ', ''))}"
+        for option, text in given
+    )
+    place, *more = loaded
     return [
-        f"--on {quote(fabric)}",
+        f"--on {quote(f'emulated:{place}')}",
+        *map(quote, more),
         *(word for word in words if word.split()[0] not in options.split()),
     ]
 
@@ -202,7 +226,8 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     if source is None or source.fabric is None:
         yield Remedy(Limit.FABRIC, f"{_first(more)} share fewer channels.")
         return
-    hosts = f"contend fabric hosts {quote(source.fabric.name)} -n N --placement same-leaf"
+    seats = [network.numbers for network in source.networks if network.numbers is not None]
+    hosts = fewer_leaves(source.fabric, max(seats, key=len)) if seats else ""
     if measured.probe not in ("alltoall", "sort"):
         yield Remedy(Limit.FABRIC, f"Other routes, {more} share fewer channels.", hosts)
         return
@@ -217,7 +242,9 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         Limit.FABRIC,
         f"Routes by {engine} carry {_number(load)} messages of this all-to-all over their hottest "
         f"channel instead of {_number(now)}{by_rates}.",
-        measured.again(f"--route {engine}", hit[0]),
+        measured.again(f"--route {engine}", hit[0])
+        if measured.emulated
+        else routed_by(engine, source.fabric),
         max(_relieved(verdict, load / now) for verdict in hit),
     )
 
@@ -280,7 +307,7 @@ def _overhead(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
             Limit.OVERHEAD,
             f"{_first(name)} spends less time on messages: it was {rounded(gain)} times faster "
             f"than {verdict.evidence.schedule} {verdict.evidence.at}.",
-            measured.again(f"--algorithm {name.partition(',')[0]}", verdict),
+            measured.again(measured.other(name), verdict),
             _saved(verdict, gain),
         )
         return
@@ -317,7 +344,7 @@ def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]
     yield Remedy(
         Limit.PROCESSORS,
         f"{rounded(crowded)} ranks share a processor: give every rank its own.",
-        f"contend measure {measured.probe} --on HOSTFILE --ranks-per-host {cpus or 'N'}",
+        measured.again(f"--ranks-per-host {cpus or 'N'}", hit[0], elsewhere=True),
     )
 
 
@@ -343,7 +370,7 @@ def _faster_schedule(limit: Limit, hit: Sequence[Verdict], measured: _Measured) 
     verdict, gain, name = _faster(hit)
     if gain >= _WORTH_IT:
         evidence = verdict.evidence
-        options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
+        options = measured.other(name, evidence.bytes)
         is_rule = measured.has_rule(evidence, name.partition(",")[0])
         rule = "; contend tune makes that a rule for programs" if is_rule else ""
         yield Remedy(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from shlex import quote
+from shlex import join, quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import channel_bytes
 from contend.cure import place
-from contend.errors import ContendError
+from contend.errors import ContendError, UsageError
 from contend.explanation.profiled import ProfileSource
 from contend.fabric import Fabric
+from contend.placement import parse
 from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
 from contend.routes import compute, fewest_collisions
 
@@ -42,6 +43,32 @@ class Cure:
     advice: str
     command: str
     seconds: float
+
+
+def named(fabric: Fabric) -> str:
+    """The words that load a fabric in a command."""
+    return join(fabric.command_line[0] or (fabric.name,))
+
+
+def routed_by(engine: str, fabric: Fabric) -> str:
+    """The command that makes the tables of an engine, or shows what they are worth."""
+    if engine == _OWN:
+        return f"contend route {named(fabric)} -o better.lfts"
+    return f"contend fabric check {named(fabric)} --route {engine}"
+
+
+def fewer_leaves(fabric: Fabric, hosts: NDArray[np.integer]) -> str:
+    """The command that lists as many hosts on the fewest leaves; for cables where these are."""
+    count = len(np.unique(hosts))
+    most = int(np.bincount(fabric.host_switch).max())
+    for leaves in range(-(-count // most), len(np.unique(fabric.host_switch[hosts]))):
+        placement = "same-leaf" if leaves == 1 else f"leaves:{leaves}"
+        try:
+            parse(placement, fabric, ranks=count)
+        except UsageError:
+            continue
+        return f"contend fabric hosts {named(fabric)} -n {count} --placement {placement}"
+    return f"contend fabric improve {named(fabric)}"
 
 
 class Cures:
@@ -95,7 +122,10 @@ class Cures:
             return
         routes = self._fabric.routes
         engine = "" if routes is None else routes.engine
-        way = f"--route {quote(engine)}" if engine else "--routes FILE"
+        loaded, asked = self._fabric.command_line
+        way = join(asked)
+        if not way and not loaded:
+            way = f"--route {quote(engine)}" if engine else "--routes FILE"
         better = Cure(
             "Place ranks that exchange much data where their routes share the fewest channels with "
             "others.",
@@ -126,12 +156,9 @@ class Cures:
             routed = compute(self._fabric, engine)
         except ContendError:
             return None
-        command = f"contend fabric check {self._named} --route {engine}"
-        if engine == _OWN:
-            command = f"contend route {self._named} -o better.lfts"
         return Cure(
             f"Routes by {engine}.",
-            self._again(f"--route {engine}") or command,
+            self._again(f"--route {engine}") or routed_by(engine, self._fabric),
             self._saved(routed, self._hosts),
         )
 
@@ -141,7 +168,7 @@ class Cures:
 
     @property
     def _named(self) -> str:
-        return quote(self._fabric.name)
+        return named(self._fabric)
 
     def _saved(self, fabric: Fabric, hosts: NDArray[np.int64]) -> float:
         return self._now - self._seconds(fabric, hosts)

@@ -53,6 +53,8 @@ _UNSAID = {
     *("batch", "in_flight", "radix", "ranks_per_node", "rivals-active", "m"),
 }
 _USUAL = {("counts", "even"), ("input", "built"), ("pairs", "0-1")}
+# Probes whose algorithms do the same work.
+_ALIKE = ("alltoall", "sort")
 _NO_FIGURE = ("unsuited", "budget")
 
 
@@ -119,6 +121,7 @@ class Source:
             "condition": (
                 *(record.probe, library, record.placement, record.wire_Bps, cell.ranks, cell.hosts),
                 *(tuple(sorted(place.items())), tuple(conditions)),
+                "" if record.probe in _ALIKE else schedule,
             ),
             "series": f"{schedule} ({', '.join(conditions)})" if conditions else schedule,
             "at": "" if size is None else f"at {size}",

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from shlex import quote
 from statistics import median
 
 import numpy as np
@@ -20,7 +19,7 @@ from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, s
 from contend.congestion.gpus import PORTS
 from contend.errors import ContendError
 from contend.explanation.advice import Remedy
-from contend.explanation.cures import ENGINES
+from contend.explanation.cures import ENGINES, named
 from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
@@ -174,7 +173,7 @@ class NcclSource:
             Limit.FABRIC,
             f"Routes by {best} would allow {evidence.schedule} {evidence.at} in "
             f"{format_seconds(allowed[best])} instead of {format_seconds(now.seconds)}.",
-            f"contend predict collectives {quote(self._fabric.name)} --route {best}",
+            f"contend predict collectives {named(self._fabric)} --route {best}",
             now.seconds - allowed[best],
         )
 

@@ -8,7 +8,7 @@ from shlex import join, quote
 import polars as pl
 
 from contend.explanation.advice import Remedy, by_saving, emulation, longer_queue
-from contend.explanation.cures import ENGINES, Cures
+from contend.explanation.cures import ENGINES, Cures, fewer_leaves
 from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.profiled import ProfileSource
@@ -61,7 +61,7 @@ class _Advice:
         if not self._source.emulated:
             return ""
         words = [f"contend profile -n {self._record.ranks}"]
-        words += emulation(self._emulated, self._record.asked, options)
+        words += emulation(self._emulated, self._source.fabric, self._record.asked, options)
         return " ".join((*filter(None, (*words, options)), "--", join(self._record.command)))
 
     def _report(self, options: str) -> str:
@@ -102,7 +102,8 @@ class _Advice:
         size = max(sent // max(times * ranks, 1), 1)
         place, started = "--on HOSTFILE", ""
         if self._source.emulated:
-            place = " ".join(emulation(self._emulated, self._record.asked, ""))
+            asked = self._record.asked
+            place = " ".join(emulation(self._emulated, self._source.fabric, asked, ""))
             started = f"-n {ranks} {place} "
         return (
             f"contend measure alltoall -n {ranks} {place} --algorithm library,linear,shift "
@@ -120,8 +121,10 @@ class _Advice:
         return f"emulated:{self._record.asked.get('fabric', '')}"
 
     def _fabric(self) -> Iterator[Remedy]:
-        fabric = self._source.fabric
+        fabric, network = self._source.fabric, self._source.network
         assert fabric is not None
+        assert network is not None
+        assert network.numbers is not None
         cures = Cures(self._source, self._again).best()
         for cure in cures:
             yield Remedy(Limit.FABRIC, cure.advice, cure.command, cure.seconds)
@@ -130,8 +133,7 @@ class _Advice:
                 Limit.FABRIC,
                 f"Neither another placement nor routes by {', '.join(ENGINES)} save anything: use "
                 "hosts on fewer leaves, or add cables.",
-                f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} "
-                "--placement same-leaf",
+                fewer_leaves(fabric, network.numbers),
             )
 
     def _port(self) -> Remedy:

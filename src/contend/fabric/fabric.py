@@ -53,6 +53,10 @@ class FabricSize:
     """Number of directions of cables, those of hosts included."""
 
 
+CommandLine = tuple[tuple[str, ...], tuple[str, ...]]
+"""The words by which commands load a fabric, and its routes; none for what they cannot."""
+
+
 def made_of(value: Fabric | Routes) -> tuple[Callable[[], Any], tuple[()]]:
     """How pickle sends a dataclass: what it is made of, and nothing that was made of it since."""
     own = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
@@ -77,7 +81,8 @@ class Fabric:
     and its name, and the switch and port where it hangs (`NO_SWITCH`: unknown).
 
     *Told* are the servers and rails that a file tells; where it is None, and for hosts of which it
-    says nothing, they are found from names and GUIDs.
+    says nothing, they are found from names and GUIDs. *Command line* tells commands that are
+    printed how the fabric was loaded.
     """
 
     name: str
@@ -116,6 +121,7 @@ class Fabric:
     findings: tuple[Finding, ...] = ()
     told: ToldRails | None = field(default=None, repr=False)
     routes: Routes | None = field(default=None, repr=False)
+    command_line: CommandLine = field(default=((), ()), repr=False)
 
     def __post_init__(self) -> None:
         for column in fields(self):

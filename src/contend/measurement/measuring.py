@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -134,7 +135,8 @@ def resume(
         )
     record = read_session(folder)
     if record.kind != KIND:
-        raise UsageError(f"{folder}: a study wrote this; go on with contend study {record.kind}")
+        on = f"contend study PLAN --output {quote(str(folder))}"
+        raise UsageError(f"{folder}: the study {record.kind} wrote this; go on with {on}")
     cells = [_cell(folder, asked.question) for asked in record.cells]
     first = cells[0]
     if first.launcher != (place.launcher if place is not None else launcher):

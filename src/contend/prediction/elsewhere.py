@@ -216,7 +216,7 @@ def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewher
         low=max(min(possible) - apart, 0.0),
         high=max(possible) + apart,
         communication=communication,
-        small=float(small) / course.seconds,
+        small=float(small) / (course.seconds or 1.0),
         calls=_by_routine(calls),
         perfect_routes=perfect_routes,
         crossbar=min(crossbar, perfect_routes),
