@@ -45,10 +45,7 @@ class ListFormat(StrEnum):
 
 @dataclass(frozen=True)
 class HostEntry:
-    """A host, the name of its server, the ranks that it gets, and its name for launchers.
-
-    That is "" where it is the server's.
-    """
+    """A host, its server's name, the ranks that it gets, and a name for launchers if it differs."""
 
     host: int
     name: str
