@@ -48,7 +48,7 @@ PLACEHOLDERS = {
     "PROFILE": "before",
     "RUN": "run",
     "RULES": "rules",
-    "/opt/openmpi-5.0": "openmpi",
+    "/opt/openmpi-5.0": "./app",
     "PLAN": "PLAN.toml",
     "OLD": "net.fabric",
     "NEW": "other.fabric",
@@ -64,7 +64,7 @@ _STARTED = (
 _PROGRAMS = ("lmp", "mpirun", "mpiexec", "srun", "timeout")
 _SAMPLED = ("simulate", "fabric failures", "fabric improve")
 # Whose judgement a status of 1 is.
-_JUDGES = ("fabric check", "fabric diff", "study")
+_JUDGES = ("fabric check", "fabric diff", "mpi", "study")
 
 
 class _AboutToStart(Exception):  # noqa: N818 - no error of contend
