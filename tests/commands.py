@@ -47,7 +47,7 @@ PLACEHOLDERS = {
     "PROGRAM": "./app",
     "PROFILE": "before",
     "RUN": "run",
-    "RULES": "rules",
+    "RULES": "learnt",
     "/opt/openmpi-5.0": "./app",
     "PLAN": "PLAN.toml",
     "OLD": "net.fabric",
@@ -158,6 +158,7 @@ def workplace(folder: Path) -> None:
     )
     for name in ("measured", "libs", "openmpi-run", "mpich-run", f"{RUNS}alltoall-2026-11-21-1"):
         shutil.copytree(folder / "run", folder / name)
+    contend.tune(folder / "run", output=folder / "learnt")
     profile_of_two(folder / "before", names[:2])
     for name in (*("hung", "late1", "melt", "traced"), *(f"{RUNS}{day}" for day in _PROFILES)):
         shutil.copytree(folder / "before", folder / name)

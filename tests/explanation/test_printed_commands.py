@@ -50,6 +50,8 @@ def _fabric_from_files(folder: Path) -> Iterator[str]:
     contend.routes.save(fabric, folder / "tree.lfts")
     ranks = sent_between(fabric, [(0, 4), (1, 8), (2, 12)], ticks=350 * MS)
     tables = contend.load("tree.fabric", routes="tree.lfts")
+    # FILE stands for it.
+    shutil.copy("tree.lfts", "net.lfts")
     files = [
         contend.load("tree.fabric", routes="tree.lfts"),
         contend.load(folder / "tree.fabric", without=["top 1"]),
