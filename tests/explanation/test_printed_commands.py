@@ -162,7 +162,7 @@ def _documents(folder: Path) -> Iterator[str]:
     run = alltoall_run(folder / "m", launches=2, sizes=(65536,), schedules=("library", "shift"))
     yield from contend.tune(run, output=folder / "rules").document().closing
     profiles = [load_profile(folder / name) for name in ("two", "before")]
-    yield from recorded_document(4 * profiles).closing
+    yield from recorded_document(8 * profiles).closing
     shutil.copytree(DATA / "kept" / "simulated", folder / "simulated")
     for refused in (
         lambda: contend.explain(folder / "two", calibration=folder / "none"),
