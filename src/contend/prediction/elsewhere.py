@@ -201,7 +201,7 @@ def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewher
         drawn = (carried_out(program, here, draw=number) for number in range(_DRAWS))
         possible += [course.seconds * factor for course in drawn]
     calls = _calls(program, course)
-    communication = float(calls["predicted_s"].sum()) / course.seconds
+    communication = float(calls["predicted_s"].sum()) / (course.seconds or 1.0)
     apart = seconds * (_LAUNCHES + communication * (_MODEL + recorded.off))
     small = calls.filter(pl.col("bytes") <= _SMALL)["predicted_s"].sum()
     unhindered = where.rates.copy()
