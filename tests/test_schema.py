@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend.loading import load
 from contend.report.table import Number, table_of
-from contend.schema import LeftOut, Mark, PythonOnly, Rate, Share, members, plain, rows, told
+from contend.schema import LeftOut, FieldMark, PythonOnly, Rate, Share, members, plain, rows, told
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ WHOLE = Whole((PART, Part("b", None)), PART, 2.5e9, np.eye(2), np.ones(1))
 def test_members_and_their_marks() -> None:
     found = {member.name: member.marks for member in members(Whole)}
     assert list(found) == ["parts", "first", "rate_Bps", "matrix", "remark", "size"]
-    assert found["rate_Bps"] == {Mark.RATE}
-    assert found["remark"] == {Mark.LEFT_OUT}
+    assert found["rate_Bps"] == {FieldMark.RATE}
+    assert found["remark"] == {FieldMark.LEFT_OUT}
     share = members(Part)[1]
-    assert (share.marks, share.alternatives) == ({Mark.SHARE}, {float})
+    assert (share.marks, share.alternatives) == ({FieldMark.SHARE}, {float})
 
 
 def test_what_programs_get() -> None:

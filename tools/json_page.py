@@ -106,7 +106,7 @@ def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
         ]
     verdict = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
     return verdict + [
-        (member.name, member.name, member.kind, schema.Mark.LEFT_OUT in member.marks)
+        (member.name, member.name, member.kind, schema.FieldMark.LEFT_OUT in member.marks)
         for member in schema.members(struct)
     ]
 

@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Mark(enum.Enum):
+class FieldMark(enum.Enum):
     """What a field's type says beside its kind."""
 
     SHARE = "reads as a percentage"
@@ -40,12 +40,12 @@ class Mark(enum.Enum):
     LEFT_OUT = "is left out where it is None"
 
 
-Share = Annotated[float, Mark.SHARE]
-Seconds = Annotated[float, Mark.SECONDS]
-Rate = Annotated[float, Mark.RATE]
-Size = Annotated[int, Mark.SIZE]
-PythonOnly = Annotated[Value, Mark.PYTHON_ONLY]
-LeftOut = Annotated[Value | None, Mark.LEFT_OUT]
+Share = Annotated[float, FieldMark.SHARE]
+Seconds = Annotated[float, FieldMark.SECONDS]
+Rate = Annotated[float, FieldMark.RATE]
+Size = Annotated[int, FieldMark.SIZE]
+PythonOnly = Annotated[Value, FieldMark.PYTHON_ONLY]
+LeftOut = Annotated[Value | None, FieldMark.LEFT_OUT]
 
 
 def told(function: Function) -> Function:
@@ -55,13 +55,13 @@ def told(function: Function) -> Function:
 
 
 @dataclass(frozen=True)
-class Member:
+class ResultMember:
     """A field of a result, or a property that is told."""
 
     name: str
     kind: Any
     """Type, with its marks."""
-    marks: frozenset[Mark]
+    marks: frozenset[FieldMark]
 
     @property
     def alternatives(self) -> frozenset[Any]:
@@ -70,7 +70,7 @@ class Member:
 
 
 @functools.cache
-def members(result: type) -> tuple[Member, ...]:
+def members(result: type) -> tuple[ResultMember, ...]:
     """What programs get of results of a class: fields as declared, then properties."""
     hints = typing.get_type_hints(result, include_extras=True)
     kinds = {field.name: hints[field.name] for field in fields(result)}
@@ -78,14 +78,14 @@ def members(result: type) -> tuple[Member, ...]:
         for name, value in vars(base).items():
             if isinstance(value, property) and getattr(value.fget, "told", False):
                 kinds[name] = typing.get_type_hints(value.fget, include_extras=True)["return"]
-    found = (Member(name, kind, _marks(kind)) for name, kind in kinds.items())
-    return tuple(member for member in found if Mark.PYTHON_ONLY not in member.marks)
+    found = (ResultMember(name, kind, _marks(kind)) for name, kind in kinds.items())
+    return tuple(member for member in found if FieldMark.PYTHON_ONLY not in member.marks)
 
 
-def _marks(hint: Any) -> frozenset[Mark]:
+def _marks(hint: Any) -> frozenset[FieldMark]:
     """Marks of a type, those of its alternatives included: ``Share | None`` is a share."""
     if typing.get_origin(hint) is Annotated:
-        own = {mark for mark in hint.__metadata__ if isinstance(mark, Mark)}
+        own = {mark for mark in hint.__metadata__ if isinstance(mark, FieldMark)}
         return _marks(hint.__origin__) | own
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return frozenset().union(*map(_marks, typing.get_args(hint)))
@@ -114,7 +114,7 @@ def plain(value: Any) -> Any:
         result = {}
         for member in members(kind):
             content = getattr(value, member.name)
-            if content is not None or Mark.LEFT_OUT not in member.marks:
+            if content is not None or FieldMark.LEFT_OUT not in member.marks:
                 result[member.name] = plain(content)
         return result
     if isinstance(value, Mapping):

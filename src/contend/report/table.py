@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.report.words import UNKNOWN, percent, printable
-from contend.schema import Mark, members
+from contend.schema import FieldMark, members
 from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 
@@ -111,11 +111,11 @@ def _member(name: str, words: Callable[[Any], str], result: object) -> str:
     return UNKNOWN if value is None else words(value)
 
 
-_READINGS: Mapping[Mark, Callable[[Any], str]] = {
-    Mark.SHARE: percent,
-    Mark.SECONDS: format_seconds,
-    Mark.RATE: format_rate,
-    Mark.SIZE: format_bytes,
+_READINGS: Mapping[FieldMark, Callable[[Any], str]] = {
+    FieldMark.SHARE: percent,
+    FieldMark.SECONDS: format_seconds,
+    FieldMark.RATE: format_rate,
+    FieldMark.SIZE: format_bytes,
 }
 
 

@@ -60,7 +60,7 @@ def tuning_table(lessons: Lessons) -> ResultTable:
         "time over the rule's, with its 95 % interval. The rank test is that of contend report; "
         "where the library's call stalls, the gain's interval is proof too. No proof, no rule. "
         "Gains are of single calls on a network at rest: calls that follow one another at once may "
-        f"gain more or less, above all where a time is {BEYOND_WIRE}.",
+        "gain more or less, above all where a time is beyond the wire.",
     )
 
 
