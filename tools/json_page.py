@@ -39,7 +39,6 @@ from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
-from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import StudyJson, VerificationJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
@@ -48,7 +47,7 @@ from contend.shown import Shown
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
-    "contend simulate": (SimulationJson,),
+    "contend simulate": (contend.Simulation,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
@@ -133,7 +132,7 @@ def _texts_below(struct: type) -> dict[str, str]:
     found = {}
     for node, below in itertools.zip_longest(tree.body, tree.body[1:]):
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = ast.get_docstring(node) or ""
+            found[node.name] = " ".join((ast.get_docstring(node) or "").split())
         elif isinstance(node, ast.AnnAssign) and isinstance(below, ast.Expr):
             assert isinstance(node.target, ast.Name)
             text = ast.literal_eval(below.value)

@@ -68,7 +68,7 @@ def measure(fabric: Fabric, engine: str) -> dict[str, Any]:
         simulated = contend.simulate(routed, "bisect", equal_rates=True)
     except ContendError as error:
         return {"seconds": seconds, "refused": str(error)}
-    return {"seconds": seconds, "percent": 100 * simulated.effective_bandwidth}
+    return {"seconds": seconds, "percent": 100 * simulated.effective_bandwidth.mean}
 
 
 def cell(result: dict[str, Any] | None) -> str:

@@ -147,7 +147,7 @@ def plain(tmp_path: Path) -> str:
 
 def test_ports_with_nothing_plugged_in_are_left_out_and_told(plain: str, tmp_path: Path) -> None:
     fabric = _adopted(_SPEC, plain.replace("5,6,7,8,", "5,6,7,8,40,"), tmp_path)
-    assert simulate(fabric, "bisect", samples=9).effective_bandwidth == 1
+    assert simulate(fabric, "bisect", samples=9).effective_bandwidth.mean == 1
     report = check(fabric)
     assert report.passed
     told = {each.name: each for each in report.checks}
@@ -252,7 +252,7 @@ def test_who_uses_a_channel_is_told_by_the_parts_that_cross_it(tmp_path: Path) -
     fabric = some_static(adaptive("xgft:3;2,2,3;1,2,2", tmp_path))
     shift = parse("shift:5", fabric.hosts)
     found = simulate(fabric, shift, placement="linear", channels=["hottest"])
-    users = found.users[0]
+    users = found.channels[0]
     expected = np.zeros(fabric.hosts)
     for source, target in zip(*(each.tolist() for each in shift.messages()), strict=True):
         expected[source] = ways(fabric, source, target).get(users.channel, 0)

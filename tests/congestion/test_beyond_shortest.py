@@ -69,7 +69,7 @@ def test_parts_of_messages_by_the_definition(spec: str, route: str) -> None:
     resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), several=True)
     source, target = parse("shift:5", fabric.hosts).messages(0)
     channels, part = resolver.parts(source, target)
-    users = simulate(fabric, "shift:5", placement="linear", channels=range(9)).users
+    users = simulate(fabric, "shift:5", placement="linear", channels=range(9)).channels
     expected = np.zeros((fabric.hosts, 2 * fabric.cables + 1))
     for message, pair in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
         for channel, share in ways(fabric, *pair).items():

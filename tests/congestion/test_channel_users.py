@@ -30,23 +30,23 @@ def test_an_uplink_of_fig1_leads_to_every_fourth_host(fig1: Fabric) -> None:
     When every host sends to the one four places on, host 1 sends to 5 over it, and 13 to 1 comes
     down.
     """
-    up, down = simulate(fig1, "shift:4", placement="linear", channels=["leaf 1:5"]).users
+    up, down = simulate(fig1, "shift:4", placement="linear", channels=["leaf 1:5"]).channels
     assert up.name == 'switch "leaf 1" port 5 -> switch "top 1" port 1'
     assert down.name == 'switch "top 1" port 1 -> switch "leaf 1" port 5'
     assert up.sources.tolist() == _hosts([1])
     assert up.targets.tolist() == _hosts([5])
     assert up.source_routes.tolist() == _hosts([1, 2, 3, 4], each=3)
     assert up.target_routes.tolist() == _hosts([5, 9, 13], each=4)
-    assert (up.load, up.routes_across, up.routes) == (1, 12, 16 * 15)
+    assert (up.messages_per_round, up.routes, up.routes_in_all) == (1, 12, 16 * 15)
     assert down.sources.tolist() == _hosts([13])
     assert down.targets.tolist() == _hosts([1])
     assert down.source_routes.tolist() == _hosts(list(range(5, 17)))
     assert down.target_routes.tolist() == _hosts([1], each=12)
-    assert up.by_leaf(up.target_routes).tolist() == [0, 4, 4, 4, 0, 0]
+    assert [leaf.routes_share for leaf in up.to_leaves] == [1 / 3] * 3
 
 
 def test_an_all_to_all_sends_a_message_over_every_route(fig1: Fabric) -> None:
-    for channel in simulate(fig1, "alltoall", channels=range(fig1.channels)).users:
+    for channel in simulate(fig1, "alltoall", channels=range(fig1.channels)).channels:
         assert channel.sources.tolist() == channel.source_routes.tolist()
         assert channel.targets.tolist() == channel.target_routes.tolist()
 
@@ -54,20 +54,20 @@ def test_an_all_to_all_sends_a_message_over_every_route(fig1: Fabric) -> None:
 def test_channels_of_a_host_carry_its_own_messages(fig1: Fabric) -> None:
     """Host 6 hangs on port 2 of leaf 2; in a ring it sends to 7 and receives from 5."""
     for name in ("6", "leaf 2:2", "0x100000051"):
-        out, into = simulate(fig1, "ring", placement="linear", channels=[name]).users
+        out, into = simulate(fig1, "ring", placement="linear", channels=[name]).channels
         assert (out.sources.tolist(), out.targets.tolist()) == (_hosts([6]), _hosts([7]))
         assert (into.sources.tolist(), into.targets.tolist()) == (_hosts([5]), _hosts([6]))
-        assert (out.routes_across, into.routes_across) == (15, 15)
+        assert (out.routes, into.routes) == (15, 15)
 
 
 def test_hosts_that_take_no_part_have_no_routes(fig1: Fabric) -> None:
     """Of hosts 1, 2 and 5, only 1 and 2 send over port 5, to 5; host 9 is not there."""
     chosen = simulate(fig1, "alltoall", hosts=["1", "2", "5"], channels=["leaf 1:5", "9"])
-    up, down, out, into = chosen.users
+    up, down, out, into = chosen.channels
     assert up.source_routes.tolist() == _hosts([1, 2])
     assert down.target_routes.tolist() == _hosts([1])
-    assert up.routes == 3 * 2
-    assert out.routes_across == into.routes_across == out.load == into.load == 0
+    assert up.routes_in_all == 3 * 2
+    assert out.routes == into.routes == out.messages_per_round == 0
 
 
 @pytest.mark.parametrize("pattern", ["permutation", "shifts", "uniform", "bisect:two-way"])
@@ -96,19 +96,19 @@ def test_users_of_every_channel_sum_up_to_its_load(pattern: str, kind: str) -> N
         channels=range(2 * fabric.cables),
     )
     for column in ("sources", "targets"):
-        sums = [getattr(user, column).sum() for user in found.users]
+        sums = [getattr(user, column).sum() for user in found.channels]
         # Parts of messages are kept to a thousandth where they are summed, here to a millionth.
         assert sums == pytest.approx(found.channel_load[: 2 * fabric.cables], abs=1e-3)
     # Every route from leaf to leaf has one channel up and one down, and all have 2 hosts' channels.
     leaves = fabric.host_switch
     apart = int((leaves[:, None] != leaves[None, :]).sum())
-    assert sum(user.routes_across for user in found.users) == pytest.approx(2 * apart)
+    assert sum(user.routes for user in found.channels) == pytest.approx(2 * apart)
 
 
 def test_hottest_are_those_that_carry_most(fig1: Fabric) -> None:
     found = simulate(fig1, "bisect", samples=100, channels=["hottest:3", 0])
     between = found.channel_load[: 2 * fig1.cables]
-    first, *hottest = [user.channel for user in found.users]
+    first, *hottest = [user.channel for user in found.channels]
     assert first == 0
     order = np.argsort(-between, kind="stable")[:3].tolist()
     assert hottest == [channel for channel in order if channel != 0]
@@ -116,7 +116,7 @@ def test_hottest_are_those_that_carry_most(fig1: Fabric) -> None:
 
 def test_nothing_is_hot_where_no_message_leaves_its_leaf(fig1: Fabric) -> None:
     here = simulate(fig1, "alltoall", hosts=["1", "2"], channels=["hottest"])
-    assert here.users == ()
+    assert here.channels == ()
 
 
 @pytest.mark.parametrize(

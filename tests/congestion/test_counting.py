@@ -56,22 +56,22 @@ def test_progress_is_told() -> None:
 def test_all_to_all_on_a_crossbar_gets_one_over_the_others() -> None:
     """p - 1 messages share every injection and ejection: 1/(p-1)."""
     found = simulate(routed(crossbar(9)), "alltoall")
-    assert found.effective_bandwidth == pytest.approx(1 / 8)
+    assert found.effective_bandwidth.mean == pytest.approx(1 / 8)
     assert found.histogram.tolist() == [0] * 8 + [72]
 
 
 def test_no_congestion_on_a_crossbar() -> None:
     found = simulate(routed(crossbar(10)), "bisect", samples=200)
-    assert found.effective_bandwidth == 1
-    assert found.ci95 == (1, 1)
+    assert found.effective_bandwidth.mean == 1
+    assert found.effective_bandwidth.ci95 == (1, 1)
 
 
 def test_neighbours_are_scaled() -> None:
     """6 neighbours on a crossbar: 1/6 each at the ends, times 6 is the whole link."""
     found = simulate(routed(crossbar(12)), "neighbour:6")
     assert found.scale == 6
-    assert found.effective_bandwidth == pytest.approx(1 / 6)
-    assert found.scale * found.effective_bandwidth == pytest.approx(1)
+    assert found.effective_bandwidth.mean == pytest.approx(1 / 6)
+    assert found.scale * found.effective_bandwidth.mean == pytest.approx(1)
 
 
 def test_two_patterns_at_once() -> None:
@@ -79,7 +79,7 @@ def test_two_patterns_at_once() -> None:
     fabric = routed(ring(8, 1))
     both = simulate(fabric, "pipeline & pipeline", placement="linear")
     assert both.messages == 6
-    assert both.effective_bandwidth == 1
+    assert both.effective_bandwidth.mean == 1
     third = simulate(fabric, "gather@25% & pipeline", placement="linear")
     assert third.messages == 1 + 5
 
@@ -99,7 +99,7 @@ def test_weights_count_in_the_averages(tmp_path: Path) -> None:
     file = tmp_path / "weights.csv"
     file.write_text("source,target,bytes\n0,8,10\n1,10,10\n4,5,60\n")
     found = simulate(routed(ring(4, 4)), f"file:{file}", placement="linear")
-    assert found.effective_bandwidth == pytest.approx(70 / 80)
+    assert found.effective_bandwidth.mean == pytest.approx(70 / 80)
 
 
 def test_huge_weights_do_not_overflow(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_huge_weights_do_not_overflow(tmp_path: Path) -> None:
     shares = found.histogram / found.histogram.sum()
     # What one sample says must be what all say, on average.
     mean_pi = (shares * np.arange(len(shares))).sum()
-    assert mean_pi == pytest.approx(found.mean_mean, rel=1e-6)
+    assert mean_pi == pytest.approx(found.rounds.mean_mean, rel=1e-6)
 
 
 def test_bytes_are_not_messages(tmp_path: Path) -> None:
@@ -214,9 +214,9 @@ def test_selene(shared_data: Path, fabric: str, expected: float, weighed: float)
         routes=str(shared_data / f"selene.{fabric}.minhop.opensm-lfts.xz"),
     )
     found = simulate(loaded, "bisect", samples=400, equal_rates=True)
-    assert found.effective_bandwidth == pytest.approx(expected, abs=0.003)
+    assert found.effective_bandwidth.mean == pytest.approx(expected, abs=0.003)
     found = simulate(loaded, "bisect", samples=400)
-    assert found.effective_bandwidth == pytest.approx(weighed, abs=0.003)
+    assert found.effective_bandwidth.mean == pytest.approx(weighed, abs=0.003)
 
 
 def test_round_averages_agree_with_the_averages_of_samples() -> None:
@@ -227,8 +227,8 @@ def test_round_averages_agree_with_the_averages_of_samples() -> None:
     found = simulate(TREE, "bisect", ranks=4, ranks_per_host=2, placement="random", samples=400)
     silent = int((found.max_congestion == 1).sum())
     assert 0 < silent < 400
-    assert found.round_mean_congestion[0] == pytest.approx(found.mean_mean, abs=1e-5)
-    assert found.round_max_congestion[0] == pytest.approx(found.mean_max)
+    assert found.round_mean_congestion[0] == pytest.approx(found.rounds.mean_mean, abs=1e-5)
+    assert found.round_max_congestion[0] == pytest.approx(found.rounds.mean_max)
 
 
 def test_a_round_is_averaged_over_the_samples_in_which_it_speaks() -> None:
@@ -282,7 +282,7 @@ def test_interrupted_simulation_keeps_what_it_has() -> None:
     found = caught.value.simulation
     whole = simulate(TREE, "bisect", samples=131_072)
     assert found.samples == 131_072
-    assert found.effective_bandwidth == whole.effective_bandwidth
+    assert found.effective_bandwidth.mean == whole.effective_bandwidth.mean
     assert isinstance(caught.value, KeyboardInterrupt)
 
 
@@ -294,7 +294,7 @@ def test_results_know_their_fabric() -> None:
     assert frame["load"][0] == found.channel_load.max()
     assert (frame["source"][0], frame["target"][0]) == TREE.channel_ends(frame["channel"][0])
     with pytest.raises(UsageError, match="without its fabric"):
-        replace(found, fabric=None).to_frame("channels")
+        replace(found, fabric=TREE.as_told()).to_frame("channels")
 
 
 @pytest.mark.parametrize("settings", [{"samples": 1}, {"samples": 50}, {"pattern": "ring"}])
@@ -317,7 +317,7 @@ def test_arrays_are_patterns_and_placements() -> None:
         (Pattern.from_destinations(ring_of_sixteen), names),
     ):
         found = simulate(TREE, pattern, placement=placement)
-        assert found.effective_bandwidth == said.effective_bandwidth
+        assert found.effective_bandwidth.mean == said.effective_bandwidth.mean
         assert found.channel_load.tolist() == said.channel_load.tolist()
 
 
@@ -325,7 +325,10 @@ def test_arrays_are_patterns_and_placements() -> None:
 def test_hosts_by_number_by_name_and_by_how_many(hosts: Any) -> None:
     found = simulate(TREE, "bisect", hosts=hosts)
     assert found.ranks == 4
-    assert found.effective_bandwidth == simulate(TREE, "bisect", hosts="4").effective_bandwidth
+    assert (
+        found.effective_bandwidth.mean
+        == simulate(TREE, "bisect", hosts="4").effective_bandwidth.mean
+    )
 
 
 def test_placement_of_another_fabric() -> None:

@@ -47,7 +47,9 @@ def compare(fabric: Fabric, host_of_rank: NDArray[np.uint32], pattern: str = "al
     assert np.array_equal(found.histogram, histogram)
     network = expected.congestion > 0
     assert found.messages == len(source)
-    assert found.effective_bandwidth == pytest.approx(expected.bandwidth[network].mean(), rel=1e-12)
+    assert found.effective_bandwidth.mean == pytest.approx(
+        expected.bandwidth[network].mean(), rel=1e-12
+    )
     largest = found.max_congestion if found.max_slowdown is None else found.max_slowdown
     assert largest[0] == pytest.approx(1 / expected.bandwidth[network].min(), rel=1e-12)
 

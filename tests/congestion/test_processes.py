@@ -89,8 +89,10 @@ def test_everybody_gets_the_whole(tree: Fabric, size: int, settings: dict[str, A
             *("round_max_congestion", "histogram", "channel_load"),
         ):
             assert np.array_equal(getattr(found, name), getattr(alone, name))
-        assert [user.channel for user in found.users] == [user.channel for user in alone.users]
-        for one, other in zip(found.users, alone.users, strict=True):
+        assert [user.channel for user in found.channels] == [
+            user.channel for user in alone.channels
+        ]
+        for one, other in zip(found.channels, alone.channels, strict=True):
             for name in ("sources", "targets", "source_routes", "target_routes"):
                 assert np.array_equal(getattr(one, name), getattr(other, name))
 

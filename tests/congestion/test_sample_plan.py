@@ -19,11 +19,11 @@ EIGHT = routed(fat_tree(4, 2, 1))
 
 def test_intervals_cover_the_exact_mean() -> None:
     """Of 60 seeded intervals of 95 % all but a few hold the mean over all 1,680 bisects."""
-    exact = simulate(EIGHT, "bisect", exhaustive=True).effective_bandwidth
+    exact = simulate(EIGHT, "bisect", exhaustive=True).effective_bandwidth.mean
     missed = 0
     for seed in range(60):
         found = simulate(EIGHT, "bisect", samples=300, seed=seed)
-        low, high = found.ci95
+        low, high = found.effective_bandwidth.ci95
         missed += not low <= exact <= high
     # 3 are expected; more than 8 have a chance below 0.4 %.
     assert missed <= 8
@@ -34,7 +34,7 @@ def test_intervals_cover_the_exact_mean() -> None:
 def test_half_width_of_few_samples_is_students() -> None:
     """t(0.975, 9) s / sqrt(10) with t = 2.262157."""
     found = simulate(TREE, "bisect", samples=10)
-    low, high = found.ci95
+    low, high = found.effective_bandwidth.ci95
     assert (high - low) / 2 == pytest.approx(
         2.262157 * found.bandwidth.std(ddof=1) / np.sqrt(10), rel=1e-6
     )
@@ -42,8 +42,8 @@ def test_half_width_of_few_samples_is_students() -> None:
 
 def test_precision_stops() -> None:
     found = simulate(TREE, "bisect", precision=0.002)
-    low, high = found.ci95
-    mean = found.effective_bandwidth
+    low, high = found.effective_bandwidth.ci95
+    mean = found.effective_bandwidth.mean
     assert (high - low) / 2 <= 0.002 * mean
     assert 64 <= found.samples < 1_000_000
     # Not long before the precision asked for was reached: batches of 2^25 messages, 65,536 at most.
@@ -67,8 +67,8 @@ def test_samples_of_many_messages_are_fewer(ranks: int, least: int) -> None:
 
 def test_precision_of_one_part_in_thousand_is_the_default() -> None:
     by_default = simulate(TREE, "bisect")
-    low, high = by_default.ci95
-    assert (high - low) / 2 <= 0.001 * by_default.effective_bandwidth
+    low, high = by_default.effective_bandwidth.ci95
+    assert (high - low) / 2 <= 0.001 * by_default.effective_bandwidth.mean
     assert by_default.samples == simulate(TREE, "bisect", precision=0.001).samples
 
 

@@ -62,7 +62,7 @@ def test_every_failure_costs_what_the_slow_way_says(
     found = failures(fabric, samples=SAMPLES, worst=4, threads=2)
     assert len(found.alone) == fabric.switches + fabric.cables
     assert len(found.pairs) == pairs
-    assert found.whole.weighed == rated
+    assert found.whole.weighed_by_rates == rated
     assert any(one.change < 0 for one in found.alone)
     for one in (*found.alone, *found.pairs):
         hosts, changed, before, after = _slowly(fabric, one)
@@ -143,10 +143,13 @@ def test_without_tables_failures_cost_what_the_rest_gets(route: str) -> None:
     assert len(broken) == 4
     for one in broken:
         assert one.hosts == 0
-        assert one.bandwidth <= found.whole.effective_bandwidth
+        assert one.bandwidth <= found.whole.effective_bandwidth.mean
         # In a third of all patterns both hosts of a leaf send to the other: each gets half.
         if route == "spray":
-            assert (found.whole.effective_bandwidth, one.bandwidth) == (1, pytest.approx(5 / 6))
+            assert (found.whole.effective_bandwidth.mean, one.bandwidth) == (
+                1,
+                pytest.approx(5 / 6),
+            )
     again = failures(fabric, samples=300, engine=route, threads=1)
     assert [one.bandwidth for one in again.alone] == [one.bandwidth for one in found.alone]
 
@@ -164,7 +167,7 @@ def test_tables_in_the_place_of_sprayed_routes() -> None:
     found = failures(fabric, samples=20, engine="minhop")
     tables = simulate(compute(fabric, "minhop"), "bisect", samples=20, seed=1)
     assert found.rerouted is not None
-    assert found.rerouted.effective_bandwidth == tables.effective_bandwidth
+    assert found.rerouted.effective_bandwidth.mean == tables.effective_bandwidth.mean
 
 
 def test_what_nothing_changes_is_what_the_simulation_says() -> None:
@@ -176,7 +179,7 @@ def test_what_nothing_changes_is_what_the_simulation_says() -> None:
         assert np.array_equal(found.whole.bandwidth, whole.bandwidth)
         for one in found.alone:
             if one.hosts == 0 and one.change == 0:
-                assert one.bandwidth == whole.effective_bandwidth
+                assert one.bandwidth == whole.effective_bandwidth.mean
 
 
 def test_hosts_that_are_gone_take_nothing_from_the_others() -> None:
@@ -186,13 +189,13 @@ def test_hosts_that_are_gone_take_nothing_from_the_others() -> None:
     leaves = [one for one in found.alone if one.hosts]
     assert [one.hosts for one in leaves] == [4] * 6
     assert all((one.change, one.margin) == (0, 0) for one in leaves)
-    assert all(one.bandwidth > found.whole.effective_bandwidth for one in leaves)
+    assert all(one.bandwidth > found.whole.effective_bandwidth.mean for one in leaves)
 
 
 def test_two_hosts_must_be_left() -> None:
     found = failures(contend.load("crossbar:4", route="minhop"), samples=5, worst=1)
     assert [(one.hosts, one.bandwidth) for one in found.alone] == [(4, 0.0)]
-    assert found.alone[0].change == -found.whole.effective_bandwidth
+    assert found.alone[0].change == -found.whole.effective_bandwidth.mean
 
 
 def test_of_more_failures_than_can_be_judged_some_are_drawn(

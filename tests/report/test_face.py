@@ -13,7 +13,7 @@ from contend.report.style import COLOURS, looks
 @pytest.mark.parametrize(
     ("names", "unwanted"),
     [
-        ("simulation_tables, simulation_json, print_tables, check_suffix", "matplotlib polars"),
+        ("simulation_document, print_tables, check_suffix", "matplotlib polars"),
         ("mpi_document, memory_document, network_line", "matplotlib polars"),
         ("fabric_document, check_document, host_list_document", "matplotlib polars"),
         (

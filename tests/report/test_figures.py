@@ -53,9 +53,9 @@ def test_bins_are_coarse_for_wide_samples() -> None:
 
 def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.475, fabric_name="ranger", engine="opensm:dfsssp"),
-        narrow(make_simulation, 0.08, fabric_name="ranger", engine="opensm:minhop"),
-        narrow(make_simulation, 0.401, fabric_name="thunderbird", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.475, name="ranger", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.08, name="ranger", engine="opensm:minhop"),
+        narrow(make_simulation, 0.401, name="thunderbird", engine="opensm:dfsssp"),
     ]
     figure = bandwidth_histogram(
         simulations, rated=[1, 1, 0.5], reference=[0.576, 0.576, None], reference_name="2008"
@@ -78,9 +78,9 @@ def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation:
 
 def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.3, fabric_name="a", engine="minhop"),
-        narrow(make_simulation, 0.5, fabric_name="a", engine="ftree"),
-        narrow(make_simulation, 0.5, fabric_name="b", engine="ftree"),
+        narrow(make_simulation, 0.3, name="a", engine="minhop"),
+        narrow(make_simulation, 0.5, name="a", engine="ftree"),
+        narrow(make_simulation, 0.5, name="b", engine="ftree"),
     ]
     first, second = bandwidth_histogram(simulations).axes
     colours = {
@@ -213,8 +213,8 @@ def test_no_title_is_a_share_of_what_is_rated(make_simulation: Any) -> None:
     assert "% of the rated" not in text
 
 
-def test_channel_loads_are_sorted_and_named(make_simulation: Any, duo: Fabric) -> None:
-    figure = channel_loads(make_simulation(), duo)
+def test_channel_loads_are_sorted_and_named(make_simulation: Any) -> None:
+    figure = channel_loads(make_simulation())
     steps = figure.axes[0].lines[0].get_ydata()
     assert steps == pytest.approx([2.5, 0.5, 0.5, 0.0])
     text = texts(figure)
@@ -223,8 +223,8 @@ def test_channel_loads_are_sorted_and_named(make_simulation: Any, duo: Fabric) -
     assert '2.50  "ri[red]ght" port 3 → "left" port 3' in text
 
 
-def test_a_fabric_without_cables_has_no_loads(make_simulation: Any, duo: Fabric) -> None:
-    figure = channel_loads(make_simulation(channel_load=np.zeros(12)), duo)
+def test_a_fabric_without_cables_has_no_loads(make_simulation: Any) -> None:
+    figure = channel_loads(make_simulation(channel_load=np.zeros(12)))
     assert "no channel between switches" in texts(figure)
 
 
@@ -254,8 +254,8 @@ def test_names_of_switches_are_no_formulas(
     make_simulation: Any, duo: Fabric, tmp_path: Path
 ) -> None:
     """Neither drawn as one, nor refused where they would make none."""
-    named = duo.replace(switch_name=(r"$\frac{1$", "$y_1$"))
-    figure = channel_loads(make_simulation(fabric=r"$\frac{1$"), named)
+    named = duo.replace(name=r"$\frac{1$", switch_name=(r"$\frac{1$", "$y_1$"))
+    figure = channel_loads(make_simulation(fabric=named))
     save_figure(figure, tmp_path / "loads.svg")
     assert (tmp_path / "loads.svg").stat().st_size > 0
 
@@ -310,7 +310,7 @@ def test_half_of_the_messages_share_with_as_many_others(
 
 def test_a_long_name_of_a_channel_is_wrapped_not_cut_off(make_simulation: Any, duo: Fabric) -> None:
     long = tuple(f"MF0;SSPINE2-0{k}:MQM8700/U1" for k in range(2))
-    figure = channel_loads(make_simulation(), duo.replace(switch_name=long))
+    figure = channel_loads(make_simulation(fabric=duo.replace(switch_name=long)))
     figure.draw_without_rendering()
     (hottest,) = [text for text in figure.findobj(Text) if "hottest:" in text.get_text()]
     assert '01:MQM8700/U1" port 3' in hottest.get_text()

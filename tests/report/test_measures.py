@@ -38,7 +38,7 @@ def test_a_single_sample_has_no_interval(make_simulation: Any) -> None:
 def test_the_interval_is_the_simulations_own(make_simulation: Any) -> None:
     simulation = make_simulation()
     estimate = simulation.averaged(Average.EFFECTIVE_BANDWIDTH)
-    assert (estimate.low, estimate.high) == pytest.approx(simulation.ci95)
+    assert (estimate.low, estimate.high) == pytest.approx(simulation.effective_bandwidth.ci95)
 
 
 def test_the_interval_follows_from_the_standard_error(make_simulation: Any) -> None:
@@ -62,7 +62,7 @@ def test_labels_say_only_what_differs(make_simulation: Any) -> None:
     assert labels([ftree, updn]) == ["ftree", "updn"]
     assert labels([ftree]) == ["duo, ftree"]
     assert labels([make_simulation(engine="")]) == ["duo"]
-    other = make_simulation(fabric_name="trio", pattern="tree")
+    other = make_simulation(name="trio", pattern="tree")
     assert labels([updn, other]) == ["duo, bisect", "trio, tree"]
 
 
@@ -78,5 +78,5 @@ def test_ranks_and_placements_are_named_only_where_nothing_else_differs(
     assert labels([small, large]) == ["duo, updn, 64 ranks", "duo, updn, 128 ranks"]
     linear = make_simulation(placement="linear")
     assert labels([make_simulation(), linear]) == ["duo, updn, random", "duo, updn, linear"]
-    other = make_simulation(fabric_name="trio", ranks=9)
+    other = make_simulation(name="trio", ranks=9)
     assert labels([small, other]) == ["duo", "trio"]

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 
 from contend.congestion import simulate
-from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.report import simulation_json
 from contend.routes import NO_PORT, ForwardingTables
+from contend.schema import plain
 from json_reading import as_read
-from rated_cuts import CUT
 
 
-def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> None:
-    result = as_read(simulation_json(make_simulation(), duo, rated=CUT))
+def test_every_key_that_scripts_rely_on(make_simulation: Any) -> None:
+    result = as_read(make_simulation().document().content())
     assert {k: result["fabric"][k] for k in ("hosts", "switches", "channels")} == {
         "hosts": 4,
         "switches": 2,
@@ -35,12 +33,14 @@ def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> No
     assert result["rounds"]["mean_mean"] == pytest.approx(3)
     assert result["elapsed_s"] == 0.5
     assert result["patterns_per_s"] == pytest.approx(8)
-    assert result["rated_bisection"] == 0.5
-    assert result["random_pairs_bound"] == 0.75
+    # Two cables between two and two hosts.
+    assert (result["rated_bisection"], result["rated_bisection_exact"]) == (1, True)
+    assert result["random_pairs_bound"] == 1
+    assert result["verdict"].startswith("Random pairs get 55.0 % of a link's rate")
 
 
-def test_hottest_channels_are_named_and_used(make_simulation: Any, duo: Fabric) -> None:
-    hottest = as_read(simulation_json(make_simulation(), duo))["hottest_channels"]
+def test_hottest_channels_are_named_and_used(make_simulation: Any) -> None:
+    hottest = as_read(plain(make_simulation()))["hottest_channels"]
     # Channel 1 is cable 0 from its far end; channel 3 carries nothing.
     assert hottest[0] == {
         "channel": 1,
@@ -54,33 +54,31 @@ def test_hottest_channels_are_named_and_used(make_simulation: Any, duo: Fabric) 
     assert loads == sorted(loads, reverse=True)
 
 
-def test_hottest_channels_need_most_time(make_simulation: Any, duo: Fabric) -> None:
+def test_hottest_channels_need_most_time(make_simulation: Any) -> None:
     """Channel 0 has a fifth of channel 1's messages, and a tenth of its rate: twice the heat."""
     relative = np.ones(12)
     relative[0] = 0.1
     simulation = make_simulation(relative_rates=relative, heat_unit="4xHDR")
-    result = as_read(simulation_json(simulation, duo))
+    result = as_read(plain(simulation))
     first, second = result["hottest_channels"][:2]
     assert (first["channel"], first["messages_per_round"], first["heat"]) == (0, 0.5, 5)
     assert (second["channel"], second["messages_per_round"], second["heat"]) == (1, 2.5, 2.5)
     assert (result["heat_unit"], result["heat_assumes"]) == ("4xHDR", [])
 
 
-def test_it_encodes(make_simulation: Any, duo: Fabric) -> None:
-    result = as_read(simulation_json(make_simulation(outcomes=2**62), duo))
+def test_it_encodes(make_simulation: Any) -> None:
+    result = as_read(plain(make_simulation(patterns_exist=2**62)))
     assert result["patterns_exist"] == 2**62
 
 
-def test_a_single_sample_has_no_interval(make_simulation: Any, duo: Fabric) -> None:
+def test_a_single_sample_has_no_interval(make_simulation: Any) -> None:
     one = {"samples": 1, "bandwidth": np.array([0.5])}
-    assert (
-        as_read(simulation_json(make_simulation(**one), duo))["effective_bandwidth"]["ci95"] is None
-    )
+    assert make_simulation(**one).effective_bandwidth.ci95 is None
 
 
-def test_only_the_last_keys_depend_on_time(make_simulation: Any, duo: Fabric) -> None:
+def test_only_four_keys_depend_on_time(make_simulation: Any) -> None:
     fast, slow = make_simulation(), make_simulation(elapsed_s=9.0, drawing_s=4.0, counting_s=5.0)
-    first, second = as_read(simulation_json(fast, duo)), as_read(simulation_json(slow, duo))
+    first, second = plain(fast), plain(slow)
     assert [key for key in first if first[key] != second[key]] == [
         "elapsed_s",
         "drawing_s",
@@ -102,7 +100,7 @@ def test_sixteen_nodes_have_518918400_bisect_patterns() -> None:
     address = np.arange(18, dtype=np.uint16)
     tables = np.where((address >= 1) & (address <= 16), address, NO_PORT).astype(np.uint16)
     routed = fabric.replace(routes=ForwardingTables(tables[None, :], engine="star"))
-    result = as_read(simulation_json(simulate(routed, "bisect", samples=100), routed))
+    result = as_read(plain(simulate(routed, "bisect", samples=100)))
     # C(16, 8) * 8! (Hoefler et al. 2008, section 3)
     assert result["patterns_exist"] == 518_918_400
     assert result["effective_bandwidth"]["mean"] == 1

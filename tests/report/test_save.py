@@ -10,14 +10,13 @@ import matplotlib as mpl
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
 from contend.report import (
     congestion_distribution,
     save_figure,
     simulation_comparison,
-    simulation_tables,
 )
 from contend.report.save import save_page
+from contend.report.simulation.tables import simulation_tables
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml", ".html": b"<!doctype html>"}
 
@@ -40,12 +39,12 @@ def test_other_endings_are_refused_and_nothing_is_written(
 
 
 def test_a_page_holds_figure_and_tables_and_loads_nothing(
-    make_simulation: Any, duo: Fabric, tmp_path: Path
+    make_simulation: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "page.HTML"
     simulation = make_simulation()
     figures = [("it", congestion_distribution([simulation]))]
-    save_page(figures, path, simulation_tables(simulation, duo))
+    save_page(figures, path, simulation_tables(simulation))
     text = path.read_text()
     assert text.count("<svg") == 1
     assert "share of messages" in text
@@ -69,18 +68,16 @@ def test_the_callers_settings_stay(make_simulation: Any, tmp_path: Path) -> None
         assert mpl.rcParams["font.size"] == 23
 
 
-def test_names_cannot_break_a_picture_or_a_terminal(
-    make_simulation: Any, duo: Fabric, tmp_path: Path
-) -> None:
-    hostile = make_simulation(fabric_name="a\x1b[31mb\x00")
+def test_names_cannot_break_a_picture_or_a_terminal(make_simulation: Any, tmp_path: Path) -> None:
+    hostile = make_simulation(name="a\x1b[31mb\x00")
     save_figure(congestion_distribution([hostile]), tmp_path / "a.svg")
     ElementTree.parse(tmp_path / "a.svg")
-    (title, *_) = [table.title for table in simulation_tables(hostile, duo)]
+    (title, *_) = [table.title for table in simulation_tables(hostile)]
     assert "a\ufffd[31mb\ufffd" in title
 
 
 def test_names_on_axes_cannot_break_a_picture(make_simulation: Any, tmp_path: Path) -> None:
-    hostile = [make_simulation(fabric_name="a\x1b[31m"), make_simulation(fabric_name="b\udcff")]
+    hostile = [make_simulation(name="a\x1b[31m"), make_simulation(name="b\udcff")]
     save_figure(simulation_comparison(hostile), tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert "a\ufffd[31m" in text

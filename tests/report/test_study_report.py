@@ -56,9 +56,7 @@ def plan() -> SimulatedPlan:
 def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
     def make(engine: str, pattern: str = "bisect", **changes: Any) -> SimulatedOutcome:
         path = tmp_path / f"{engine}-{pattern}.json".replace(":", "-")
-        simulation = make_simulation(
-            fabric_name="ranger", engine=engine, pattern=pattern, **changes
-        )
+        simulation = make_simulation(name="ranger", engine=engine, pattern=pattern, **changes)
         record = record_of(("ranger", engine, pattern), REQUEST, simulation, 1.0)
         write_cell(path, record, simulation)
         return SimulatedOutcome(record, path)

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from contend.fabric import Fabric
-from contend.report import ResultTable, print_tables, simulation_tables
+from contend.report import ResultTable, print_tables
 from contend.report.save import html_page
-from contend.report.simulation.tables import congestion_table, headline
+from contend.report.simulation.tables import congestion_table, headline, simulation_tables
 from contend.report.words import factor_words
 from contend.runs import Estimate
-from rated_cuts import CUT
 
 
 def printed(tables: Any) -> str:
@@ -23,23 +21,18 @@ def printed(tables: Any) -> str:
     return stream.getvalue()
 
 
-def test_the_headline_names_figure_interval_and_rated(make_simulation: Any, duo: Fabric) -> None:
-    text = printed(simulation_tables(make_simulation(), duo, CUT))
+def test_the_headline_names_figure_interval_and_rated(make_simulation: Any) -> None:
+    text = printed(simulation_tables(make_simulation()))
     line = next(line for line in text.splitlines() if "effective bisection bandwidth" in line)
     assert "55.0 %" in line
     assert "95 % interval" in line
     assert "rated bisection bandwidth" in text
-    assert "75.0 %" in next(line for line in text.splitlines() if "bound by cuts" in line)
-    assert "50.0 %" in text
+    assert "100.0 %" in next(line for line in text.splitlines() if "bound by cuts" in line)
     assert "4 samples of 1 round, 4 ranks, seed 7" in text
 
 
-def test_rated_is_left_out_where_unknown(make_simulation: Any, duo: Fabric) -> None:
-    assert "rated" not in printed(simulation_tables(make_simulation(), duo))
-
-
-def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any, duo: Fabric) -> None:
-    table = simulation_tables(make_simulation(), duo)[1]
+def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any) -> None:
+    table = simulation_tables(make_simulation())[1]
     assert [row[:3] for row in table.rows] == [
         ("1", "100.0 %", "60.0 %"),
         ("2", "50.0 %", "30.0 %"),
@@ -48,8 +41,8 @@ def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any, du
     assert [len(row[3]) for row in table.rows][:2] == [40, 20]
 
 
-def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
-    tables = simulation_tables(make_simulation(), duo)
+def test_names_are_never_markup(make_simulation: Any) -> None:
+    tables = simulation_tables(make_simulation())
     assert 'switch "ri[red]ght" port 3 -> switch "left" port 3' in printed(tables)
     html = html_page(["<?xml version='1.0'?>\n<svg></svg>"], tables)
     assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
@@ -64,9 +57,9 @@ def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> 
     assert "56.2 %" in table.rows[1][3]
 
 
-def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> None:
+def test_messages_within_a_host_are_named(make_simulation: Any) -> None:
     histogram = np.array([1, 3], dtype=np.uint64)
-    table = simulation_tables(make_simulation(histogram=histogram), duo)[1]
+    table = simulation_tables(make_simulation(histogram=histogram))[1]
     assert table.rows[0][:3] == ("0", "same host", "25.0 %")
 
 

@@ -28,7 +28,7 @@ IRREGULAR = ("torus:4x4;2", "random:20,4,2", "dragonfly:2,4,2", "hyperx:4x4;2", 
 
 def bandwidth(fabric: Fabric, samples: int = 2000) -> float:
     """Effective bisection bandwidth in percent."""
-    return 100 * contend.simulate(fabric, "bisect", samples=samples).effective_bandwidth
+    return 100 * contend.simulate(fabric, "bisect", samples=samples).effective_bandwidth.mean
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 8])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.congestion import Simulation
+from contend.congestion import Links, Simulation
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
@@ -193,19 +193,14 @@ def crossbar() -> Fabric:
 def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulation:
     """Half of every link's bandwidth by either average; π of 1 and 3."""
     return Simulation(
-        fabric_name=fabric.name,
         engine="good",
-        hosts=2,
-        switches=1,
-        channels=4,
         pattern=pattern,
         placement="random",
         ranks=2,
-        rounds=1,
         samples=samples,
         seed=seed,
         exhaustive=False,
-        outcomes=None,
+        patterns_exist=None,
         scale=1.0,
         bandwidth=np.full(samples, 2 / 3),
         mean_congestion=np.full(samples, 2.0),
@@ -218,6 +213,7 @@ def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulat
         drawing_s=0.0,
         counting_s=0.1,
         messages=2,
+        links=(Links("4xHDR", 25e9, 2),),
         taking_part=np.arange(2, dtype=np.uint32),
         fabric=fabric,
     )

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from contend.congestion import Links
 from contend.errors import InputError, MissingError, UsageError
 from contend.session import Attempt, Cell, Observer, Step
 from contend.studies import SimulatedOutcome, SimulatedPlan, read_plan, run_simulations
@@ -157,10 +158,11 @@ def test_files_of_a_plan_are_found_beside_it(plan_file: Path, rooms: Any) -> Non
 
 def test_samples_come_back_from_the_disk(plan_file: Path, rooms: Any) -> None:
     simulation = go(plan_file, rooms)[0].simulation()
-    assert simulation.fabric_name == "one"
+    assert (simulation.fabric.name, simulation.fabric.hosts) == ("one", 2)
+    assert simulation.links == (Links("4xHDR", 25e9, 2),)
     assert simulation.bandwidth == pytest.approx([2 / 3] * 3)
     assert simulation.histogram.dtype == np.uint64
-    assert simulation.of_mean_congestion == 0.5
+    assert simulation.effective_bandwidth.of_mean_congestion == 0.5
 
 
 def test_records_hold_every_average(plan_file: Path, rooms: Any) -> None:

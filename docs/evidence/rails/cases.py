@@ -102,7 +102,7 @@ def said_of(make: Callable[[str | None], Fabric]) -> dict[str, Any]:
             if check.status.name != "OK"
         },
         "failures": {
-            "random pairs": failures.whole.effective_bandwidth,
+            "random pairs": failures.whole.effective_bandwidth.mean,
             "worst that cuts off": _failure(cutting[0]),
             "worst of the others": _failure(others[0]),
         },

@@ -154,7 +154,6 @@ def simulate(
         raise UsageError("--interval is the time from --before to --counters, above 0")
     cases = list(_cases(fabrics, routes, route))
     world = congestion.launched_communicator()
-    results: list[Simulation] = []
     told: list[Document] = []
 
     with told_by_the_first(world) as first:
@@ -181,18 +180,18 @@ def simulate(
         def tell(simulation: Simulation, cut_short: bool = False) -> None:
             if not first:
                 return
-            beside = None
-            if counters and simulation.fabric is not None:
-                by_ports = fabric_room.carried(simulation.fabric, counters, before or (), interval)
+            if counters:
+                fabric = simulation.whole_fabric
+                by_ports = fabric_room.carried(fabric, counters, before or (), interval)
                 beside = congestion.BesideCounters.of(simulation, by_ports)
-            results.append(simulation)
-            told.append(report.simulation_document(simulation, beside, cut_short=cut_short))
+                simulation = replace(simulation, counters=beside)
+            told.append(report.simulation_document(simulation, cut_short=cut_short))
             if len(cases) > 1 or cut_short:
                 told[-1].print_to(outputs.console)
 
         loaded = partial(load, how=loading, need_routes=True)
         refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)
-        if refusals and not results:
+        if refusals and not told:
             raise refusals[0][1]
     if len(cases) == 1:
         return replace(told[0], picture=picture)
@@ -201,7 +200,7 @@ def simulate(
         reasons = "; ".join(f"{name}: {in_options(error)}" for name, error in refusals)
         failed = f"{len(refusals)} of {counted(len(cases), 'simulation')} failed"
         shortfall = f"{failed}: {reasons}"
-    return replace(report.simulations_document(results, told, shortfall=shortfall), picture=picture)
+    return replace(report.simulations_document(told, shortfall=shortfall), picture=picture)
 
 
 def _simulate_all(

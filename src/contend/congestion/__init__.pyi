@@ -30,6 +30,7 @@ from .processes import agree as agree
 from .processes import core_threads as core_threads
 from .processes import launched_communicator as launched_communicator
 from .rates import LinkRates as LinkRates
+from .rates import Links as Links
 from .rates import heat as heat
 from .rates import hottest as hottest
 from .rates import link_rates as link_rates
@@ -42,10 +43,13 @@ from .side_by_side import PairLoss as PairLoss
 from .side_by_side import SideBySide as SideBySide
 from .side_by_side import judge_jobs as judge_jobs
 from .simulation.beside_counters import BesideCounters as BesideCounters
+from .simulation.beside_counters import CountedChannel as CountedChannel
+from .simulation.channel_users import ChannelUser as ChannelUser
 from .simulation.channel_users import ChannelUsers as ChannelUsers
 from .simulation.counting import SimulationInterrupted as SimulationInterrupted
 from .simulation.counting import simulate as simulate
 from .simulation.simulation import Average as Average
+from .simulation.simulation import LoadedChannel as LoadedChannel
 from .simulation.simulation import SampleMean as SampleMean
 from .simulation.simulation import Simulation as Simulation
 from .simulation.simulation import half_width as half_width

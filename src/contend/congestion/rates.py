@@ -12,40 +12,43 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, cables_within_reach
+from contend.schema import Rate
 from contend.units import rate_of
 
 _ALIKE = np.zeros(0, dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class Links:
+    """Links of one rate."""
+
+    rate: str
+    """Label of the rate, such as ``4xHDR``; "" if it is not known."""
+    rate_Bps: Rate | None
+    """Bytes per second each way after line coding; null if they are not known."""
+    links: int
+    """Number of cables to the hosts that take part, and between switches that these can reach."""
+
+
 @dataclass(frozen=True, eq=False)
 class LinkRates:
-    """Rates of cables to the hosts that take part, and of those between switches they can reach.
+    """Rates of cables to the hosts that take part, and of those between switches they can reach."""
 
-    Attributes:
-        links: number of them by rate label, the fastest first; ``""`` where it is not known; empty
-            where another rate was given.
-        by_place: bytes per second of every channel: between switches, then injection and ejection
-            by place; empty where all are counted alike.
-        port: bytes per second of the hosts' ports where these are alike, in bytes per second; None
-            where they differ or are not known.
-        relative: rate of every channel of the fabric, as a multiple of the fastest of these hosts'
-            ports, shape [channels]; empty where all are alike. A link of unknown rate has the one
-            that most of its kind have.
-        unit: label of that port's rate; "" where all are alike.
-        assumed: labels of the rates that links of unknown rate were taken for in `relative`.
-    """
-
-    links: dict[str, int]
+    links: tuple[Links, ...]
+    """Those of every rate, the fastest first; empty where another rate was given."""
     by_place: NDArray[np.float64]
+    """Bytes per second of every channel: between switches, then injection and ejection by place;
+    empty where all are counted alike."""
     port: float | None
+    """Bytes per second of the hosts' ports where these are alike; None where they are not known."""
     relative: NDArray[np.float64] = field(default_factory=lambda: _ALIKE)
+    """Rate of every channel of the fabric, as a multiple of the fastest of these hosts' ports,
+    shape [channels]; empty where all are alike. A link of unknown rate has that of most of its
+    kind."""
     unit: str = ""
+    """Label of that port's rate; "" where all are alike."""
     assumed: tuple[str, ...] = ()
-
-    @property
-    def mixed(self) -> bool:
-        """Whether links have different rates, as far as they are known."""
-        return len({rate_of(label) for label in self.links if label}) > 1
+    """Labels of the rates that links of unknown rate were taken for in `relative`."""
 
     def seconds_per_byte(
         self, congestion: NDArray[Any], time: NDArray[Any], cables: int
@@ -114,7 +117,7 @@ def link_rates(
     if rate is not None:
         if not rate > 0:
             raise UsageError(f"expected a rate above 0, got {rate}")
-        return LinkRates({}, _ALIKE, rate)
+        return LinkRates((), _ALIKE, rate)
     places = np.arange(fabric.hosts) if hosts is None else hosts
     within = cables_within_reach(fabric, places)
     used = np.concatenate([fabric.cable_rate[within], fabric.host_rate[places]])
@@ -124,7 +127,7 @@ def link_rates(
         if links_of_it:
             labels[label] += links_of_it
     order = sorted(labels, key=lambda label: (-(rate_of(label) or 0.0), label))
-    links = {label: labels[label] for label in order}
+    links = tuple(Links(label, rate_of(label), labels[label]) for label in order)
     each = np.array([rate_of(label) or 0.0 for label in fabric.rates])
     rates, ports = np.unique(each[used]), np.unique(each[fabric.host_rate[places]])
     if len(rates) == 0 or (equal and len(rates) > 1):

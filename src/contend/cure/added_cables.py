@@ -131,7 +131,7 @@ def improve(
         joinable=search.joinable,
         tried=search.tried,
         engine=engine,
-        bound=counted[0].bisection().random_pairs if pattern == "bisect" else None,
+        bound=counted[0].random_pairs_bound if pattern == "bisect" else None,
     )
 
 
@@ -245,7 +245,7 @@ class _Search:
             routed.append(self._routed(fabric, self._demand))
         return max(
             (_Trial(each, self._question.quick(each)) for each in routed),
-            key=lambda trial: trial.counted.effective_bandwidth,
+            key=lambda trial: trial.counted.effective_bandwidth.mean,
         )
 
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:

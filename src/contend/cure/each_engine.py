@@ -63,12 +63,12 @@ class RoutedBy:
     @property
     def bandwidth(self) -> float | None:
         """Effective bisection bandwidth, as a share of a link's rate."""
-        return None if self.bisect is None else self.bisect.effective_bandwidth
+        return None if self.bisect is None else self.bisect.effective_bandwidth.mean
 
     @property
     def ci95(self) -> tuple[float, float] | None:
         """Both ends of its 95 % interval."""
-        return None if self.bisect is None else self.bisect.ci95
+        return None if self.bisect is None else self.bisect.effective_bandwidth.ci95
 
     @property
     def worst_shift(self) -> float | None:
@@ -85,9 +85,9 @@ class RoutedBy:
         if self.shifts is None:
             return None
         # Ports of hosts are not counted where no two messages of a round meet there.
-        slowness = 1 / self.shifts.relative_rates[-2 * self.shifts.hosts :]
+        slowness = 1 / self.shifts.relative_rates[-2 * self.shifts.fabric.hosts :]
         through_port = (self.shifts.ranks - 1) * float(slowness.max(initial=1.0))
-        hottest = float(self.shifts.channel_heat.max()) * self.shifts.rounds
+        hottest = float(self.shifts.channel_heat.max()) * self.shifts.rounds.count
         return through_port / max(hottest, through_port, 1)
 
 

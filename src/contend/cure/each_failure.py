@@ -259,7 +259,7 @@ class _Judge:
         name = " and ".join(self._name(*part) for part in parts)
         cost = self._costs.judge(_numbers(parts, "switch"), _numbers(parts, "cable"))
         if cost.hosts_left < 2:
-            lost = -self.whole.effective_bandwidth
+            lost = -self.whole.effective_bandwidth.mean
             return FabricFailure(tuple(parts), name, len(self._hosts), 0, 0.0, lost, 0.0)
         differences = cost.after - cost.before
         return FabricFailure(
@@ -300,7 +300,7 @@ class _Judge:
         differences = anew.bandwidth - self.anew.bandwidth
         return replace(
             failure,
-            rerouted=anew.effective_bandwidth,
+            rerouted=anew.effective_bandwidth.mean,
             rerouted_change=float(differences.mean()),
             rerouted_margin=half_width(differences),
         )

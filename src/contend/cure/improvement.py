@@ -282,12 +282,12 @@ class Addition:
     @property
     def bandwidth(self) -> float:
         """Effective bandwidth with these and all before them."""
-        return self.simulation.effective_bandwidth
+        return self.simulation.effective_bandwidth.mean
 
     @property
     def rate_Bps(self) -> float | None:
         """The same in bytes per second; None where rates of links are not known."""
-        return self.simulation.effective_rate
+        return self.simulation.effective_bandwidth.mean_Bps
 
     @property
     def sure(self) -> bool:
@@ -365,7 +365,7 @@ class Improvement(Shown, told="improvement_document"):
                     "addition": number,
                     "gain": addition.gain,
                     "margin": addition.margin,
-                    "bandwidth": addition.simulation.effective_bandwidth,
+                    "bandwidth": addition.simulation.effective_bandwidth.mean,
                 }
                 for number, addition in enumerate(self.additions, 1)
                 for cable in addition.cables
@@ -374,8 +374,8 @@ class Improvement(Shown, told="improvement_document"):
         )
 
     def __repr__(self) -> str:
-        before, after = (100 * one.effective_bandwidth for one in (self.before, self.after))
+        before, after = (100 * one.effective_bandwidth.mean for one in (self.before, self.after))
         return (
-            f"<Improvement of {self.before.fabric_name} by {self.cables} cables: "
+            f"<Improvement of {self.before.fabric.name} by {self.cables} cables: "
             f"{before:.2f} to {after:.2f} % of link speed>"
         )

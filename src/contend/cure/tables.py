@@ -57,7 +57,7 @@ class Gain:
         """By how much the effective bandwidth grows, in percent of a link's rate."""
         if self.before is None:
             return None
-        return 100 * (self.after.effective_bandwidth - self.before.effective_bandwidth)
+        return 100 * (self.after.effective_bandwidth.mean - self.before.effective_bandwidth.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ def route(
         # What is sent on average need not be what meets: the better tables count.
         made_for, other_steps = compute.tables(demand)
         gain = _gain(present, made_for, spec, placement, seed)
-        if gain.after.effective_bandwidth > gains[0].after.effective_bandwidth:
+        if gain.after.effective_bandwidth.mean > gains[0].after.effective_bandwidth.mean:
             routed, steps, gains = made_for, other_steps, [gain]
     gains.insert(0, _gain(present, routed, "bisect", "random", seed))
     entries = hosts_entries(routed)

@@ -26,7 +26,6 @@ from .metrics import Metric as Metric
 from .metrics import metrics_text as metrics_text
 from .page.both import both_explored as both_explored
 from .page.document import page_document as page_document
-from .page.explorable import counters_layer as counters_layer
 from .page.explorable import explored as explored
 from .page.explorable import simulation_views as simulation_views
 from .prediction.figures import prediction_figure as prediction_figure
@@ -48,18 +47,14 @@ from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
 from .simulation.congestion_drawn import congestion_distribution as congestion_distribution
-from .simulation.counters_drawn import counters_figure as counters_figure
+from .simulation.document import draw_simulation as draw_simulation
 from .simulation.document import simulation_document as simulation_document
 from .simulation.document import simulations_document as simulations_document
-from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
 from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram
 from .simulation.histograms import round_bounds as round_bounds
-from .simulation.json import simulation_json as simulation_json
-from .simulation.tables import simulation_tables as simulation_tables
-from .simulation.users_drawn import users_figure as users_figure
 from .study.document import measured_document as measured_document
 from .study.document import plans_document as plans_document
 from .study.document import study_document as study_document

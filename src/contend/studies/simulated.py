@@ -37,17 +37,14 @@ _FAILURES = (ContendError, OSError, MemoryError)
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy(Shown, told="study_document"):
-    """A study of simulations that has ended.
-
-    Attributes:
-        plan: what was simulated.
-        outcomes: all cells of the plan, in its order.
-        folder: where results are kept.
-    """
+    """A study of simulations that has ended."""
 
     plan: SimulatedPlan
+    """What was simulated."""
     outcomes: tuple[SimulatedOutcome, ...]
+    """All cells of the plan, in its order."""
     folder: Path = Path()
+    """Folder in which results are kept."""
 
 
 def run_simulations(
@@ -201,14 +198,13 @@ class Simulated:
 
     def rated(self, cell: SimulatedCell, simulation: Simulation) -> float:
         """Rated bisection of the hosts that take part, as a part of full; kept in the folder."""
-        seats = simulation.taking_part
-        hosts = np.arange(simulation.hosts) if seats is None else np.unique(seats)
+        hosts = np.unique(simulation.taking_part)
         who = hashlib.sha256(hosts.tobytes()).hexdigest()[:16]
-        counted = "weighed" if simulation.weighed else "alike"
+        counted = "weighed" if simulation.weighed_by_rates else "alike"
         kept = self.folder / _FABRICS / f"{cell.topology}.{who}.{counted}.rated.json"
         if kept.exists():
             return read_json(kept, float, "a number")
-        rated = simulation.bisection().share
+        rated = simulation.rated_bisection
         write_whole(kept, msgspec.json.encode(rated))
         return rated
 

@@ -17,9 +17,11 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from contend.congestion import Average, SampleMean, Simulation
+from contend.congestion import Average, Links, SampleMean, Simulation
 from contend.errors import InputError
+from contend.fabric import FabricSize
 from contend.files import json_text, read_json, write_whole
+from contend.schema import plain
 from contend.session import Cell
 
 # All that reading a damaged archive of arrays ends with.
@@ -30,29 +32,23 @@ _DAMAGED = (
 
 
 class SimulatedCell(Cell, frozen=True, forbid_unknown_fields=True, tag="simulate"):
-    """Everything that decides the figures of a simulation.
-
-    Attributes:
-        source: a generator or a topology file, as the plan names it.
-        routes: a file of forwarding tables; None for none.
-        engine: computes the routes; "" for the fabric's own.
-        pattern: its specification.
-        placement: its specification.
-        samples: patterns and placements to draw.
-        precision: relative half-width of the interval at which it may stop before; None for never.
-        seed: of all random choices.
-        files: SHA-256 of every file that the others name, so that another file is another question.
-    """
+    """Everything that decides the figures of a simulation."""
 
     source: str
+    """Generator or topology file, as the plan names it."""
     routes: str | None
+    """File of forwarding tables; None for none."""
     engine: str
+    """What computes the routes; "" for the fabric's own."""
     pattern: str
     placement: str
     samples: int
+    """Number of patterns and placements to draw."""
     precision: float | None
+    """Relative half-width of the interval at which it may stop before; None for never."""
     seed: int
     files: tuple[str, ...] = ()
+    """SHA-256 of every file that the others name, so that another file is another question."""
 
     @property
     def words(self) -> str:
@@ -71,37 +67,32 @@ class SimulatedCell(Cell, frozen=True, forbid_unknown_fields=True, tag="simulate
 
 
 class Record(msgspec.Struct, frozen=True):
-    """``run.json`` of a simulated cell.
-
-    Attributes:
-        fabric: name of the fabric.
-        engine: its routing; "" is its own.
-        pattern: name of the pattern.
-        status: whether it was simulated or failed.
-        request: what was asked for.
-        cause: why it failed.
-        rated_bisection: of the hosts that take part, as a fraction of full bisection.
-        scale: what the averages may be multiplied by to take out the pattern's own ends.
-        averages: bandwidths as fractions of the link speed, by their names in a plan.
-        simulation: everything of the simulation that is no array.
-        probe: what made it, as in the records of measured runs.
-        version: of this form.
-        created: instant in ISO 8601 with its zone.
-    """
+    """``run.json`` of a simulated cell."""
 
     fabric: str
+    """Name of the fabric."""
     engine: str
+    """Its routing; "" for its own."""
     pattern: str
+    """Name of the pattern."""
     status: Literal["done", "failed"]
     request: SimulatedCell
     cause: str = ""
+    """Why it failed."""
     rated_bisection: float | None = None
+    """That of the hosts that take part, as a fraction of full bisection."""
     scale: float = 1.0
+    """What the averages may be multiplied by to take out the pattern's own ends."""
     averages: dict[str, SampleMean] = {}
+    """Bandwidths as fractions of the link speed, by their names in a plan."""
     simulation: dict[str, Any] = {}
+    """Everything of the simulation that is no array."""
     probe: str = "simulate"
+    """What made it, as in the records of measured runs."""
     version: int = 1
+    """Version of this form."""
     created: str = ""
+    """Instant in ISO 8601 with its zone."""
 
 
 class _Scalars(msgspec.Struct, frozen=True):
@@ -138,8 +129,9 @@ class SimulatedOutcome:
             with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             values = dict(self.record.simulation)
-            name = values.pop("fabric", "")
-            return Simulation(fabric_name=name, **values, **arrays)
+            values["fabric"] = FabricSize(**values.get("fabric", {}))
+            values["links"] = tuple(Links(**links) for links in values.get("links", ()))
+            return Simulation(**values, **arrays)
         except _DAMAGED as error:
             raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
         except TypeError:
@@ -204,10 +196,9 @@ def read_record(path: Path) -> Record:
 
 
 def _values(simulation: Simulation) -> dict[str, Any]:
-    """What is kept of a simulation; its fabric by name only, under the key ``fabric``."""
+    """What is kept of a simulation; of its fabric the size alone."""
     values = {column.name: getattr(simulation, column.name) for column in fields(simulation)}
-    values["fabric"] = values.pop("fabric_name")
-    return values
+    return values | {"fabric": plain(simulation.fabric)}
 
 
 def _short(words: Sequence[str | None]) -> str:

@@ -26,7 +26,7 @@ def test_what_changed_and_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
     verdict = capsys.readouterr().out.splitlines()[0]
     before, after = (contend.load(path) for path in (old, new))
     share = [
-        f"{100 * simulate(one, 'bisect', seed=1).effective_bandwidth:.1f}"
+        f"{100 * simulate(one, 'bisect', seed=1).effective_bandwidth.mean:.1f}"
         for one in (before, after)
     ]
     said = json.loads(result.read_text())

@@ -44,7 +44,7 @@ def test_random_pairs_get_more_than_the_narrowest_cut_and_less_than_the_bound() 
     fabric = contend.load("ring:16;2", route="minhop")
     found = bisection(fabric)
     assert found.share == 0.125
-    got = contend.simulate(fabric, "bisect", samples=500).effective_bandwidth
+    got = contend.simulate(fabric, "bisect", samples=500).effective_bandwidth.mean
     assert found.share < got < found.random_pairs < 0.7
 
 
@@ -73,8 +73,8 @@ def test_nothing_is_above_the_bound_of_the_ranks_that_take_part(asked: dict[str,
     mixed = fabric.replace(rates=("", "4xHDR", "4xEDR"), cable_rate=slow)
     for network in (fabric, mixed):
         simulation = contend.simulate(network, "bisect", samples=500, **asked)
-        bound = simulation.bisection().random_pairs
-        assert simulation.ci95[0] <= bound * (1 + 1e-9)
+        bound = simulation.bisection.random_pairs
+        assert simulation.effective_bandwidth.ci95[0] <= bound * (1 + 1e-9)
         hosts = np.unique(simulation.taking_part)
         if len(hosts) < fabric.hosts:
             assert bound > bisection(network).random_pairs

@@ -103,7 +103,7 @@ def test_two_engines_are_seen_beside_each_other_in_one_scale(opened: Opened) -> 
     by = [contend.load("fig1", route=engine) for engine in ("minhop", "contend")]
     simulations = [contend.simulate(fabric, samples=20) for fabric in by]
     documents = [report.simulation_document(one) for one in simulations]
-    page = opened(report.simulations_document(simulations, documents))
+    page = opened(report.simulations_document(documents))
     page.locator("#beside").select_option(label="contend")
     assert page.evaluate("explorer.canvas.panes[1].visible")
     most = page.evaluate("explorer.network.views.map((view) => explorer._layerOf(view).most)")

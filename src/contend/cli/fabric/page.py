@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -70,11 +71,11 @@ def page(
     simulated = failed = None
     if loaded.routes is not None:
         simulation = congestion.simulate(loaded, pattern=pattern, seed=seed, progress=True)
-        beside = None
         if counters:
             carried = fabric_room.carried(loaded, counters)
             beside = congestion.BesideCounters.of(simulation, carried)
-        simulated = report.simulation_document(simulation, beside)
+            simulation = replace(simulation, counters=beside)
+        simulated = report.simulation_document(simulation)
     if failures:
         found = cure.failures(loaded, seed=seed, progress=True)
         failed = report.failures_document(found)

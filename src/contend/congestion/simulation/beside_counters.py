@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.rates import heat
-from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Carried
+from contend.schema import Share
 from contend.units import rate_of
 
 if TYPE_CHECKING:
-    import polars
+    from contend.congestion.simulation.simulation import Simulation
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BesideCounters:
-    """Channels between switches that have counters, each with its share of all that these carry.
+@dataclass(frozen=True, kw_only=True)
+class CountedChannel:
+    """A channel between switches with counters."""
 
-    Attributes:
-        simulation: what predicts.
-        carried: what was counted.
-        channels: their numbers, shape [channels].
-        share: of the bytes of all of them, shape [channels]; 0 where nothing was sent at all.
-        predicted: of the messages of all of them, likewise.
-        rank_correlation: Spearman's, of both; None where one of them is the same everywhere.
-    """
+    channel: int
+    """Number of the channel."""
+    name: str
+    """Both its ends with their ports."""
+    bytes: float
+    """Bytes that it carried."""
+    heat: float
+    """Bytes over its rate, in bytes at the fastest of the hosts' ports: how long they take; `bytes`
+    where links are alike."""
+    rate: str
+    """Label of its cable's rate, such as ``4xHDR``; "" if it is not known."""
+    busy: Share | None
+    """Part of the time between two readings that the bytes took at that rate; null if time or rate
+    is not known."""
+    waited: float | None
+    """Ticks in which its port had something to send and could not; null if they are not known."""
+    share: float
+    """Share of the bytes of all these channels; 0 where nothing was sent at all."""
+    predicted: float
+    """Share of the messages of all these channels that the pattern would send across it."""
 
-    simulation: Simulation
-    carried: Carried
-    channels: NDArray[np.int64]
-    share: NDArray[np.float64]
-    predicted: NDArray[np.float64]
+    @property
+    def ratio(self) -> float | None:
+        """How many times the share that is predicted it has; None where nothing is."""
+        return self.share / self.predicted if self.predicted > 0 else None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BesideCounters(Carried):
+    """Port counters, compared with what the pattern predicts."""
+
     rank_correlation: float | None
+    """Spearman's correlation of both shares; null if one of them is the same everywhere."""
+    channels: tuple[CountedChannel, ...]
+    """Channels between switches that have counters, in the order of their numbers."""
 
     @classmethod
     def of(cls, simulation: Simulation, carried: Carried) -> BesideCounters:
-        """A simulation of the fabric whose channels were counted."""
-        channels = carried.known
+        """What channels have carried beside a simulation of the same fabric."""
+        fabric, channels, seconds = carried.fabric, carried.known, carried.seconds
         share = _shares(carried.sent[channels])
         predicted = _shares(simulation.channel_load[channels])
         correlation = None
@@ -50,50 +69,27 @@ class BesideCounters:
 
             ranks = [scipy.stats.rankdata(values) for values in (share, predicted)]
             correlation = float(np.corrcoef(*ranks)[0, 1])
-        return cls(simulation, carried, channels, share, predicted, correlation)
+        heats = heat(carried.sent, simulation.relative_rates)
 
-    @cached_property
-    def sent(self) -> NDArray[np.float64]:
-        """Bytes, shape [channels]."""
-        return self.carried.sent[self.channels]
+        def counted(row: int, channel: int) -> CountedChannel:
+            label, sent = fabric.channel_rate(channel), float(carried.sent[channel])
+            rate, waited = rate_of(label), float(carried.waited[channel])
+            return CountedChannel(
+                channel=channel,
+                name=fabric.channel_name(channel),
+                bytes=sent,
+                heat=float(heats[channel]),
+                rate=label,
+                busy=None if seconds is None or not rate else sent / seconds / rate,
+                waited=None if np.isnan(waited) else waited,
+                share=float(share[row]),
+                predicted=float(predicted[row]),
+            )
 
-    @cached_property
-    def waited(self) -> NDArray[np.float64]:
-        """Ticks of waiting, NaN where they are not known, shape [channels]."""
-        return self.carried.waited[self.channels]
-
-    @cached_property
-    def heat(self) -> NDArray[np.float64]:
-        """Bytes over rate, in bytes at the fastest port, shape [channels]."""
-        return heat(self.carried.sent, self.simulation.relative_rates)[self.channels]
-
-    @cached_property
-    def busy(self) -> NDArray[np.float64] | None:
-        """Part of the time between two readings that the bytes took, shape [channels].
-
-        NaN where the rate of a channel is not known; None where the time is not.
-        """
-        fabric, seconds = self.carried.fabric, self.carried.seconds
-        if seconds is None:
-            return None
-        rates = [rate_of(fabric.channel_rate(int(channel))) for channel in self.channels]
-        known = np.array([rate or np.nan for rate in rates])
-        return np.asarray(self.sent / seconds / known, dtype=np.float64)
-
-    def to_frame(self) -> polars.DataFrame:
-        """One row per channel: its number and name, bytes, heat, waiting and both shares."""
-        import polars
-
-        return polars.DataFrame(
-            {
-                "channel": self.channels,
-                "name": [self.carried.fabric.channel_name(int(c)) for c in self.channels],
-                "bytes": self.sent,
-                "heat": self.heat,
-                "waited": self.waited,
-                "share": self.share,
-                "predicted": self.predicted,
-            }
+        return cls(
+            **{field.name: getattr(carried, field.name) for field in fields(Carried)},
+            rank_correlation=correlation,
+            channels=tuple(counted(*each) for each in enumerate(channels.tolist())),
         )
 
 

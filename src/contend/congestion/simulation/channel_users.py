@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,8 @@ from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
 from contend.routes import make_resolver
 from contend.routes.room import expect_memory
+from contend.schema import PythonOnly, Share, told
 from contend.units import counted, rounded
-
-if TYPE_CHECKING:
-    import polars
 
 HOTTEST = "hottest"
 """The channels between switches that need most time: ``hottest`` the first, ``hottest:N`` N."""
@@ -31,91 +28,128 @@ _MOST_CHANNELS = 64
 _DRAWINGS = 8
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
+class ChannelUser:
+    """A leaf or host that messages of a channel come from or go to."""
+
+    name: str
+    """Unique name."""
+    messages_per_round: float
+    """Its messages there, in the mean over rounds and samples."""
+    share: Share
+    """Its share of all messages there; 0 where there are none."""
+    routes_share: Share
+    """Share of the routes between hosts there that start or end at it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ChannelUsers:
-    """The hosts whose messages cross a channel.
+    """Who loads a channel: the hosts whose messages cross it, and the leaves that these are on."""
 
-    Attributes:
-        fabric: whose channel.
-        channel: its number.
-        sources: messages a round across it by the host that sends them, in the mean over rounds and
-            samples, shape [hosts]; of one that takes several ways the part that crosses it counts.
-        targets: likewise by the host that receives them.
-        source_routes: routes across it by the host that they start from, of those between any two
-            of the hosts that take part, shape [hosts]; a mean over drawings where routes are drawn,
-            and parts of routes where messages take several ways.
-        target_routes: likewise by the host that they lead to.
-        routes: how many there are in all between these hosts.
-        slowness: how many times longer a message takes on it than at the fastest of these hosts'
-            ports; 1 where links are alike.
-    """
-
-    fabric: Fabric = field(repr=False)
+    fabric: PythonOnly[Fabric]
+    """Whose channel."""
     channel: int
-    sources: NDArray[np.float64]
-    targets: NDArray[np.float64]
-    source_routes: NDArray[np.float64]
-    target_routes: NDArray[np.float64]
-    routes: int
-    slowness: float = 1.0
+    """Number of the channel."""
+    sources: PythonOnly[NDArray[np.float64]]
+    """Messages a round across it by the host that sends them, in the mean over rounds and samples,
+    shape [hosts]; of one that takes several ways the part that crosses it counts."""
+    targets: PythonOnly[NDArray[np.float64]]
+    """The same by the host that receives them, shape [hosts]."""
+    source_routes: PythonOnly[NDArray[np.float64]]
+    """Routes across it by the host that they start from, of those between any two of the hosts that
+    take part, shape [hosts]; a mean over drawings where routes are drawn, and parts of routes where
+    messages take several ways."""
+    target_routes: PythonOnly[NDArray[np.float64]]
+    """The same by the host that they lead to, shape [hosts]."""
+    routes_in_all: int
+    """Number of routes between the hosts that take part."""
+    slowness: PythonOnly[float] = 1.0
+    """How many times longer a message takes on it than at the fastest of these hosts' ports; 1
+    where links are alike."""
 
     @property
+    @told
     def name(self) -> str:
         """Both ends of the channel with their ports."""
         return self.fabric.channel_name(self.channel)
 
     @property
-    def load(self) -> float:
-        """Messages a round in all."""
+    @told
+    def messages_per_round(self) -> float:
+        """Messages across it, in the mean over rounds and samples."""
         return float(self.sources.sum())
 
     @property
+    @told
     def heat(self) -> float:
-        """How long they take, in messages at a port; see `contend.congestion.heat`."""
-        return self.load * self.slowness
+        """How long its messages take, in messages at the fastest of the hosts' ports."""
+        return self.messages_per_round * self.slowness
 
     @property
-    def routes_across(self) -> float:
-        """Number of routes across the channel."""
+    @told
+    def routes(self) -> float:
+        """Number of routes between hosts that lead there; a mean where routes are drawn."""
         return float(self.source_routes.sum())
 
-    def by_leaf(self, by_host: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums of a column by the switch that hosts hang on, shape [switches]."""
-        on_leaf: NDArray[np.float64] = np.zeros(self.fabric.switches)
-        np.add.at(on_leaf, self.fabric.host_switch, by_host)
-        return on_leaf
+    @property
+    @told
+    def from_leaves(self) -> tuple[ChannelUser, ...]:
+        """Leaves that the messages come from, those with the most messages first."""
+        return self._on_leaves(self.sources, self.source_routes)
+
+    @property
+    @told
+    def from_hosts(self) -> tuple[ChannelUser, ...]:
+        """Hosts that the messages come from, those with the most messages first."""
+        return self._users(self.fabric.host_label, self.sources, self.source_routes)
+
+    @property
+    @told
+    def to_leaves(self) -> tuple[ChannelUser, ...]:
+        """Leaves that the messages go to, those with the most messages first."""
+        return self._on_leaves(self.targets, self.target_routes)
+
+    @property
+    @told
+    def to_hosts(self) -> tuple[ChannelUser, ...]:
+        """Hosts that the messages go to, those with the most messages first."""
+        return self._users(self.fabric.host_label, self.targets, self.target_routes)
+
+    def _on_leaves(self, *by_host: NDArray[np.float64]) -> tuple[ChannelUser, ...]:
+        on_leaves = np.zeros((2, self.fabric.switches))
+        for row, column in zip(on_leaves, by_host, strict=True):
+            np.add.at(row, self.fabric.host_switch, column)
+        return self._users(self.fabric.switch_label, *on_leaves)
+
+    def _users(
+        self, names: Sequence[str], messages: NDArray[np.float64], routes: NDArray[np.float64]
+    ) -> tuple[ChannelUser, ...]:
+        order = np.lexsort((-routes, -messages))
+        load, across = self.messages_per_round or 1.0, self.routes or 1.0
+        return tuple(
+            ChannelUser(
+                name=names[n],
+                messages_per_round=float(messages[n]),
+                share=float(messages[n]) / load,
+                routes_share=float(routes[n]) / across,
+            )
+            for n in order.tolist()
+            if messages[n] > 0 or routes[n] > 0
+        )
 
     def __repr__(self) -> str:
-        return f"<ChannelUsers of {self.name}: {rounded(self.load, 4)} messages per round>"
-
-    def to_frame(self) -> polars.DataFrame:
-        """One row per host: ``host``, ``leaf``, and the four columns of this class."""
-        import polars
-
-        fabric = self.fabric
-        return polars.DataFrame(
-            {
-                "host": fabric.host_name,
-                "leaf": [fabric.switch_label[leaf] for leaf in fabric.host_switch.tolist()],
-                "sources": self.sources,
-                "targets": self.targets,
-                "source_routes": self.source_routes,
-                "target_routes": self.target_routes,
-            }
-        )
+        load = rounded(self.messages_per_round, 4)
+        return f"<ChannelUsers of {self.name}: {load} messages per round>"
 
 
 @dataclass(frozen=True)
 class AskedChannels:
-    """The channels whose users are to be seen.
-
-    Attributes:
-        numbers: of those that were named, each once.
-        hottest: how many of those that need most time come on top.
-    """
+    """The channels whose users are to be seen."""
 
     numbers: tuple[int, ...] = ()
+    """Numbers of those that were named, each once."""
     hottest: int = 0
+    """Number of those that come on top because they need most time."""
 
     @classmethod
     def of(cls, fabric: Fabric, names: Sequence[str | int]) -> AskedChannels:
@@ -187,21 +221,18 @@ def _how_many(text: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PlacedChannels:
-    """Channels in the core's numbers, where hosts that take no part have none.
-
-    Attributes:
-        channels: of the fabric.
-        rows: positions in `channels` of those that the core knows, shape [rows].
-        numbers: their numbers there, shape [rows].
-        hosts: host of every place, shape [places].
-        fabric: whose channels.
-    """
+    """Channels in the core's numbers, where hosts that take no part have none."""
 
     channels: list[int]
+    """Channels of the fabric."""
     rows: NDArray[np.int64]
+    """Positions in `channels` of those that the core knows, shape [rows]."""
     numbers: NDArray[np.uint32]
+    """Their numbers there, shape [rows]."""
     hosts: NDArray[np.uint32]
+    """Host of every place, shape [places]."""
     fabric: Fabric
+    """Whose channels."""
 
     @classmethod
     def on(cls, fabric: Fabric, hosts: NDArray[np.uint32], channels: list[int]) -> PlacedChannels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -109,7 +110,7 @@ def simulate(
         equal_rates: count all links alike, whatever they carry.
         channels: see who uses these: a port of a switch (``spine 3:12``) or a host, both directions
             of its cable; the number of a channel; ``hottest`` or ``hottest:N``, between switches.
-            ``users`` of the result has them.
+            ``channels`` of the result has them.
         progress: True shows a bar; a function is called with the samples done and those to do.
         communicator: shares the samples out over MPI processes, such as ``mpi4py.MPI.COMM_WORLD``;
             everyone gets the whole result.
@@ -126,12 +127,26 @@ def simulate(
     def prepare() -> tuple[_Count, AskedChannels]:
         check_seed(seed)
         asked = AskedChannels.of(fabric, channels)
-        chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
-        seating = seat(*chosen)
-        drawn = fabric.draws_routes
-        plan = plan_samples(*chosen, seating, samples, wanted, exhaustive, drawn=drawn)
+        sent, placed = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
+        seating = seat(sent, placed)
+        asking = (samples, wanted, exhaustive)
+        plan = plan_samples(sent, placed, seating, *asking, drawn=fabric.draws_routes)
         rates = link_rates(fabric, seating.hosts, rate=bytes_per_second, equal=equal_rates)
-        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started, asked), asked
+        resolver = make_resolver(
+            fabric,
+            seating.hosts,
+            spread=spread,
+            messages=plan.most * sent.rounds * sent.ranks,
+            draws=True,
+            several=True,
+            together=not asked,
+            solved=True,
+        )
+        if asked and resolver.splits:
+            asked.expect_room(fabric, seating.hosts)
+        total = Totals(sent.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
+        how = (seating, plan, seed, rates, started, resolver, total)
+        return _Count(fabric, sent, placed, *how), asked
 
     count, asked = agree(communicator, prepare)
     workers = thread_count(threads, communicator)
@@ -148,44 +163,21 @@ def simulate(
     return count.result()
 
 
+@dataclass
 class _Count:
     """One simulation under way."""
 
-    def __init__(
-        self,
-        fabric: Fabric,
-        pattern: Pattern,
-        placement: Placement,
-        seating: Seating,
-        plan: SamplePlan,
-        seed: int,
-        spread: bool,
-        rates: LinkRates,
-        started: float,
-        asked: AskedChannels,
-    ) -> None:
-        self._fabric = fabric
-        self._pattern = pattern
-        self._placement = placement
-        self._seating = seating
-        self._plan = plan
-        self._seed = seed
-        self._rates = rates
-        self._started = started
-        self._resolver = make_resolver(
-            fabric,
-            seating.hosts,
-            spread=spread,
-            messages=plan.most * pattern.rounds * pattern.ranks,
-            draws=True,
-            several=True,
-            together=not asked,
-            solved=True,
-        )
-        if asked and self._resolver.splits:
-            asked.expect_room(fabric, seating.hosts)
-        self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
-        self._users: tuple[ChannelUsers, ...] = ()
+    fabric: Fabric
+    pattern: Pattern
+    placement: Placement
+    seating: Seating
+    plan: SamplePlan
+    seed: int
+    rates: LinkRates
+    started: float
+    resolver: _core.Resolver
+    total: Totals
+    users: tuple[ChannelUsers, ...] = ()
 
     def run(
         self,
@@ -201,14 +193,14 @@ class _Count:
         """
         bandwidth = np.zeros(0)
         threads = self._fitting(threads)
-        for first, size in self._plan.batches(self._batch_size()):
-            expected = self._plan.expected(bandwidth)
+        for first, size in self.plan.batches(self._batch_size()):
+            expected = self.plan.expected(bandwidth)
             tell = partial(_tell_part, progress, first, size, expected)
             with told(tell) if told_within else nullcontext():
                 self.total.add(self._batch(first, size, threads, communicator))
             bandwidth = self.total.bandwidth
-            progress(self.total.samples, self._plan.expected(bandwidth))
-            if self._plan.reached(bandwidth):
+            progress(self.total.samples, self.plan.expected(bandwidth))
+            if self.plan.reached(bandwidth):
                 break
 
     def _batch_size(self) -> int:
@@ -216,7 +208,7 @@ class _Count:
 
         Where a few take longer than that, two, so that progress shows and threads share them.
         """
-        pattern, resolver = self._pattern, self._resolver
+        pattern, resolver = self.pattern, self.resolver
         work = pattern.core.messages_expected * resolver.stride
         work += pattern.rounds * resolver.work_of_round
         least = 16 if work <= 1 << 25 else 2
@@ -224,8 +216,8 @@ class _Count:
 
     def _fitting(self, threads: int) -> int:
         """So many threads, or fewer where memory has no room for what each keeps of a round."""
-        each = self._resolver.bytes_of_round
-        room = machine_memory() - self._resolver.bytes
+        each = self.resolver.bytes_of_round
+        room = machine_memory() - self.resolver.bytes
         return max(min(threads, room // each), 1) if each else threads
 
     def _batch(
@@ -235,17 +227,17 @@ class _Count:
         begin, end = part_of(first, size, communicator)
         return gather(
             communicator,
-            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place),
+            lambda: _core.simulate(*self._drawn(begin, end), threads, self.rates.by_place),
         )
 
     def see_users(
         self, asked: AskedChannels, threads: int, communicator: Communicator | None
     ) -> None:
         """Draws all samples once more, and sees who uses some channels in them."""
-        seating, fabric, rounds = self._seating, self._fabric, self._pattern.rounds
-        heats = self._rates.heat(self._on_channels())
+        seating, fabric, rounds = self.seating, self.fabric, self.pattern.rounds
+        heats = self.rates.heat(self._on_channels())
         placed = PlacedChannels.on(fabric, seating.hosts, asked.among(fabric, heats))
-        slowness = self._rates.heat(np.ones(fabric.channels))
+        slowness = self.rates.heat(np.ones(fabric.channels))
         messages = np.zeros((2, len(placed.channels), fabric.hosts))
         for first in range(0, self.total.samples, self._batch_size()):
             size = min(self._batch_size(), self.total.samples - first)
@@ -255,12 +247,18 @@ class _Count:
             ):
                 messages += [placed.by_host(column) / unit for column in both]
         sources, targets = messages / (self.total.samples * rounds)
-        from_hosts, to_hosts = routes_across(placed, self._resolver, self._seed, threads)
+        from_hosts, to_hosts = routes_across(placed, self.resolver, self.seed, threads)
         routes = len(seating.hosts) * (len(seating.hosts) - 1)
-        self._users = tuple(
+        self.users = tuple(
             ChannelUsers(
-                *(fabric, channel, sources[row], targets[row], from_hosts[row], to_hosts[row]),
-                *(routes, float(slowness[channel])),
+                fabric=fabric,
+                channel=channel,
+                sources=sources[row],
+                targets=targets[row],
+                source_routes=from_hosts[row],
+                target_routes=to_hosts[row],
+                routes_in_all=routes,
+                slowness=float(slowness[channel]),
             )
             for row, channel in enumerate(placed.channels)
         )
@@ -270,47 +268,42 @@ class _Count:
     ) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
         """What a message counts for, and those across channels by source and by target."""
         return _core.channel_users(
-            *self._drawn(begin, end), threads, placed.numbers, self._rates.by_place
+            *self._drawn(begin, end), threads, placed.numbers, self.rates.by_place
         )
 
     def _drawn(self, begin: int, end: int) -> _Drawn:
         """Some samples as the core takes them: the same numbers draw the same messages."""
-        seating = self._seating
+        seating = self.seating
         return (
-            self._resolver,
-            self._pattern.core,
+            self.resolver,
+            self.pattern.core,
             *(seating.slots, seating.ranks_per_slot, seating.random),
-            *(self._seed, begin, end - begin, self._plan.enumerate),
+            *(self.seed, begin, end - begin, self.plan.enumerate),
         )
 
     def _on_channels(self) -> NDArray[np.uint64]:
         """Messages on every channel of the fabric so far."""
-        return channels_of_fabric(self._fabric, self._seating.hosts, self.total.channel_messages)
+        return channels_of_fabric(self.fabric, self.seating.hosts, self.total.channel_messages)
 
     def result(self) -> Simulation:
         """What has been counted so far."""
-        fabric, pattern, total = self._fabric, self._pattern, self.total
+        fabric, pattern, total = self.fabric, self.pattern, self.total
         largest = int(np.flatnonzero(total.histogram)[-1]) if total.histogram.any() else 0
         # A round that never has a message has no congestion either.
         with_messages = np.maximum(total.round_samples, 1)
-        round_max = total.round_max / with_messages / self._resolver.unit
+        round_max = total.round_max / with_messages / self.resolver.unit
         round_time = total.round_max_time / with_messages
         return Simulation(
             fabric=fabric,
-            fabric_name=fabric.name,
             engine=fabric.routes.engine if fabric.routes is not None else "",
-            hosts=fabric.hosts,
-            switches=fabric.switches,
-            channels=fabric.channels,
             pattern=pattern.name,
-            placement=self._placement.name,
+            placement=self.placement.name,
             ranks=pattern.ranks,
-            rounds=pattern.rounds,
             samples=total.samples,
-            seed=self._seed,
+            seed=self.seed,
             # After an interrupt some outcomes may be missing.
-            exhaustive=self._plan.enumerate and total.samples == self._plan.most,
-            outcomes=self._plan.outcomes,
+            exhaustive=self.plan.enumerate and total.samples == self.plan.most,
+            patterns_exist=self.plan.outcomes,
             scale=pattern.scale,
             bandwidth=total.bandwidth,
             mean_congestion=total.column("mean_congestion"),
@@ -318,23 +311,23 @@ class _Count:
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
             round_max_congestion=round_max,
             histogram=total.histogram[: largest + 1],
-            bins_of_message=self._resolver.bins_of_message,
-            round_max_seconds_per_byte=self._rates.seconds_per_byte(
+            bins_of_message=self.resolver.bins_of_message,
+            round_max_seconds_per_byte=self.rates.seconds_per_byte(
                 round_max, round_time, fabric.cables
             ),
             channel_load=self._on_channels()
-            / (total.samples * pattern.rounds * self._resolver.unit),
-            taking_part=taking_part(self._seating, pattern.ranks),
-            ranks_per_slot=self._seating.ranks_per_slot,
-            left_out=self._placement.left_out,
-            users=self._users,
-            links=self._rates.links,
-            port_rate=self._rates.port,
-            relative_rates=self._rates.relative,
-            heat_unit=self._rates.unit,
-            assumed_rates=self._rates.assumed,
+            / (total.samples * pattern.rounds * self.resolver.unit),
+            taking_part=taking_part(self.seating, pattern.ranks),
+            ranks_per_slot=self.seating.ranks_per_slot,
+            left_out=self.placement.left_out,
+            channels=self.users,
+            links=self.rates.links,
+            port_rate=self.rates.port,
+            relative_rates=self.rates.relative,
+            heat_unit=self.rates.unit,
+            heat_assumes=self.rates.assumed,
             **total.further(),
-            elapsed_s=time.perf_counter() - self._started,
+            elapsed_s=time.perf_counter() - self.started,
             drawing_s=total.drawing_s,
             counting_s=total.counting_s,
             gap=total.gap,
@@ -343,7 +336,7 @@ class _Count:
 
     def _messages(self) -> int:
         """Number of messages, which is not what the histogram holds when bytes weigh them."""
-        pattern = self._pattern
+        pattern = self.pattern
         if not pattern.core.weighted:
             return int(self.total.histogram.sum())
         of_sample = sum(len(pattern.messages(number)[0]) for number in range(pattern.rounds))

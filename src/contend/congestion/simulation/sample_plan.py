@@ -29,21 +29,18 @@ _MANY_MESSAGES = 1 << 33
 
 @dataclass(frozen=True)
 class SamplePlan:
-    """How many samples a simulation takes, and whether they are drawn or enumerated.
-
-    Attributes:
-        most: number of samples to end at.
-        precision: relative half-width of the interval to end at, if any.
-        enumerate: every outcome is counted once instead of drawing some.
-        outcomes: number of equally likely outcomes; None when too many to count in 63 bits.
-        least: number of samples whose interval may end it.
-    """
+    """How many samples a simulation takes, and whether they are drawn or enumerated."""
 
     most: int
+    """Number of samples to end at."""
     precision: float | None
+    """Relative half-width of the interval to end at, if any."""
     enumerate: bool
+    """Whether every outcome is counted once instead of drawing some."""
     outcomes: int | None
+    """Number of equally likely outcomes; None when too many to count in 63 bits."""
     least: int = _LEAST_SAMPLES
+    """Number of samples whose interval may end it."""
 
     def batches(self, size: int) -> Iterator[tuple[int, int]]:
         """First sample and number of samples of every batch."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.rates import heat
+from contend.congestion.rates import Links, heat, hottest
+from contend.congestion.simulation.beside_counters import BesideCounters
 from contend.congestion.simulation.channel_users import ChannelUsers
 from contend.errors import UsageError
-from contend.fabric import Bisection, Fabric, bisection
+from contend.fabric import Bisection, Fabric, FabricSize, bisection
+from contend.schema import PythonOnly, Rate, Share, told
 from contend.shown import Shown
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200
+# Channels that programs get.
+_HOTTEST = 10
 
 
 class Average(StrEnum):
@@ -50,156 +54,327 @@ class SampleMean:
     high: float | None
     """Upper end of its 95 % interval; null for a single sample."""
 
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """Both ends of the interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
     def times(self, factor: float) -> SampleMean:
         """The mean, and its interval, of so many times the samples."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return SampleMean(self.mean * factor, low, high)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True)
+class Bandwidth:
+    """Averages of the bandwidth that messages get, as fractions of the link speed.
+
+    Where links differ in rate, fractions of what the slower of a message's two hosts' ports
+    carries: the least, over its channels, of rate over load; and 1 over that instead of π.
+    """
+
+    mean: Share
+    """Mean of 1/π over the messages of a round, then over rounds and samples."""
+    ci95: tuple[float, float] | None
+    """Both ends of its 95 % interval, the mean twice if every outcome was counted; null for a
+    single sample."""
+    at_most: Share | None
+    """Bound of `mean` by `adaptive` if that was solved only nearly; null elsewhere."""
+    of_mean_congestion: Share
+    """Mean over samples of 1 over the mean π: no waiting between rounds."""
+    of_max_congestion: Share
+    """Mean over samples of 1 over the mean of the rounds' largest π: every round waits for its
+    slowest message."""
+    mean_Bps: Rate | None
+    """`mean` in bytes per second; null if the rate of links is not known."""
+    of_mean_congestion_Bps: Rate | None
+    """`of_mean_congestion` in bytes per second; null if the rate of links is not known."""
+    of_max_congestion_Bps: Rate | None
+    """`of_max_congestion` in bytes per second; null if the rate of links is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowerDirection:
+    """What pairs of ranks that exchange both ways get, each by the slower of its two directions.
+
+    This is what a benchmark of `MPI_Sendrecv` measures: a pair has ended when both messages have.
+    """
+
+    mean: Share
+    """Mean of the smaller of a pair's two shares, as in `effective_bandwidth`, over the pairs of a
+    round, then over rounds and samples."""
+    ci95: tuple[float, float] | None
+    """Both ends of its 95 % interval; null for a single sample."""
+    mean_Bps: Rate | None
+    """`mean` in bytes per second; null if the rate of links is not known."""
+
+
+@dataclass(frozen=True)
+class Congestion:
+    """How many messages share a channel."""
+
+    histogram: dict[float, float]
+    """Fraction of the messages by π, ascending; "0" are those between ranks of one host. π is whole
+    unless messages split."""
+    max: float
+    """The largest π that occurred."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedRounds:
+    """The rounds of the pattern."""
+
+    count: int
+    """Number of rounds."""
+    mean_max: float
+    """Mean over rounds and samples of a round's largest π."""
+    mean_mean: float
+    """Mean over rounds and samples of a round's mean π."""
+    max_by_round: tuple[float, ...]
+    """`mean_max` of every round: averaged over the samples in which the round has
+    messages between hosts; 0 where it never has. A sample in which no round has any counts as free
+    of congestion, 1 in every round."""
+    mean_by_round: tuple[float, ...]
+    """`mean_mean` of every round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedChannel:
+    """A channel and what it carries."""
+
+    channel: int
+    """Number of the channel."""
+    name: str
+    """Both its ends with their ports."""
+    messages_per_round: float
+    """Number of messages, in the mean over rounds and samples."""
+    heat: float
+    """How long they take: messages over the channel's rate, in units of what one message takes at
+    the fastest of the hosts' ports; `messages_per_round` where links are alike."""
+    rate: str
+    """Label of the rate of the channel's cable, such as ``4xHDR``; "" if it is not known."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     """Congestion of many samples of a pattern on a fabric; a sample is one pattern and placement.
 
-    pi of a message is its congestion, the largest number of messages on any channel of its route;
-    it gets 1/pi of a link's rate (Hoefler et al. 2008, section 3.1). Where links differ in rate, it
+    π of a message is its congestion, the largest number of messages on any channel of its route;
+    it gets 1/π of a link's rate (Hoefler et al. 2008, section 3.1). Where links differ in rate, it
     gets the least, over the channels of its route, of rate over messages; bandwidths are then
-    shares of what the slower of its two hosts' ports carries. Its slowdown is 1 over its share, pi
+    shares of what the slower of its two hosts' ports carries. Its slowdown is 1 over its share, π
     where links are alike.
-
-    Attributes:
-        fabric_name: name of the fabric.
-        engine: what made its routes.
-        hosts: number of hosts of the fabric.
-        switches: number of switches.
-        channels: number of channels, those of hosts included.
-        pattern: the pattern's specification.
-        placement: the placement's specification.
-        ranks: number of ranks.
-        rounds: rounds of the pattern.
-        samples: number of samples.
-        seed: of all random choices.
-        exhaustive: every outcome was counted once, so there is no sampling error.
-        outcomes: how many equally likely outcomes exist; None when too many to count in 63 bits.
-        scale: what figures may be multiplied by to take out the pattern's own ends.
-        bandwidth: shape [samples]; mean over rounds of the mean over messages of their shares.
-        mean_congestion: shape [samples]; mean over rounds of the mean over messages of pi.
-        max_congestion: shape [samples]; mean over rounds of the largest pi.
-        round_mean_congestion: shape [rounds]; the round's mean pi, averaged over the samples in
-            which the round has messages between hosts; 0 where it never has. A sample in which no
-            round has any counts as free of congestion, 1 in every round.
-        round_max_congestion: shape [rounds]; the round's largest pi, averaged in the same way.
-        round_max_seconds_per_byte: shape [rounds]; seconds that the slowest message of the round
-            takes for a byte, averaged likewise; None where the rate of links is not known.
-        histogram: shape [bins]; messages by pi, those that stay on their host at 0; by their bytes
-            where the pattern says how many, in units that keep sums within 64 bits.
-        bins_of_message: bins of the histogram for every message more: 1 where each takes one way,
-            and bin n has pi n; several where they split, and bin n has pi n / bins_of_message.
-        channel_load: shape [channels]; mean number of messages per round.
-        elapsed_s: seconds from start to end.
-        drawing_s: core seconds spent on drawing patterns and placements.
-        counting_s: core seconds spent on counting.
-        messages: number of messages judged.
-        links: number of links by rate label, the fastest first: cables between switches and those
-            to the hosts that take part; ``""`` for rates that are not known.
-        port_rate: bytes per second of a host's port; None where they differ or are not known.
-        mean_slowdown: shape [samples]; as `mean_congestion`, of slowdown; None where all links
-            count alike, and slowdown is pi. The following four likewise.
-        max_slowdown: shape [samples]; as `max_congestion`.
-        bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
-        mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
-        max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
-        pair_bandwidth: shape [samples]; mean over rounds of the mean over pairs of the share that
-            the slower of their two directions gets; None where rounds do not consist of pairs that
-            exchange both ways.
-        pair_bytes_per_second: shape [samples]; the same of what it gets; None also where all links
-            count alike.
-        relative_rates: of every channel, as a multiple of the fastest port's; empty where all links
-            count alike; see `contend.congestion.LinkRates`. The following two likewise.
-        heat_unit: label of that port's rate; "" where links count alike.
-        assumed_rates: labels of the rates that links of unknown rate were taken for in heat.
-        taking_part: host of every slot that ranks may sit in, shape [slots]; None in results that
-            were kept before it was.
-        ranks_per_slot: how many ranks share a slot.
-        users: who uses the channels that were asked for.
-        left_out: a sentence on servers that the placement leaves out, and why; "" for none.
-        gap: by how much messages of `adaptive` may get more than was found, as a factor.
-        fabric: what was simulated; None where a kept result was read back without it.
     """
 
-    fabric_name: str
+    fabric: Fabric | FabricSize
+    """What it ran on; only its size in a result that was kept."""
     engine: str
-    hosts: int
-    switches: int
-    channels: int
+    """What computed the routes; "" if they were read and their file does not say."""
     pattern: str
+    """The traffic pattern."""
     placement: str
+    """How ranks were placed on hosts."""
     ranks: int
-    rounds: int
+    """Number of ranks."""
     samples: int
-    seed: int
+    """Number of patterns that were drawn."""
     exhaustive: bool
-    outcomes: int | None
+    """Whether every possible pattern was counted once, so that there is no sampling error."""
+    patterns_exist: int | None
+    """Number of possible patterns; null above 2^63."""
+    seed: int
+    """Seed of every random choice."""
     scale: float
-    bandwidth: NDArray[np.float64]
-    mean_congestion: NDArray[np.float64]
-    max_congestion: NDArray[np.float64]
-    round_mean_congestion: NDArray[np.float64]
-    round_max_congestion: NDArray[np.float64]
-    histogram: NDArray[np.uint64]
-    channel_load: NDArray[np.float64]
-    elapsed_s: float
-    drawing_s: float
-    counting_s: float
+    """What bandwidths may be multiplied by to leave out what a pattern such as ``neighbour:6`` does
+    to its own end points; the bandwidths here are not."""
     messages: int
-    links: dict[str, int] = field(default_factory=dict)
-    port_rate: float | None = None
-    mean_slowdown: NDArray[np.float64] | None = None
-    max_slowdown: NDArray[np.float64] | None = None
-    bytes_per_second: NDArray[np.float64] | None = None
-    mean_seconds_per_byte: NDArray[np.float64] | None = None
-    max_seconds_per_byte: NDArray[np.float64] | None = None
-    pair_bandwidth: NDArray[np.float64] | None = None
-    pair_bytes_per_second: NDArray[np.float64] | None = None
-    round_max_seconds_per_byte: NDArray[np.float64] | None = None
-    bins_of_message: int = 1
-    relative_rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """Number of messages that were counted."""
+    links: tuple[Links, ...] = ()
+    """Links by their rates, the fastest first."""
     heat_unit: str = ""
-    assumed_rates: Sequence[str] = ()
-    taking_part: NDArray[np.uint32] | None = None
-    ranks_per_slot: int = 1
-    users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
-    left_out: str = ""
-    gap: float = 1.0
-    fabric: Fabric | None = field(default=None, repr=False)
+    """Rate of the port that one unit of heat refers to, such as ``4xHDR``; "" if all links count
+    alike, and heat is the number of messages."""
+    heat_assumes: tuple[str, ...] = ()
+    """Rates that heat assumes for links of unknown rate."""
+    channels: tuple[ChannelUsers, ...] = ()
+    """Who loads the channels that --channel asks for."""
+    counters: BesideCounters | None = None
+    """Comparison with port counters; null without --counters."""
+    elapsed_s: float
+    """Seconds from start to end."""
+    drawing_s: float
+    """Seconds of all cores spent on drawing patterns and placements."""
+    counting_s: float
+    """Seconds of all cores spent on counting."""
+    bandwidth: PythonOnly[NDArray[np.float64]]
+    """Mean over rounds of the mean over messages of their shares, shape [samples]."""
+    mean_congestion: PythonOnly[NDArray[np.float64]]
+    """Mean over rounds of the mean over messages of π, shape [samples]."""
+    max_congestion: PythonOnly[NDArray[np.float64]]
+    """Mean over rounds of the largest π, shape [samples]."""
+    round_mean_congestion: PythonOnly[NDArray[np.float64]]
+    """`rounds.mean_by_round`, shape [rounds]."""
+    round_max_congestion: PythonOnly[NDArray[np.float64]]
+    """`rounds.max_by_round`, shape [rounds]."""
+    round_max_seconds_per_byte: PythonOnly[NDArray[np.float64] | None] = None
+    """Seconds that the slowest message of a round takes for a byte, averaged as the largest π of
+    the round is, shape [rounds]; None where the rate of links is not known."""
+    histogram: PythonOnly[NDArray[np.uint64]]
+    """Messages by π, those that stay on their host at 0, shape [bins]; by their bytes where the
+    pattern says how many, in units that keep sums within 64 bits."""
+    bins_of_message: PythonOnly[int] = 1
+    """Bins of the histogram for every message more: 1 where each takes one way, and bin n has π n;
+    several where they split, and bin n has π n / bins_of_message."""
+    channel_load: PythonOnly[NDArray[np.float64]]
+    """Mean number of messages per round, shape [channels]."""
+    relative_rates: PythonOnly[NDArray[np.float64]] = field(default_factory=lambda: np.zeros(0))
+    """Rate of every channel as a multiple of the fastest port's; empty where all links count alike;
+    see `contend.congestion.LinkRates`."""
+    port_rate: PythonOnly[float | None] = None
+    """Bytes per second of a host's port; None where they differ or are not known."""
+    mean_slowdown: PythonOnly[NDArray[np.float64] | None] = None
+    """As `mean_congestion`, of slowdown; None where all links count alike, and slowdown is π."""
+    max_slowdown: PythonOnly[NDArray[np.float64] | None] = None
+    """As `max_congestion`, of slowdown; None where all links count alike."""
+    bytes_per_second: PythonOnly[NDArray[np.float64] | None] = None
+    """As `bandwidth`, of bytes per second; None where all links count alike."""
+    mean_seconds_per_byte: PythonOnly[NDArray[np.float64] | None] = None
+    """As `mean_congestion`, of what a byte takes; None where all links count alike."""
+    max_seconds_per_byte: PythonOnly[NDArray[np.float64] | None] = None
+    """As `max_congestion`, of what a byte takes; None where all links count alike."""
+    pair_bandwidth: PythonOnly[NDArray[np.float64] | None] = None
+    """Mean over rounds of the mean over pairs of the share that the slower of their two directions
+    gets, shape [samples]; None where rounds do not consist of pairs that exchange both ways."""
+    pair_bytes_per_second: PythonOnly[NDArray[np.float64] | None] = None
+    """The same of bytes per second; None also where all links count alike."""
+    taking_part: PythonOnly[NDArray[np.uint32]]
+    """Host of every slot that ranks may sit in, shape [slots]."""
+    ranks_per_slot: PythonOnly[int] = 1
+    """Number of ranks that share a slot."""
+    left_out: PythonOnly[str] = ""
+    """A sentence on servers that the placement leaves out, and why; "" for none."""
+    gap: PythonOnly[float] = 1.0
+    """By how much messages of `adaptive` may get more than was found, as a factor."""
+
+    @property
+    @told
+    def weighed_by_rates(self) -> bool:
+        """Whether links differ in rate and each message got the least of rate over load.
+
+        False if all links counted alike.
+        """
+        return self.mean_slowdown is not None
+
+    @property
+    @told
+    def effective_bandwidth(self) -> Bandwidth:
+        """What messages get."""
+        found = self.averaged(Average.EFFECTIVE_BANDWIDTH)
+        of_mean = self.bandwidths(Average.OF_MEAN_CONGESTION)
+        of_max = self.bandwidths(Average.OF_MAX_CONGESTION)
+        return Bandwidth(
+            mean=found.mean,
+            ci95=found.ci95,
+            at_most=min(found.mean * self.gap, 1) if self.gap > 1 else None,
+            of_mean_congestion=float(of_mean.mean()),
+            of_max_congestion=float(of_max.mean()),
+            mean_Bps=self._rate(self.bandwidth, self.bytes_per_second),
+            of_mean_congestion_Bps=self._rate(of_mean, _inverse(self.mean_seconds_per_byte)),
+            of_max_congestion_Bps=self._rate(of_max, _inverse(self.max_seconds_per_byte)),
+        )
+
+    @property
+    @told
+    def slower_direction(self) -> SlowerDirection | None:
+        """What pairs that exchange both ways get, such as those of ``bisect:two-way``.
+
+        Null unless every rank of a round sends to the one that it receives from, and as much.
+        """
+        if self.pair_bandwidth is None:
+            return None
+        found = self._mean_of(self.pair_bandwidth)
+        rate = self._rate(self.pair_bandwidth, self.pair_bytes_per_second)
+        return SlowerDirection(mean=found.mean, ci95=found.ci95, mean_Bps=rate)
+
+    @property
+    @told
+    def rated_bisection(self) -> Share:
+        """Capacity of the narrowest cut found between halves of the hosts that take part.
+
+        It is a fraction of what one half could send.
+        """
+        return self.bisection.share
+
+    @property
+    @told
+    def rated_bisection_exact(self) -> bool:
+        """Whether it is proved that no cut is narrower; if not, `rated_bisection` is a bound."""
+        return self.bisection.exact
+
+    @property
+    @told
+    def random_pairs_bound(self) -> Share:
+        """An upper bound, from cuts, for what random pairs of the ranks get on average."""
+        return self.bisection.random_pairs
+
+    @property
+    @told
+    def congestion(self) -> Congestion:
+        """Distribution of π."""
+        total, bins = int(self.histogram.sum()), self.bins_of_message
+        shares = {
+            # Told as an integer where it is whole everywhere.
+            number if bins == 1 else number / bins: int(self.histogram[number]) / total
+            for number in np.flatnonzero(self.histogram).tolist()
+        }
+        return Congestion(shares, max(shares, default=0))
+
+    @property
+    @told
+    def rounds(self) -> SimulatedRounds:
+        """Both bounds for patterns of several rounds."""
+        return SimulatedRounds(
+            count=len(self.round_max_congestion),
+            mean_max=float(self.max_congestion.mean()),
+            mean_mean=float(self.mean_congestion.mean()),
+            max_by_round=tuple(self.round_max_congestion.tolist()),
+            mean_by_round=tuple(self.round_mean_congestion.tolist()),
+        )
+
+    @property
+    @told
+    def hottest_channels(self) -> tuple[LoadedChannel, ...]:
+        """The ten channels that need most time, the hottest first."""
+        fabric, heats = self.whole_fabric, self.channel_heat
+        return tuple(
+            LoadedChannel(
+                channel=channel,
+                name=fabric.channel_name(channel),
+                messages_per_round=float(self.channel_load[channel]),
+                heat=float(heats[channel]),
+                rate=fabric.channel_rate(channel),
+            )
+            for channel in hottest(heats, _HOTTEST)
+        )
+
+    @property
+    @told
+    def patterns_per_s(self) -> float:
+        """Samples over `elapsed_s`."""
+        return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
     def bandwidths(self, average: Average) -> NDArray[np.float64]:
         """Bandwidth of every sample by an average, shape [samples]."""
         if average == Average.EFFECTIVE_BANDWIDTH:
             return self.bandwidth
-        mean, largest = self.slowdown
+        mean, largest = self.mean_slowdown, self.max_slowdown
+        if mean is None or largest is None:
+            mean, largest = self.mean_congestion, self.max_congestion
         return 1 / (mean if average == Average.OF_MEAN_CONGESTION else largest)
 
     def averaged(self, average: Average) -> SampleMean:
         """Mean of an average over the samples; the interval of exhaustive results has no width."""
         return self._mean_of(self.bandwidths(average))
-
-    @property
-    def slower_direction(self) -> SampleMean | None:
-        """Mean over pairs that exchange both ways of what their slower direction gets.
-
-        As a two-way benchmark measures it: a pair has ended when both of its messages have. None
-        for patterns whose rounds do not consist of such pairs.
-        """
-        return None if self.pair_bandwidth is None else self._mean_of(self.pair_bandwidth)
-
-    @property
-    def slower_direction_rate(self) -> float | None:
-        """The same in bytes per second; None where the rate of links is not known either."""
-        if self.pair_bytes_per_second is not None:
-            return float(self.pair_bytes_per_second.mean())
-        if self.pair_bandwidth is None or self.port_rate is None:
-            return None
-        return float(self.pair_bandwidth.mean()) * self.port_rate
 
     def _mean_of(self, values: NDArray[np.float64]) -> SampleMean:
         mean = float(values.mean())
@@ -208,27 +383,11 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             return SampleMean(mean, None, None)
         return SampleMean(mean, mean - half, mean + half)
 
-    def rate(self, average: Average) -> float | None:
-        """The same in bytes per second; None where the rate of links is not known."""
-        if average == Average.EFFECTIVE_BANDWIDTH and self.bytes_per_second is not None:
-            return float(self.bytes_per_second.mean())
-        seconds = {
-            Average.OF_MEAN_CONGESTION: self.mean_seconds_per_byte,
-            Average.OF_MAX_CONGESTION: self.max_seconds_per_byte,
-        }.get(average)
-        if seconds is not None:
-            return float((1 / seconds).mean())
-        return None if self.port_rate is None else self.averaged(average).mean * self.port_rate
-
-    @property
-    def effective_bandwidth(self) -> float:
-        """Mean over samples, rounds and messages of their shares: of 1/pi where links are alike."""
-        return self.averaged(Average.EFFECTIVE_BANDWIDTH).mean
-
-    @property
-    def weighed(self) -> bool:
-        """Whether links differ in rate and were counted so."""
-        return self.mean_slowdown is not None
+    def _rate(self, shares: NDArray[np.float64], rates: NDArray[np.float64] | None) -> float | None:
+        """Mean in bytes per second: of rates where they were counted, else by the ports' rate."""
+        if rates is not None:
+            return float(rates.mean())
+        return None if self.port_rate is None else float(shares.mean()) * self.port_rate
 
     @property
     def channel_heat(self) -> NDArray[np.float64]:
@@ -239,46 +398,17 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         return heat(self.channel_load, self.relative_rates)
 
     @property
-    def slowdown(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and largest slowdown, averaged over rounds, shapes [samples]."""
-        if self.mean_slowdown is None or self.max_slowdown is None:
-            return self.mean_congestion, self.max_congestion
-        return self.mean_slowdown, self.max_slowdown
+    def whole_fabric(self) -> Fabric:
+        """The fabric with all its parts.
 
-    @property
-    def effective_rate(self) -> float | None:
-        """What messages get, in bytes per second; None where the rate of links is not known."""
-        return self.rate(Average.EFFECTIVE_BANDWIDTH)
-
-    @property
-    def ci95(self) -> tuple[float, float]:
-        """95 % confidence interval of the effective bandwidth; no width when exhaustive."""
-        mean, half = self.effective_bandwidth, half_width(self.bandwidth)
-        return (mean, mean) if self.exhaustive else (mean - half, mean + half)
-
-    @property
-    def of_mean_congestion(self) -> float:
-        """1 / (mean pi over messages, then rounds), averaged over samples, as the 2008 paper says.
-
-        Of slowdown instead of pi where links differ in rate; so is `of_max_congestion`.
+        Raises:
+            UsageError: the result was read back without them.
         """
-        return self.averaged(Average.OF_MEAN_CONGESTION).mean
+        if isinstance(self.fabric, FabricSize):
+            raise UsageError(f"this result of {self.fabric.name} was read back without its fabric")
+        return self.fabric
 
-    @property
-    def of_max_congestion(self) -> float:
-        """The pessimistic bound: every round waits for its slowest message (section 5.1)."""
-        return self.averaged(Average.OF_MAX_CONGESTION).mean
-
-    @property
-    def mean_mean(self) -> float:
-        """Mean over samples of the mean over rounds of the mean pi."""
-        return float(self.mean_congestion.mean())
-
-    @property
-    def mean_max(self) -> float:
-        """Mean over samples of the mean over rounds of the largest pi."""
-        return float(self.max_congestion.mean())
-
+    @cached_property
     def bisection(self) -> Bisection:
         """The narrowest cut between halves of the hosts that take part.
 
@@ -287,39 +417,24 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         Raises:
             UsageError: the result was read back without its fabric.
         """
-        seats = None
-        if self.taking_part is not None:
-            seats = np.repeat(self.taking_part, self.ranks_per_slot)
-            if len(seats) - self.ranks < self.ranks_per_slot:
-                seats = seats[: self.ranks]
-        return bisection(self._known_fabric(), seats, ranks=self.ranks, alike=not self.weighed)
-
-    @property
-    def patterns_per_s(self) -> float:
-        """Samples a second."""
-        return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
-
-    @property
-    def interval(self) -> str:
-        """The 95 % interval in words: ``52.1 to 52.3 %``."""
-        if self.exhaustive:
-            return "exact, every outcome was counted"
-        if self.samples < 2:
-            return "none, there is a single sample"
-        low, high = (f"{100 * end:.4g}" for end in self.ci95)
-        return f"{low} to {high} %"
+        seats = np.repeat(self.taking_part, self.ranks_per_slot)
+        if len(seats) - self.ranks < self.ranks_per_slot:
+            seats = seats[: self.ranks]
+        alike = not self.weighed_by_rates
+        return bisection(self.whole_fabric, seats, ranks=self.ranks, alike=alike)
 
     def __repr__(self) -> str:
-        engine = f", {self.engine}" if self.engine else ""
+        engine, bandwidth = f", {self.engine}" if self.engine else "", self.effective_bandwidth
+        if self.exhaustive:
+            interval = "exact, every outcome was counted"
+        elif bandwidth.ci95 is None:
+            interval = "none, there is a single sample"
+        else:
+            interval = f"{' to '.join(f'{100 * end:.4g}' for end in bandwidth.ci95)} %"
         return (
-            f"<Simulation of {self.pattern} on {self.fabric_name}{engine}: "
-            f"{100 * self.effective_bandwidth:.4g} % of link speed ({self.interval})>"
+            f"<Simulation of {self.pattern} on {self.fabric.name}{engine}: "
+            f"{100 * bandwidth.mean:.4g} % of link speed ({interval})>"
         )
-
-    def _known_fabric(self) -> Fabric:
-        if self.fabric is None:
-            raise UsageError(f"this result of {self.fabric_name} was read back without its fabric")
-        return self.fabric
 
     def to_frame(self, member: str | None = None) -> polars.DataFrame:
         """One row per sample, or with "channels" one per channel, the hottest first.
@@ -337,17 +452,20 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             return polars.DataFrame({name: getattr(self, name) for name in names})
         if member != "channels":
             return super().to_frame(member)
-        fabric = self._known_fabric()
-        ends = [fabric.channel_ends(channel) for channel in range(self.channels)]
+        ends = [self.whole_fabric.channel_ends(n) for n in range(self.fabric.channels)]
         return polars.DataFrame(
             {
-                "channel": np.arange(self.channels, dtype=np.uint32),
+                "channel": np.arange(self.fabric.channels, dtype=np.uint32),
                 "source": [source for source, _ in ends],
                 "target": [target for _, target in ends],
                 "load": self.channel_load,
                 "heat": self.channel_heat,
             }
         ).sort("heat", descending=True, maintain_order=True)
+
+
+def _inverse(seconds: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    return None if seconds is None else 1 / seconds
 
 
 def half_width(values: NDArray[np.float64]) -> float:

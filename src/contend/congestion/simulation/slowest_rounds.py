@@ -19,15 +19,7 @@ from contend.routes import make_resolver
 
 @dataclass(frozen=True, eq=False)
 class SlowestRounds:
-    """A pattern's rounds, each of which waits for its slowest message.
-
-    Attributes:
-        pattern: the pattern.
-        round_max_congestion: largest number of messages on a channel, by round.
-        round_max_seconds_per_byte: that the slowest message takes for a byte, by round; None where
-            no rate is known.
-        port_rate: bytes per second of hosts' ports where these are alike; else None.
-    """
+    """A pattern's rounds, each of which waits for its slowest message; as `Simulation` has them."""
 
     pattern: str
     round_max_congestion: NDArray[np.float64]

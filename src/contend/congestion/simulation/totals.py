@@ -60,7 +60,7 @@ class Totals:
         share = self.column("share")
         return share if len(share) else self.column("bandwidth")
 
-    def further(self) -> dict[str, NDArray[np.float64]]:
+    def further(self) -> dict[str, Any]:
         """The figures beside it that not all fabrics and patterns have."""
         named = {name: self.column(name) for name in (*_WEIGHED, *_OF_PAIRS) if name != "share"}
         return {name: values for name, values in named.items() if len(values)}

@@ -16,6 +16,7 @@ from contend.fabric.counters.port_counters import FAULTS, UNITS, PortCount, read
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import server_names
 from contend.fabric.streams.source import open_chunks, source_name
+from contend.schema import PythonOnly, Seconds
 from contend.units import counted, verb
 
 # Far above any fabric: a file for every host.
@@ -30,43 +31,39 @@ _HOW_TO_GET = "ibqueryerrors --counters prints them for all ports, perfquery -x 
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """What channels have carried, since counters were last cleared or between two readings.
+    """What channels have carried, since counters were last cleared or between two readings."""
 
-    Attributes:
-        fabric: whose channels.
-        sent: bytes by channel, NaN where no counter tells, shape [channels].
-        waited: ticks in which the port before a channel had something to send and could not,
-            likewise; what a tick is differs between devices.
-        seconds: between two readings; None where that is not known.
-        ports: how many ports had counters.
-        unknown: how many of them the fabric does not have.
-        cleared: how many ports were left out because a counter went back in between.
-        full: how many ports had counters left out that stood at the end of 32 bits.
-        units: what counters were taken for: bytes of one count by the name of the counter.
-        compared: how many channels have two counters: from two sources, or from the ports at both
-            ends.
-        fourfold: how many of these differ by a factor of four, as where words pass for bytes.
-        apart: seconds between the two samples of a channel, NaN where it has none, shape
-            [channels]; None where `seconds` is that of all.
-        at: seconds since 1970 of the later of them, likewise.
-        faults: how often what went wrong, by `FAULTS`: packets dropped before a channel, errors at
-            its end, and the link down, NaN where no counter tells, shape [channels].
-    """
-
-    fabric: Fabric
-    sent: NDArray[np.float64]
-    waited: NDArray[np.float64]
-    seconds: float | None
+    fabric: PythonOnly[Fabric]
+    """Whose channels."""
+    sent: PythonOnly[NDArray[np.float64]]
+    """Bytes by channel, NaN where no counter tells, shape [channels]."""
+    waited: PythonOnly[NDArray[np.float64]]
+    """Ticks in which the port before a channel had something to send and could not, NaN where no
+    counter tells, shape [channels]; what a tick is differs between devices."""
+    seconds: Seconds | None
+    """Seconds between two readings; null for a single reading, or if they are not known."""
     ports: int
+    """Number of ports that had counters."""
     unknown: int
+    """Number of these ports that are no part of the fabric."""
     cleared: int
+    """Number of ports that were left out because a counter went back in between."""
     full: int
+    """Number of ports with counters that were left out because they are at their 32-bit limit."""
     units: dict[str, int]
+    """Bytes that one count was taken for, by the name of the counter."""
     compared: int
+    """Number of channels with two counters: from two sources, or from the ports at both ends."""
     fourfold: int
-    faults: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    apart: NDArray[np.float64] | None = None
-    at: NDArray[np.float64] | None = None
+    """Number of these that differ by a factor of 4, as when words of four bytes pass for bytes."""
+    faults: PythonOnly[Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)
+    """How often what went wrong, by `FAULTS`: packets dropped before a channel, errors at its end,
+    and the link down, NaN where no counter tells, shape [channels]."""
+    apart: PythonOnly[NDArray[np.float64] | None] = None
+    """Seconds between the two samples of a channel, NaN where it has none, shape [channels]; None
+    where `seconds` is that of all."""
+    at: PythonOnly[NDArray[np.float64] | None] = None
+    """Seconds since 1970 of the later of them, NaN where there is none, shape [channels]."""
 
     @property
     def known(self) -> NDArray[np.int64]:

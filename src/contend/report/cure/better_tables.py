@@ -16,10 +16,10 @@ def better_tables_verdict(better: BetterTables) -> str:
     """What the new tables are worth, in a sentence or two."""
     gain = better.gains[-1]
     what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
-    share = f"{100 * gain.after.effective_bandwidth:.1f} %"
+    share = f"{100 * gain.after.effective_bandwidth.mean:.1f} %"
     line = f"With these tables {what} {share} of a link's rate"
     if gain.points is not None and gain.before is not None:
-        present = f"{100 * gain.before.effective_bandwidth:.1f} %"
+        present = f"{100 * gain.before.effective_bandwidth.mean:.1f} %"
         if abs(gain.points) < 0.05:
             line += f", as with the present ones ({present})"
         else:
@@ -59,7 +59,7 @@ def better_tables_table(better: BetterTables) -> ResultTable:
 
 def _percent(gain: Gain, *, before: bool) -> str:
     simulation = gain.before if before else gain.after
-    return "-" if simulation is None else f"{100 * simulation.effective_bandwidth:.1f} %"
+    return "-" if simulation is None else f"{100 * simulation.effective_bandwidth.mean:.1f} %"
 
 
 def better_tables_document(better: BetterTables, file: str = "") -> Document:
@@ -68,9 +68,9 @@ def better_tables_document(better: BetterTables, file: str = "") -> Document:
         filled(
             GainJson,
             gain,
-            before=None if gain.before is None else gain.before.effective_bandwidth,
-            after=gain.after.effective_bandwidth,
-            ci95=gain.after.ci95,
+            before=None if gain.before is None else gain.before.effective_bandwidth.mean,
+            after=gain.after.effective_bandwidth.mean,
+            ci95=gain.after.effective_bandwidth.ci95,
         )
         for gain in better.gains
     ]

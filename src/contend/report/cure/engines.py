@@ -82,9 +82,9 @@ def _several_ways(judged: Sequence[RoutedBy]) -> str:
 
 def _overlap(one: RoutedBy, other: RoutedBy) -> bool:
     """Whether the intervals of what random pairs get overlap."""
-    if one.bisect is None or other.bisect is None:
+    if one.ci95 is None or other.ci95 is None:
         return False
-    (low, high), (least, most) = one.bisect.ci95, other.bisect.ci95
+    (low, high), (least, most) = one.ci95, other.ci95
     return low <= most and least <= high
 
 
@@ -182,7 +182,7 @@ def _simulated(judged: Sequence[RoutedBy]) -> list[Simulation]:
 def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
     """Effective bisection bandwidth of every engine that routes the fabric."""
     simulations = _simulated(judged)
-    rated = [simulations[0].bisection().share] if simulations else []
+    rated = [simulations[0].rated_bisection] if simulations else []
     return report.simulation_comparison(simulations, rated=rated * len(simulations))
 
 

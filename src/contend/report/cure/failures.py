@@ -66,12 +66,12 @@ def failures_verdict(found: Failures) -> str:
         line = (
             f"Of the others, {_named(worst)} costs the most: random pairs get "
             f"{percent(worst.bandwidth)} of a link's rate instead of "
-            f"{percent(found.whole.effective_bandwidth)}"
+            f"{percent(found.whole.effective_bandwidth.mean)}"
         )
         if worst.rerouted is not None and found.rerouted is not None:
             line += (
                 f", or {percent(worst.rerouted)} instead of "
-                f"{percent(found.rerouted.effective_bandwidth)} if {found.engine} reroutes"
+                f"{percent(found.rerouted.effective_bandwidth.mean)} if {found.engine} reroutes"
             )
         alike = sum(failure.ties(worst) for failure in whole[1:])
         if alike:
@@ -205,12 +205,12 @@ def _intact(found: Failures) -> str:
     """What random pairs get while nothing is broken, by both kinds of tables."""
     some = found.whole.ranks < found.fabric.hosts
     whose = f" of {counted(found.whole.ranks, 'host')}" if some else ""
-    words = f"random pairs{whose} get {percent(found.whole.effective_bandwidth)}"
+    words = f"random pairs{whose} get {percent(found.whole.effective_bandwidth.mean)}"
     if found.rerouted is None and not found.mended and found.engine == found.whole.engine:
         return words
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
-    anew = percent(found.rerouted.effective_bandwidth)
+    anew = percent(found.rerouted.effective_bandwidth.mean)
     return f"{words}, and {anew} with tables recomputed by {found.engine}"
 
 
@@ -248,7 +248,7 @@ def failures_figure(found: Failures) -> Figure:
         axes.set_xlabel("change of what random pairs get,\nin % of a link's rate")
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=1, handletextpad=0.3)
-        worst, whole = shown[0], percent(found.whole.effective_bandwidth)
+        worst, whole = shown[0], percent(found.whole.effective_bandwidth.mean)
         title(figure, f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}")
     return figure
 
@@ -291,7 +291,7 @@ def _cost(failure: FabricFailure) -> str:
 def _instead(failure: FabricFailure, found: Failures) -> str:
     """What random pairs get as long as nothing has failed, beside what they get after a failure."""
     cuts = failure.servers or failure.hosts
-    return "" if cuts else f" instead of {percent(found.whole.effective_bandwidth)}"
+    return "" if cuts else f" instead of {percent(found.whole.effective_bandwidth.mean)}"
 
 
 def failures_document(found: Failures) -> Document:
@@ -304,8 +304,8 @@ def failures_document(found: Failures) -> Document:
             fabric=size_of(found.fabric),
             verdict=failures_verdict(found),
             hosts=found.whole.ranks,
-            bandwidth=found.whole.effective_bandwidth,
-            rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
+            bandwidth=found.whole.effective_bandwidth.mean,
+            rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth.mean,
             samples=found.whole.samples,
             alone=[failure_json(one) for one in found.alone],
             pairs=[failure_json(one) for one in found.pairs],

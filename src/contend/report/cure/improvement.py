@@ -80,8 +80,8 @@ def _other_tables(found: Improvement) -> str:
     """What other tables alone gain, where that is more than cables do."""
     if found.present is None:
         return ""
-    present = found.present.effective_bandwidth
-    if found.before.effective_bandwidth - present <= max(found.gain, 0.001):
+    present = found.present.effective_bandwidth.mean
+    if found.before.effective_bandwidth.mean - present <= max(found.gain, 0.001):
         return ""
     return (
         f"; routes by {found.engine} gain more, without any new cable: the tables in use give "
@@ -97,7 +97,7 @@ def _who(found: Improvement, *, infinitive: bool = False) -> str:
 
 
 def _share(simulation: Simulation) -> str:
-    return percent(simulation.effective_bandwidth, 2)
+    return percent(simulation.effective_bandwidth.mean, 2)
 
 
 def _named(found: Improvement, addition: Addition) -> str:
@@ -139,14 +139,14 @@ def _cables_table(found: Improvement) -> ResultTable:
                 *_ends(found, last),
                 _points(addition.gain, addition.margin),
                 _share(addition.simulation),
-                rate_words(addition.simulation.effective_rate),
+                rate_words(addition.simulation.effective_bandwidth.mean_Bps),
                 str(addition.as_good),
                 tables,
             )
         )
     numbered = tuple((str(number), *row[1:]) for number, row in enumerate(rows, 1))
     return ResultTable(
-        title=f"Cables for {found.before.fabric_name}",
+        title=f"Cables for {found.before.fabric.name}",
         columns=("cable", "from", "to", *numeric, "tables"),
         rows=numbered,
         numeric=frozenset({"cable", *numeric}),
@@ -171,7 +171,10 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     return ResultTable(
         title=f"What {_who(found)}",
         columns=("by", "of a link's rate", "rate"),
-        rows=tuple((name, _share(one), rate_words(one.effective_rate)) for name, one in states),
+        rows=tuple(
+            (name, _share(one), rate_words(one.effective_bandwidth.mean_Bps))
+            for name, one in states
+        ),
         numeric=frozenset({"of a link's rate", "rate"}),
         note="; ".join(notes),
     )
@@ -189,9 +192,9 @@ def improvement_document(found: Improvement, file: str = "") -> Document:
             verdict=improvement_verdict(found),
             pattern=before.pattern,
             samples=before.samples,
-            present=None if present is None else present.effective_bandwidth,
-            before=before.effective_bandwidth,
-            after=found.after.effective_bandwidth,
+            present=None if present is None else present.effective_bandwidth.mean,
+            before=before.effective_bandwidth.mean,
+            after=found.after.effective_bandwidth.mean,
             additions=[_addition(found, addition) for addition in found.additions],
         ),
         pictures={

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.congestion import Simulation
 from contend.cure import NetworkChanges
 from contend.fabric import Change, Fabric, FabricSize, size_of
 from contend.report.document import Document, filled
@@ -45,7 +46,7 @@ def difference_verdict(changed: NetworkChanges) -> str:
         line += f"; {entries:,} of {total:,} table entries changed"
     if changed.before is not None and changed.after is not None:
         before, after = (
-            percent(one.effective_bandwidth) for one in (changed.before, changed.after)
+            percent(one.effective_bandwidth.mean) for one in (changed.before, changed.after)
         )
         line += f"; random pairs get {after} of a link's rate ({before} before)"
     return f"{line}."
@@ -121,17 +122,21 @@ def changes_document(changed: NetworkChanges) -> Document:
             new=size_of(changed.new),
             verdict=difference_verdict(changed),
             changed_entries=_changed_entries(changed),
-            bandwidth_before=None if changed.before is None else changed.before.effective_bandwidth,
-            bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
+            bandwidth_before=_bandwidth(changed.before),
+            bandwidth_after=_bandwidth(changed.after),
         ),
         pictures=pictures,
         explorable=lambda: report.both_explored(changed),
     )
 
 
+def _bandwidth(simulation: Simulation | None) -> float | None:
+    return None if simulation is None else simulation.effective_bandwidth.mean
+
+
 def _bandwidths(changed: NetworkChanges) -> Figure:
     states = [
-        replace(simulation, fabric_name=name)
+        replace(simulation, fabric=replace(simulation.whole_fabric.as_told(), name=name))
         for name, simulation in (("before", changed.before), ("now", changed.after))
         if simulation is not None
     ]

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import msgspec
 
+from contend.congestion import Simulation
 from contend.report.cure.failures_json import FailuresJson
 from contend.report.document import Document
 from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.page.explorable import Explorable
-from contend.report.simulation.json import SimulationJson
 
 
 class PageJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class PageJson(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str, "a sentence of each result."]
     show: Annotated[FabricSummaryJson, "what the network is made of."]
     check: Annotated[CheckReportJson, "what is wrong with it."]
-    simulation: Annotated[SimulationJson | None, "of the pattern; null where there are no routes."]
+    simulation: Annotated[Simulation | None, "of the pattern; null where there are no routes."]
     failures: Annotated[FailuresJson | None, "what failures cost; null where that was not asked."]
 
 

@@ -256,28 +256,27 @@ def simulation_views(simulations: Sequence[Simulation]) -> list[View]:
     several = len(simulations) > 1
     views = []
     for one in simulations:
+        fabric = one.whole_fabric
         layer = Layer(one.channel_load, one.channel_heat, "messages a round", one.heat_unit)
-        if one.fabric is None:
-            continue
         name = (one.engine or "routes from a file") if several else "now"
-        layers = {f"load of {one.pattern}": layer, **routes_layer(one.fabric)}
-        views.append(View(name, followed(one.fabric), layers))
+        layers = {f"load of {one.pattern}": layer, **routes_layer(fabric)}
+        if one.counters is not None:
+            layers["port counters"] = _counters_layer(one.counters, one.heat_unit)
+        views.append(View(name, followed(fabric), layers))
     return views
 
 
-def counters_layer(beside: BesideCounters) -> dict[str, Layer]:
+def _counters_layer(beside: BesideCounters, heat_unit: str) -> Layer:
     """What ports have counted: of the rate of every link where the time is known, else bytes.
 
     Nothing is drawn where no port counted.
     """
-    channels = beside.channels
-    values = np.zeros((2, beside.carried.fabric.channels))
-    if beside.busy is not None:
-        values[:, channels] = 100 * np.nan_to_num(beside.busy)
-        return {"port counters": Layer(values[0], values[1], "% of the link's rate")}
-    values[:, channels] = beside.sent, beside.heat
-    unit = beside.simulation.heat_unit
-    return {"port counters": Layer(values[0], values[1], "bytes", unit)}
+    values = np.zeros((2, beside.fabric.channels))
+    timed = beside.seconds is not None
+    for channel in beside.channels:
+        busy = 100 * (channel.busy or 0.0)
+        values[:, channel.channel] = (busy, busy) if timed else (channel.bytes, channel.heat)
+    return Layer(*values, *(("% of the link's rate",) if timed else ("bytes", heat_unit)))
 
 
 def failure_views(

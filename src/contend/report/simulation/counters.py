@@ -1,18 +1,17 @@
-"""What ports have counted beside what a pattern predicts: a verdict, tables, JSON."""
+"""What ports have counted beside what a pattern predicts: a verdict, tables and a figure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
-
-from contend.congestion import BesideCounters, hottest
-from contend.report.document import filled
-from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, percent, rate_words
+from contend.congestion import BesideCounters, CountedChannel, Simulation
+from contend.report.table import Columns, Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, rate_words
 from contend.units import counted, format_bytes, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ROWS = 8
 # Shares this near each other are called the same.
@@ -20,45 +19,46 @@ _ALIKE = 1.05
 # From so large a part of the channels with two counters a factor of four is no accident, and so
 # much more than a link carries is no error of clocks.
 _MOSTLY, _TOO_BUSY = 0.5, 1.1
+# Channels that the figure names.
+_NAMED = 3
 
 
-def counters_verdict(beside: BesideCounters) -> str:
+def counters_verdict(simulation: Simulation, beside: BesideCounters) -> str:
     """How many channels have counters, whether they agree with the pattern, and the hottest one."""
-    fabric, channels = beside.carried.fabric, counted(len(beside.channels), "channel")
-    pattern = beside.simulation.pattern
-    if beside.sent.sum() == 0:
+    channels = counted(len(beside.channels), "channel")
+    if not any(channel.bytes for channel in beside.channels):
         return f"The counters of {channels} between switches say that nothing was sent."
-    line = f"{channels} of {2 * fabric.cables:,} between switches have counters; "
-    if beside.rank_correlation is None:
-        line += f"rank correlation with what {pattern} predicts: undefined, as one of the two is "
-        line += "the same everywhere"
-    else:
-        line += f"rank correlation with what {pattern} predicts: {beside.rank_correlation:.2f}"
-    first = int(np.argmax(beside.heat))
-    channel = int(beside.channels[first])
+    correlation = (
+        "undefined, as one of the two is the same everywhere"
+        if beside.rank_correlation is None
+        else f"{beside.rank_correlation:.2f}"
+    )
+    first = max(beside.channels, key=lambda channel: channel.heat)
     which = "busiest now"
-    if beside.simulation.heat_unit:
-        which = f"hottest now, at {fabric.channel_rate(channel) or 'an unknown rate'}"
-    line += f"; {which}: {fabric.channel_name(channel)} with "
-    line += f"{_share(beside.share[first])} of all bytes, {_against(beside, first)}."
+    if simulation.heat_unit:
+        which = f"hottest now, at {first.rate or 'an unknown rate'}"
+    line = (
+        f"{channels} of {2 * beside.fabric.cables:,} between switches have counters; rank "
+        f"correlation with what {simulation.pattern} predicts: {correlation}; {which}: "
+        f"{first.name} with {_share(first.share)} of all bytes, {_against(first)}."
+    )
     return " ".join([line, *_doubts(beside)])
 
 
 def _doubts(beside: BesideCounters) -> Iterator[str]:
     """What makes the units of counters doubtful."""
-    carried, busy = beside.carried, beside.busy
-    taken = ", ".join(f"{name} as {_unit(unit)}" for name, unit in carried.units.items())
-    if carried.fourfold and carried.fourfold >= _MOSTLY * carried.compared:
+    taken = ", ".join(f"{name} as {_unit(unit)}" for name, unit in beside.units.items())
+    if beside.fourfold and beside.fourfold >= _MOSTLY * beside.compared:
         yield (
-            f"On {carried.fourfold:,} of {counted(carried.compared, 'channel')} with two counters "
+            f"On {beside.fourfold:,} of {counted(beside.compared, 'channel')} with two counters "
             "one is four times the other: a source counts words of four bytes as bytes, as old "
             f"exporters do (taken here: {taken})."
         )
-    if busy is not None and (over := int(np.count_nonzero(busy > _TOO_BUSY))):
-        most = int(np.nanargmax(busy))
+    busy = {channel.name: channel.busy for channel in beside.channels if channel.busy is not None}
+    if over := sum(part > _TOO_BUSY for part in busy.values()):
+        most = max(busy, key=busy.__getitem__)
         yield (
-            f"{counted(over, 'channel')} carried more than the link can, "
-            f"{beside.carried.fabric.channel_name(int(beside.channels[most]))} {busy[most]:.3g} "
+            f"{counted(over, 'channel')} carried more than the link can, {most} {busy[most]:.3g} "
             f"times as much: the interval or the unit is wrong (taken here: {taken})."
         )
 
@@ -67,175 +67,134 @@ def _unit(size: int) -> str:
     return "bytes" if size == 1 else f"words of {size} bytes"
 
 
-def _against(beside: BesideCounters, row: int) -> str:
+def _against(channel: CountedChannel) -> str:
     """What was predicted for a channel, in words."""
-    predicted, ratio = float(beside.predicted[row]), _ratio(beside, row)
-    if ratio is None:
+    if channel.ratio is None:
         return "where nothing was predicted"
-    if 1 / _ALIKE < ratio < _ALIKE:
+    if 1 / _ALIKE < channel.ratio < _ALIKE:
         return "as predicted"
-    return f"{rounded(ratio)} times the {_share(predicted)} predicted"
+    return f"{rounded(channel.ratio)} times the {_share(channel.predicted)} predicted"
 
 
 def _share(value: float) -> str:
     """Three digits: of many channels each has but little."""
-    return f"{rounded(100 * float(value))} %"
+    return f"{rounded(100 * value)} %"
 
 
-def _ratio(beside: BesideCounters, row: int) -> float | None:
-    predicted = float(beside.predicted[row])
-    return float(beside.share[row]) / predicted if predicted > 0 else None
+def _apart(channel: CountedChannel) -> float:
+    return abs(channel.share - channel.predicted)
 
 
-def counters_tables(beside: BesideCounters) -> list[ResultTable]:
+def counters_tables(simulation: Simulation, beside: BesideCounters) -> list[ResultTable]:
     """The channels that need most time now, and those that differ most from the prediction."""
-    apart = beside.share - beside.predicted
-    differing = np.argsort(-np.abs(apart), kind="stable")[:_ROWS].tolist()
-    mixed = bool(beside.simulation.heat_unit)
-    name = "Hottest channels now" if mixed else "Busiest channels now"
-    return [
-        _table(beside, name, hottest(beside.heat, _ROWS) or differing[:1], _notes(beside)),
-        _table(
-            beside,
-            f"Channels that differ most from {beside.simulation.pattern}",
-            differing,
-            "",
+    waited = sum(channel.waited or 0.0 for channel in beside.channels)
+    amount: Columns[CountedChannel] = {"bytes": Number(lambda channel: format_bytes(channel.bytes))}
+    if (seconds := beside.seconds) is not None:
+        amount = {
+            "rate": Number(lambda channel: rate_words(channel.bytes / seconds)),
+            "busy": "busy",
+        }
+    columns: Columns[CountedChannel] = {
+        **amount,
+        "share now": Number(lambda channel: _share(channel.share)),
+        "predicted": Number(lambda channel: _share(channel.predicted)),
+        "ratio": Number(lambda c: UNKNOWN if c.ratio is None else rounded(c.ratio)),
+        "share of waiting": Number(
+            lambda c: UNKNOWN if c.waited is None or not waited else _share(c.waited / waited)
         ),
+        **({"rate ": lambda channel: channel.rate or UNKNOWN} if simulation.heat_unit else {}),
+        "channel": "name",
+    }
+    hottest = sorted(beside.channels, key=lambda channel: -channel.heat)[:_ROWS]
+    differing = sorted(beside.channels, key=_apart, reverse=True)[:_ROWS]
+    name = "Hottest channels now" if simulation.heat_unit else "Busiest channels now"
+    shown = [channel for channel in hottest if channel.heat > 0] or differing[:1]
+    return [
+        table_of(name, shown, columns, note=_notes(simulation, beside)),
+        table_of(f"Channels that differ most from {simulation.pattern}", differing, columns),
     ]
 
 
-def _notes(beside: BesideCounters) -> str:
-    carried = beside.carried
+def _notes(simulation: Simulation, beside: BesideCounters) -> str:
     parts = ["shares are of all bytes, or messages, of channels between switches with counters"]
-    if beside.simulation.heat_unit:
+    if simulation.heat_unit:
         parts.append("the hottest channels need the most time for their bytes: bytes over rate")
     parts += [
-        f"{name} and its like are taken as {_unit(unit)}" for name, unit in carried.units.items()
+        f"{name} and its like are taken as {_unit(unit)}" for name, unit in beside.units.items()
     ]
-    if carried.unknown:
-        parts.append(f"{counted(carried.unknown, 'port')} that this fabric does not have: left out")
-    if carried.cleared:
-        ports = counted(carried.cleared, "port")
-        parts.append(f"counters of {ports} were cleared between the two readings: left out")
-    if carried.full:
-        ports = counted(carried.full, "port")
-        parts.append(f"counters of {ports} are at their 32-bit limit: left out")
+    if beside.unknown:
+        parts.append(f"{counted(beside.unknown, 'port')} that this fabric does not have: left out")
+    for number, why in (
+        (beside.cleared, "were cleared between the two readings"),
+        (beside.full, "are at their 32-bit limit"),
+    ):
+        if number:
+            parts.append(f"counters of {counted(number, 'port')} {why}: left out")
     return "; ".join(parts)
 
 
-def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) -> ResultTable:
-    seconds, busy = beside.carried.seconds, beside.busy
-    fabric, mixed = beside.carried.fabric, bool(beside.simulation.heat_unit)
-    amount = "bytes" if seconds is None else "rate"
-    waited = float(np.nansum(beside.waited))
-    numeric = (
-        amount,
-        *([] if busy is None else ["busy"]),
-        *("share now", "predicted", "ratio", "share of waiting"),
-    )
+def counters_figure(simulation: Simulation, beside: BesideCounters) -> Figure:
+    """A point for every channel: its share of what was predicted, and of what was counted."""
+    # Imported here: only figures need it, and loading takes a while.
+    from contend.report import style
 
-    def row_of(row: int) -> Iterator[str]:
-        sent, channel = float(beside.sent[row]), int(beside.channels[row])
-        yield format_bytes(sent) if seconds is None else rate_words(sent / seconds)
-        if busy is not None:
-            yield UNKNOWN if np.isnan(busy[row]) else percent(float(busy[row]))
-        yield _share(beside.share[row])
-        yield _share(beside.predicted[row])
-        yield UNKNOWN if (ratio := _ratio(beside, row)) is None else rounded(ratio)
-        unknown = np.isnan(beside.waited[row]) or waited == 0
-        yield UNKNOWN if unknown else _share(beside.waited[row] / waited)
-        if mixed:
-            yield fabric.channel_rate(channel) or UNKNOWN
-        yield fabric.channel_name(channel)
-
-    return ResultTable(
-        title=name,
-        columns=(*numeric, *(["rate"] if mixed else []), "channel"),
-        rows=tuple(tuple(row_of(row)) for row in rows),
-        numeric=frozenset(numeric),
-        note=note,
-    )
-
-
-class CountedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel between switches with counters."""
-
-    channel: Annotated[int, "its number."]
-    name: Annotated[str, "both its ends with their ports."]
-    bytes: Annotated[float, "that it carried."]
-    heat: Annotated[
-        float,
-        "bytes over its rate, in bytes at the fastest of the hosts' ports: how long they "
-        "take; `bytes` where links are alike.",
-    ]
-    rate: Annotated[str, 'label of its cable, such as ``4xHDR``; "" where it is not known.']
-    busy: Annotated[
-        float | None,
-        "part of the time between two readings that the bytes took at that rate; null where "
-        "either is not known.",
-    ]
-    waited: Annotated[
-        float | None,
-        "ticks in which its port had something to send and could not; null where not known.",
-    ]
-    share: Annotated[float, "of the bytes of all these channels."]
-    predicted: Annotated[float, "its share of the messages of all these channels."]
+    predicted = [channel.predicted for channel in beside.channels]
+    share = [channel.share for channel in beside.channels]
+    with style.styled():
+        figure = style.new_figure(height=3.8)
+        axes = figure.subplots()
+        axes.plot(
+            predicted,
+            share,
+            linestyle="",
+            marker="o",
+            markersize=2.6,
+            markeredgewidth=0,
+            color=style.COLOURS[0],
+            alpha=0.5,
+            rasterized=len(share) > 4000,
+        )
+        end = 1.08 * max(*predicted, *share, 1e-12)
+        quiet, dashed = style.QUIET, (0, (3, 2))
+        axes.plot([0, end], [0, end], color=quiet, linewidth=0.8, linestyle=dashed, zorder=0)
+        corner = (0.97 * end, 0.97 * end)
+        style.write_beside(axes, "as predicted", corner, (-8, 0), ha="right", color=quiet)
+        axes.set_xlim(0, end)
+        axes.set_ylim(0, end)
+        style.percent_axis(axes.xaxis)
+        style.percent_axis(axes.yaxis)
+        axes.set_xlabel(f"share of the messages of {simulation.pattern}")
+        axes.set_ylabel("share of the bytes that ports counted")
+        names = []
+        for number, channel in enumerate(_far_apart(beside, end), 1):
+            place = (channel.predicted, channel.share)
+            style.write_beside(axes, str(number), place, (4, 0), va="baseline")
+            names.append(f"{number}  {channel.name.replace('switch ', '')}")
+        figure.supxlabel("\n".join(names), x=0.01, ha="left", fontsize=5.5, linespacing=1.35)
+        style.title(figure, _finding(simulation, beside))
+    return figure
 
 
-class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Port counters, compared with what the pattern predicts."""
-
-    verdict: Annotated[str, "one-sentence verdict."]
-    rank_correlation: Annotated[
-        float | None, "Spearman's, of both shares; null where one is the same everywhere."
-    ]
-    seconds: Annotated[
-        float | None, "between two readings; null for one, or where it is not known."
-    ]
-    ports: Annotated[int, "how many ports had counters."]
-    unknown: Annotated[int, "how many of them are no part of this fabric."]
-    cleared: Annotated[int, "how many ports were left out as a counter went back in between."]
-    full: Annotated[
-        int, "how many ports had counters left out because they are at their 32-bit limit."
-    ]
-    units: Annotated[
-        dict[str, int], "bytes that one count was taken for, by the name of the counter."
-    ]
-    compared: Annotated[
-        int,
-        "how many channels have two counters: from two sources, or from the ports at both ends.",
-    ]
-    fourfold: Annotated[
-        int,
-        "how many of these differ by a factor of 4, as when words of four bytes are taken for "
-        "bytes.",
-    ]
-    channels: Annotated[list[CountedChannelJson], "in the order of their numbers."]
+def _far_apart(beside: BesideCounters, end: float) -> list[CountedChannel]:
+    """The few that differ most from the prediction, and whose points do not lie on each other."""
+    named: list[CountedChannel] = []
+    for channel in sorted(beside.channels, key=_apart, reverse=True):
+        near = (
+            abs(channel.share - other.share) < 0.03 * end
+            and abs(channel.predicted - other.predicted) < 0.03 * end
+            for other in named
+        )
+        if not any(near):
+            named.append(channel)
+        if len(named) == _NAMED:
+            break
+    return named
 
 
-def counters_json(beside: BesideCounters) -> CountersJson:
-    """What ``contend simulate --counters --json`` has of them."""
-    return filled(
-        CountersJson,
-        beside,
-        beside.carried,
-        verdict=counters_verdict(beside),
-        channels=[_channel_json(beside, row) for row in range(len(beside.channels))],
-    )
-
-
-def _channel_json(beside: BesideCounters, row: int) -> CountedChannelJson:
-    fabric, channel = beside.carried.fabric, int(beside.channels[row])
-    waited = float(beside.waited[row])
-    busy = np.nan if beside.busy is None else float(beside.busy[row])
-    return CountedChannelJson(
-        channel=channel,
-        name=fabric.channel_name(channel),
-        bytes=float(beside.sent[row]),
-        heat=float(beside.heat[row]),
-        rate=fabric.channel_rate(channel),
-        busy=None if np.isnan(busy) else busy,
-        waited=None if np.isnan(waited) else waited,
-        share=float(beside.share[row]),
-        predicted=float(beside.predicted[row]),
+def _finding(simulation: Simulation, beside: BesideCounters) -> str:
+    if beside.rank_correlation is None:
+        return f"What ports counted beside {simulation.pattern}"
+    return (
+        f"{beside.fabric.name}: rank correlation of what ports counted with "
+        f"{simulation.pattern} is {beside.rank_correlation:.2f}"
     )

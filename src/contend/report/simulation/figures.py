@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
+from numpy.typing import NDArray
 
 from contend.congestion import Average, LinkRates, SampleMean, Simulation, hottest
-from contend.fabric import Fabric
 from contend.report.fabric.network import fabric_figure
 from contend.report.simulation.tables import AXIS_WORDS, labels, scaled_by
 from contend.report.style import (
@@ -52,8 +53,23 @@ def simulation_comparison(
         axes = figure.subplots()
         axes.barh(rows, [e.mean for e in estimates], height=0.12, color=FAINT, zorder=1)
         _intervals(axes, estimates)
-        _ticks(axes, rated)
-        _diamonds(axes, reference, reference_name)
+        _marks(
+            *(axes, rated, "narrowest cut found"),
+            marker="|",
+            markersize=9,
+            markeredgewidth=1.4,
+            color=QUIET,
+            clip_on=False,
+            zorder=2,
+        )
+        _marks(
+            *(axes, reference, reference_name),
+            marker="D",
+            markersize=4.5,
+            markerfacecolor="none",
+            markeredgecolor=COLOURS[1],
+            zorder=4,
+        )
         for row, estimate in enumerate(estimates):
             axes.text(1.04, row, percent(estimate.mean), va="center", fontsize=7)
         name_rows(axes, labels(simulations))
@@ -84,8 +100,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 def _intervals(axes: Axes, estimates: Sequence[SampleMean]) -> None:
     means = np.array([e.mean for e in estimates])
     # A single sample has no interval.
-    lows = [e.mean if e.low is None else e.low for e in estimates]
-    highs = [e.mean if e.high is None else e.high for e in estimates]
+    lows, highs = zip(*(e.ci95 or (e.mean, e.mean) for e in estimates), strict=True)
     axes.errorbar(
         means,
         np.arange(len(estimates)),
@@ -100,39 +115,11 @@ def _intervals(axes: Axes, estimates: Sequence[SampleMean]) -> None:
     )
 
 
-def _ticks(axes: Axes, rated: Sequence[float | None]) -> None:
-    rows = [row for row, value in enumerate(rated) if value is not None]
-    values = [value for value in rated if value is not None]
-    if rows:
-        axes.plot(
-            values,
-            rows,
-            linestyle="",
-            marker="|",
-            markersize=9,
-            markeredgewidth=1.4,
-            color=QUIET,
-            clip_on=False,
-            zorder=2,
-            label="narrowest cut found",
-        )
-
-
-def _diamonds(axes: Axes, reference: Sequence[float | None], name: str) -> None:
-    rows = [row for row, value in enumerate(reference) if value is not None]
-    values = [value for value in reference if value is not None]
-    if rows:
-        axes.plot(
-            values,
-            rows,
-            linestyle="",
-            marker="D",
-            markersize=4.5,
-            markerfacecolor="none",
-            markeredgecolor=COLOURS[1],
-            zorder=4,
-            label=name,
-        )
+def _marks(axes: Axes, values: Sequence[float | None], label: str, **look: Any) -> None:
+    """A mark in the row of every simulation whose value is known."""
+    known = {row: value for row, value in enumerate(values) if value is not None}
+    if known:
+        axes.plot([*known.values()], [*known], linestyle="", label=label, **look)
 
 
 def _comparison_finding(
@@ -161,7 +148,7 @@ _NAMED = 3
 _LINE = 66
 
 
-def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
+def channel_loads(simulation: Simulation) -> Figure:
     """Mean heat a round of every channel between switches, sorted, the hottest named.
 
     That is the number of messages where links are alike. Even ones would lie on the broken line,
@@ -169,9 +156,8 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
     """
     with styled():
         figure = new_figure(height=3.2)
-        finding = draw_channel_loads(figure.subplots(), simulation, fabric)
-        heats = simulation.channel_heat[: 2 * fabric.cables]
-        names = [_name(simulation, fabric, channel) for channel in hottest(heats, _NAMED)]
+        finding = draw_channel_loads(figure.subplots(), simulation)
+        names = [_name(simulation, channel) for channel in hottest(_heats(simulation), _NAMED)]
         unit = simulation.heat_unit
         heading = f"hottest, by messages over rate, as at {unit}:" if unit else "hottest:"
         figure.supxlabel(
@@ -185,23 +171,25 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
     return figure
 
 
-def network_loads(simulation: Simulation, fabric: Fabric) -> Figure:
+def network_loads(simulation: Simulation) -> Figure:
     """The network, its cables coloured by the mean heat a round of the hottest channel."""
-    between = slice(2 * fabric.cables)
-    heats = simulation.channel_heat[between]
-    mean = float(heats.mean()) if len(heats) else 0.0
-    finding = _channels_finding(simulation, -np.sort(-heats), mean)
+    heats, fabric = _heats(simulation), simulation.whole_fabric
     rates = LinkRates(
         *(simulation.links, np.zeros(0), simulation.port_rate, simulation.relative_rates),
-        *(simulation.heat_unit, tuple(simulation.assumed_rates)),
+        *(simulation.heat_unit, simulation.heat_assumes),
     )
-    loads = simulation.channel_load[between]
+    loads, finding = simulation.channel_load[: len(heats)], _channels_finding(simulation, heats)
     return fabric_figure(fabric, loads, unit="messages", rates=rates, finding=finding)
 
 
-def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> str:
+def _heats(simulation: Simulation) -> NDArray[np.float64]:
+    """Those of channels between switches."""
+    return simulation.channel_heat[: 2 * simulation.whole_fabric.cables]
+
+
+def draw_channel_loads(axes: Axes, simulation: Simulation) -> str:
     """Draws `channel_loads` into given axes, without names; returns the finding."""
-    ranked = -np.sort(-simulation.channel_heat[: 2 * fabric.cables])
+    ranked = -np.sort(-_heats(simulation))
     mean = float(ranked.mean()) if len(ranked) else 0.0
     share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
     axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
@@ -214,10 +202,11 @@ def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> st
     axes.set_xlabel("channels between switches, hottest first")
     axes.set_ylabel("heat per round" if simulation.heat_unit else "messages per round")
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-    return _channels_finding(simulation, ranked, mean)
+    return _channels_finding(simulation, ranked)
 
 
-def _name(simulation: Simulation, fabric: Fabric, channel: int) -> str:
+def _name(simulation: Simulation, channel: int) -> str:
+    fabric = simulation.whole_fabric
     start, end = (text.removeprefix("switch ") for text in fabric.channel_ends(channel))
     rate = f", {fabric.channel_rate(channel) or 'unknown rate'}" if simulation.heat_unit else ""
     name = f"{simulation.channel_heat[channel]:,.2f}  {_short(start)} → {_short(end)}{rate}"
@@ -229,15 +218,15 @@ def _short(name: str, most: int = 40) -> str:
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
 
 
-def _channels_finding(simulation: Simulation, ranked: np.ndarray, mean: float) -> str:
+def _channels_finding(simulation: Simulation, heats: NDArray[np.float64]) -> str:
     name = labels([simulation])[0]
-    if mean == 0:
+    if not heats.any():
         return f"{name}: {simulation.pattern} uses no channel between switches"
-    idle = float(np.mean(ranked == 0))
+    idle, ratio = float(np.mean(heats == 0)), float(heats.max()) / float(heats.mean())
     unused = f", {100 * idle:.0f} % carry nothing" if idle >= 0.005 else ""
     does = "needs" if simulation.heat_unit else "carries"
     time = " time" if simulation.heat_unit else ""
     return (
-        f"{name}: {simulation.pattern}'s hottest channel {does} {ranked[0] / mean:.1f} times "
+        f"{name}: {simulation.pattern}'s hottest channel {does} {ratio:.1f} times "
         f"the mean{time}{unused}"
     )

@@ -159,8 +159,8 @@ def bandwidth_histogram(
     """
     outlines = _outlines(simulations, [s.scale * s.bandwidths(average) for s in simulations])
     panels = []
-    for fabric in dict.fromkeys(s.fabric_name for s in simulations):
-        members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
+    for fabric in dict.fromkeys(s.fabric.name for s in simulations):
+        members = [i for i, s in enumerate(simulations) if s.fabric.name == fabric]
         panels.append(
             _Panel(
                 fabric if len(simulations) > 1 else "",
@@ -248,12 +248,17 @@ def _draw(
     percent_axis(axes.yaxis)
 
 
-def draw_bandwidths(axes: Axes, simulation: Simulation, average: Average) -> str:
-    """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
-    values = simulation.scale * simulation.bandwidths(average)
-    _draw(axes, _Panel("", [_Outline("mean", values, COLOURS[0])]), bin_edges([values]))
-    bandwidth_axis(axes, _axis_words([simulation], average))
+def _draw_alone(axes: Axes, outlines: Sequence[_Outline], words: str) -> None:
+    _draw(axes, _Panel("", outlines), bin_edges([curve.values for curve in outlines]))
+    bandwidth_axis(axes, words)
     axes.set_ylabel("fraction of samples")
+
+
+def draw_bandwidths(axes: Axes, simulation: Simulation) -> str:
+    """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
+    average = Average.EFFECTIVE_BANDWIDTH
+    values = simulation.scale * simulation.bandwidths(average)
+    _draw_alone(axes, [_Outline("mean", values, COLOURS[0])], _axis_words([simulation], average))
     return _bandwidth_finding([simulation], average)
 
 
@@ -292,7 +297,7 @@ def _outlines(
 ) -> list[_Outline]:
     """Names and colours; a routing has the same in every panel."""
     names = engine_labels([s.engine for s in simulations])
-    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(
+    if len({(s.fabric.name, name) for s, name in zip(simulations, names, strict=True)}) < len(
         names
     ):
         names = labels(simulations)
@@ -352,10 +357,7 @@ def round_bounds(
 
 def draw_bounds(axes: Axes, simulation: Simulation) -> str:
     """Draws `round_bounds` of one simulation into given axes; returns the finding."""
-    bounds = _bounds(simulation)
-    _draw(axes, _Panel("", bounds), bin_edges([bound.values for bound in bounds]))
-    bandwidth_axis(axes, _bounds_words([simulation]))
-    axes.set_ylabel("fraction of samples")
+    _draw_alone(axes, _bounds(simulation), _bounds_words([simulation]))
     return _rounds_finding([simulation])
 
 
@@ -371,7 +373,8 @@ def _bounds_words(simulations: Sequence[Simulation]) -> str:
 
 
 def _rounds_finding(simulations: Sequence[Simulation]) -> str:
-    ratios = [s.of_mean_congestion / s.of_max_congestion for s in simulations]
+    found = [s.effective_bandwidth for s in simulations]
+    ratios = [each.of_mean_congestion / each.of_max_congestion for each in found]
     pattern = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     factor = low if low == high else f"{low} to {high}"

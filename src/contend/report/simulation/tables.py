@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from contend.congestion import Average, SampleMean, Simulation, hottest
-from contend.fabric import Bisection, Fabric, capacities, is_generator
-from contend.report.table import ResultTable
+from contend.congestion import Average, LoadedChannel, Simulation
+from contend.fabric import Fabric, capacities, is_generator
+from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
-from contend.units import counted, rate_of, verb
+from contend.units import counted, verb
 
 _HOTTEST = 8
-
+_BAR = 40
+_MOST_ROWS = 20
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 AXIS_WORDS = {
     Average.EFFECTIVE_BANDWIDTH: "mean of 1/π",
@@ -26,7 +28,7 @@ AXIS_WORDS = {
 def labels(simulations: Sequence[Simulation]) -> list[str]:
     """What tells simulations apart, in as few words as will do."""
     first = (
-        [s.fabric_name for s in simulations],
+        [s.fabric.name for s in simulations],
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
     )
@@ -58,50 +60,33 @@ def scaled_by(simulations: Sequence[Simulation]) -> str:
     return f", times {scales.pop():g}" if len(scales) == 1 else ", scaled" if scales else ""
 
 
-def headline_name(pattern: str) -> str:
-    """What the effective bandwidth of a pattern is called."""
-    return "effective bisection bandwidth" if _is_bisect(pattern) else "effective bandwidth"
-
-
-def _is_bisect(pattern: str) -> bool:
-    return pattern.split(":")[0] == "bisect"
-
-
-_BAR = 40
-_MOST_ROWS = 20
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
+def _is_bisect(simulation: Simulation) -> bool:
+    return simulation.pattern.split(":")[0] == "bisect"
 
 
 def simulation_verdict(simulation: Simulation) -> str:
     """What messages get, in a sentence."""
-    who = "Random pairs get" if _is_bisect(simulation.pattern) else f"{simulation.pattern} gets"
-    link = "a port's" if simulation.weighed else "a link's"
-    rate = simulation.effective_rate
-    carried = "" if rate is None else f" ({rate_words(rate)})"
-    return (
-        f"{who} {percent(simulation.effective_bandwidth)} of {link} rate{carried} on "
-        f"{simulation.fabric_name} ({_interval(simulation)}).{_slower_words(simulation)}"
-        f"{_ways(simulation)}"
-        f"{simulation.left_out and f' {simulation.left_out}'}"
-    )
-
-
-def _slower_words(simulation: Simulation) -> str:
-    """What pairs that exchange both ways get, in a sentence."""
-    slower = simulation.slower_direction
-    if slower is None:
-        return ""
-    return (
-        f" The slower direction of a pair gets {percent(slower.mean)} on average "
-        f"({_interval(simulation, slower)})."
-    )
+    found, slower = simulation.effective_bandwidth, simulation.slower_direction
+    who = "Random pairs get" if _is_bisect(simulation) else f"{simulation.pattern} gets"
+    link = "a port's" if simulation.weighed_by_rates else "a link's"
+    carried = "" if found.mean_Bps is None else f" ({rate_words(found.mean_Bps)})"
+    sentences = [
+        f"{who} {percent(found.mean)} of {link} rate{carried} on {simulation.fabric.name} "
+        f"({_interval(simulation, found.ci95)})."
+    ]
+    if slower is not None:
+        sentences.append(
+            f"The slower direction of a pair gets {percent(slower.mean)} on average "
+            f"({_interval(simulation, slower.ci95)})."
+        )
+    return " ".join(filter(None, (*sentences, _ways(simulation), simulation.left_out)))
 
 
 def _ways(simulation: Simulation) -> str:
     """What is to be known of routes that no engine's tables give, in a sentence."""
     if not simulation.engine:
-        return " Its routes were read from a file."
-    routes = None if simulation.fabric is None else simulation.fabric.routes
+        return "Its routes were read from a file."
+    routes = simulation.fabric.routes if isinstance(simulation.fabric, Fabric) else None
     if routes is None:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
@@ -109,145 +94,131 @@ def _ways(simulation: Simulation) -> str:
         found = simulation.effective_bandwidth
         said.append(
             "split every message in the way that is best for all: no adaptive switch can do better"
-            if simulation.gap == 1
+            if found.at_most is None
             else "split every message nearly in the way that is best for all: ideal switches get "
-            f"at least {percent(found)}, at most {percent(min(found * simulation.gap, 1))}"
+            f"at least {percent(found.mean)}, at most {percent(found.at_most)}"
         )
     elif routes.several:
         said.append("send every message over several paths at once")
-    return f" Routes by {routes.engine} {' and '.join(said)}." if said else ""
+    return f"Routes by {routes.engine} {' and '.join(said)}." if said else ""
 
 
-def simulation_tables(
-    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
-) -> tuple[ResultTable, ...]:
+def simulation_tables(simulation: Simulation) -> tuple[ResultTable, ...]:
     """The headline figures, the distribution of π, the hottest channels; links if they differ."""
-    differing = (links_table(simulation),) if len(simulation.links) > 1 else ()
+    differing = (_links_table(simulation),) if len(simulation.links) > 1 else ()
     return (
-        headline(simulation, rated),
+        headline(simulation),
         *differing,
         congestion_table(simulation),
-        hottest_table(simulation, fabric),
+        _hottest_table(simulation),
     )
 
 
-def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTable:
+def headline(simulation: Simulation) -> ResultTable:
     """Effective bandwidth with its interval, its other averages, and what is rated beside it."""
-    delay = "slowdown" if simulation.weighed else "π"
+    found, slower = simulation.effective_bandwidth, simulation.slower_direction
+    scale, rounds, rated = simulation.scale, simulation.rounds, simulation.bisection
+    delay, speed = ("slowdown", "port") if simulation.weighed_by_rates else ("π", "link")
     rows = [
         (
-            headline_name(simulation.pattern),
-            percent(simulation.effective_bandwidth),
-            rate_words(simulation.rate(Average.EFFECTIVE_BANDWIDTH)),
-            _interval(simulation),
+            f"effective {'bisection ' if _is_bisect(simulation) else ''}bandwidth",
+            percent(found.mean),
+            rate_words(found.mean_Bps),
+            _interval(simulation, found.ci95),
         ),
         (
             f"1 / mean {delay}",
-            percent(simulation.of_mean_congestion),
-            rate_words(simulation.rate(Average.OF_MEAN_CONGESTION)),
+            percent(found.of_mean_congestion),
+            rate_words(found.of_mean_congestion_Bps),
             "no waiting between rounds",
         ),
         (
             f"1 / mean of the rounds' largest {delay}",
-            percent(simulation.of_max_congestion),
-            rate_words(simulation.rate(Average.OF_MAX_CONGESTION)),
+            percent(found.of_max_congestion),
+            rate_words(found.of_max_congestion_Bps),
             "every round waits for its slowest message",
         ),
     ]
-    slower = simulation.slower_direction
     if slower is not None:
         name = "pairs that exchange both ways, slower direction"
-        rate = rate_words(simulation.slower_direction_rate)
-        rows.insert(1, (name, percent(slower.mean), rate, _interval(simulation, slower)))
-    if simulation.scale != 1:
-        rows.insert(1, _scaled(simulation))
-    if rated is not None:
-        port = _mean_port(simulation)
-
-        def carried(share: float) -> str:
-            return rate_words(None if port is None else share * port)
-
-        cut = "the narrowest cut" if rated.exact else "at most: the narrowest cut found"
-        meaning = f"{cut} between halves of {counted(rated.hosts, 'host')}"
-        rows.append(
-            ("rated bisection bandwidth", percent(rated.share), carried(rated.share), meaning)
+        interval = _interval(simulation, slower.ci95)
+        rows.insert(1, (name, percent(slower.mean), rate_words(slower.mean_Bps), interval))
+    if scale != 1:
+        of_mean = percent(scale * found.of_mean_congestion)
+        scaled = (
+            f"times {scale:g}, what a host gets",
+            percent(scale * found.mean),
+            rate_words(None if found.mean_Bps is None else scale * found.mean_Bps),
+            f"leaves out the pattern's own end points; 1 / mean {delay}: {of_mean}",
         )
-        if simulation.pattern == "bisect":
-            meaning = "an upper bound for random pairs, whatever the routes"
-            bound = rated.random_pairs
-            rows.append(("bound by cuts", percent(bound), carried(bound), meaning))
+        rows.insert(1, scaled)
+    port = _mean_port(simulation)
+    cut = "the narrowest cut" if rated.exact else "at most: the narrowest cut found"
+    between = f"{cut} between halves of {counted(rated.hosts, 'host')}"
+    bounds = [("rated bisection bandwidth", rated.share, between)]
+    if simulation.pattern == "bisect":
+        meaning = "an upper bound for random pairs, whatever the routes"
+        bounds.append(("bound by cuts", rated.random_pairs, meaning))
     most = "messages on the fullest channel of a route"
     rows += [
-        ("mean π", f"{simulation.mean_mean:.2f}", "", most),
-        ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", "", ""),
+        *(
+            (name, percent(share), rate_words(None if port is None else share * port), meaning)
+            for name, share, meaning in bounds
+        ),
+        ("mean π", f"{rounds.mean_mean:.2f}", "", most),
+        ("mean of the rounds' largest π", f"{rounds.mean_max:.2f}", "", ""),
     ]
+    routes = simulation.engine not in ("", simulation.fabric.name)
+    engine = f", routes by {simulation.engine}" if routes else ""
     return ResultTable(
-        title=_title(simulation),
-        columns=("", "of port speed" if simulation.weighed else "of link speed", "rate", ""),
+        title=f"{simulation.pattern} on {simulation.fabric.name}{engine}, "
+        f"{simulation.placement} placement",
+        columns=("", f"of {speed} speed", "rate", ""),
         rows=tuple(rows),
-        numeric=frozenset({"of link speed", "of port speed", "rate"}),
-        note=_conditions(simulation),
+        numeric=frozenset({f"of {speed} speed", "rate"}),
+        note=f"{counted(simulation.samples, 'sample')} of {counted(rounds.count, 'round')}, "
+        f"{counted(simulation.ranks, 'rank')}, seed {simulation.seed}, "
+        f"{simulation.elapsed_s:.2f} s{_link_words(simulation)}",
     )
 
 
 def _mean_port(simulation: Simulation) -> float | None:
     """Bytes per second of a port of the hosts that take part, on average; None: not known."""
-    fabric, hosts = simulation.fabric, simulation.taking_part
-    if not simulation.weighed or fabric is None or hosts is None:
+    if not simulation.weighed_by_rates:
         return simulation.port_rate
-    return float(capacities(fabric, hosts).host[np.unique(hosts)].mean())
+    hosts = np.unique(simulation.taking_part)
+    return float(capacities(simulation.whole_fabric, hosts).host[hosts].mean())
 
 
-def links_table(simulation: Simulation) -> ResultTable:
+def _links_table(simulation: Simulation) -> ResultTable:
     """How many links carry what, and what that means for the figures."""
-    if simulation.weighed:
+    if simulation.weighed_by_rates:
         note = "A message gets the least of rate over load. --equal-rates counts all links alike."
-    elif unknown_links(simulation):
+    elif _unknown_links(simulation):
         note = (
             "Some rates are unknown, so bandwidths count all links alike: messages over slower "
             "links get less than that."
         )
     else:
         note = "All links count alike here, whatever they carry."
-    return ResultTable(
-        title="Links have different rates",
-        columns=("link", "rate", "links"),
-        rows=tuple(
-            (label or "not known", rate_words(rate_of(label)), f"{links:,}")
-            for label, links in simulation.links.items()
-        ),
-        numeric=frozenset({"rate", "links"}),
+    return table_of(
+        "Links have different rates",
+        simulation.links,
+        {
+            "link": lambda links: links.rate or "not known",
+            "rate": "rate_Bps",
+            "links": "links",
+        },
         note=note,
     )
 
 
-def _interval(simulation: Simulation, figure: SampleMean | None = None) -> str:
-    """That of a figure; None is the effective bandwidth."""
+def _interval(simulation: Simulation, ci95: tuple[float, float] | None) -> str:
     if simulation.exhaustive:
         return "exact: every possible outcome was counted"
-    figure = figure or simulation.averaged(Average.EFFECTIVE_BANDWIDTH)
-    if figure.low is None or figure.high is None:
+    if ci95 is None:
         return "a single sample has no interval"
-    return f"95 % interval {percent_range(figure.low, figure.high, 2)}"
-
-
-def _scaled(simulation: Simulation) -> tuple[str, str, str, str]:
-    scale = simulation.scale
-    delay = "slowdown" if simulation.weighed else "π"
-    of_mean = percent(scale * simulation.of_mean_congestion)
-    also = f"leaves out the pattern's own end points; 1 / mean {delay}: {of_mean}"
-    rate = simulation.effective_rate
-    of_host = rate_words(None if rate is None else scale * rate)
-    share = percent(scale * simulation.effective_bandwidth)
-    return f"times {scale:g}, what a host gets", share, of_host, also
-
-
-def _conditions(simulation: Simulation) -> str:
-    samples = counted(simulation.samples, "sample")
-    rounds = counted(simulation.rounds, "round")
-    ranks = counted(simulation.ranks, "rank")
-    how = f"{samples} of {rounds}, {ranks}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
-    return f"{how}{_link_words(simulation)}"
+    return f"95 % interval {percent_range(*ci95, 2)}"
 
 
 def _link_words(simulation: Simulation) -> str:
@@ -257,22 +228,25 @@ def _link_words(simulation: Simulation) -> str:
     carried = f"{rate_words(simulation.port_rate)} each way"
     if not simulation.links:
         return f"; links of {carried}"
-    [label] = simulation.links
-    assumed = ", assumed" if is_generator(simulation.fabric_name) else ""
-    return f"; links of {label}{assumed}: {carried}"
+    assumed = ", assumed" if is_generator(simulation.fabric.name) else ""
+    return f"; links of {simulation.links[0].rate}{assumed}: {carried}"
 
 
 def congestion_table(simulation: Simulation) -> ResultTable:
     """Share of messages by π, with bars; many values are joined to ranges of equal width."""
     ranges = _ranges(whole_congestion_shares(simulation))
     largest = max((share for _, _, share in ranges), default=1)
+
+    def bandwidth(pi: int) -> str:
+        return percent(1 / pi) if pi else "same host"
+
     return ResultTable(
         title="Messages by congestion",
-        columns=("π", "1/π" if simulation.weighed else "bandwidth", "messages", " "),
+        columns=("π", "1/π" if simulation.weighed_by_rates else "bandwidth", "messages", " "),
         rows=tuple(
             (
                 str(first) if first == last else f"{first} to {last}",
-                _bandwidth(first) if first == last else f"{_bandwidth(last)} or more",
+                bandwidth(first) if first == last else f"{bandwidth(last)} or more",
                 percent(share),
                 _bar(share / largest),
             )
@@ -296,78 +270,46 @@ def _ranges(shares: dict[int, float]) -> list[tuple[int, int, float]]:
     return [(first, first + width - 1 if first else 0, share) for first, share in joined.items()]
 
 
-def hottest_table(simulation: Simulation, fabric: Fabric) -> ResultTable:
+def _hottest_table(simulation: Simulation) -> ResultTable:
     """The channels that need most time, by name; with their rates where links differ."""
-    loads, heats = simulation.channel_load, simulation.channel_heat
-    chosen = hottest(heats, _HOTTEST)
-    carried = ("messages per round",)
-    rows = [(f"{loads[channel]:.2f}", fabric.channel_name(channel)) for channel in chosen]
+    columns: Columns[LoadedChannel] = {
+        "heat": Number(lambda channel: f"{channel.heat:,.2f}"),
+        "messages per round": Number(lambda channel: f"{channel.messages_per_round:.2f}"),
+        "rate": lambda channel: channel.rate or UNKNOWN,
+        "channel": "name",
+    }
     if not simulation.heat_unit:
-        return ResultTable(
-            title="Hottest channels",
-            columns=(*carried, "channel"),
-            rows=tuple(rows),
-            numeric=frozenset(carried),
-        )
-    numeric = ("heat", *carried)
-    return ResultTable(
-        title="Hottest channels",
-        columns=(*numeric, "rate", "channel"),
-        rows=tuple(
-            (f"{heats[channel]:,.2f}", load, fabric.channel_rate(channel) or UNKNOWN, name)
-            for channel, (load, name) in zip(chosen, rows, strict=True)
-        ),
-        numeric=frozenset(numeric),
-        note=f"{heat_words(simulation)}.",
-    )
+        columns = {head: columns[head] for head in ("messages per round", "channel")}
+    shown = simulation.hottest_channels[:_HOTTEST]
+    return table_of("Hottest channels", shown, columns, note=_heat_words(simulation))
 
 
-def heat_words(simulation: Simulation) -> str:
+def _heat_words(simulation: Simulation) -> str:
     """What heat is where links differ in rate, and what unknown rates were taken for."""
+    if not simulation.heat_unit:
+        return ""
     words = (
         "Heat is load over rate: the time that a channel needs for its messages, in messages over "
-        f"a port of {simulation.heat_unit}"
+        f"a port of {simulation.heat_unit}."
     )
-    if not simulation.assumed_rates:
+    if not simulation.heat_assumes:
         return words
-    unknown, taken = unknown_links(simulation), " or ".join(simulation.assumed_rates)
+    unknown, taken = _unknown_links(simulation), " or ".join(simulation.heat_assumes)
     count = f"{counted(unknown, 'link')} of unknown rate {verb(unknown, 'counts')}"
-    return f"{words}. {count} as {taken}, the rate of most links of the same kind"
+    return f"{words} {count} as {taken}, the rate of most links of the same kind."
 
 
-def unknown_links(simulation: Simulation) -> int:
+def _unknown_links(simulation: Simulation) -> int:
     """How many links have a rate that is not known."""
-    return sum(links for label, links in simulation.links.items() if rate_of(label) is None)
-
-
-def congestion_shares(simulation: Simulation) -> dict[float, float]:
-    """Fraction of messages for every π that occurs, ascending; 0 is those within a host.
-
-    π is whole where every message takes one way, and told as an integer then.
-    """
-    total, bins = int(simulation.histogram.sum()), simulation.bins_of_message
-    return {
-        int(number) if bins == 1 else int(number) / bins: int(simulation.histogram[number]) / total
-        for number in np.flatnonzero(simulation.histogram)
-    }
+    return sum(links.links for links in simulation.links if links.rate_Bps is None)
 
 
 def whole_congestion_shares(simulation: Simulation) -> dict[int, float]:
-    """The same by the nearest whole π."""
+    """Fraction of messages by the nearest whole π, ascending; 0 is those within a host."""
     whole: dict[int, float] = {}
-    for pi, share in congestion_shares(simulation).items():
+    for pi, share in simulation.congestion.histogram.items():
         whole[round(pi)] = whole.get(round(pi), 0.0) + share
     return whole
-
-
-def _title(simulation: Simulation) -> str:
-    fabric = simulation.fabric_name
-    engine = f", routes by {simulation.engine}" if simulation.engine not in ("", fabric) else ""
-    return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
-
-
-def _bandwidth(pi: int) -> str:
-    return percent(1 / pi) if pi else "same host"
 
 
 def _bar(share: float) -> str:

@@ -1,93 +1,59 @@
-"""Who loads a channel: a verdict, a table and JSON."""
+"""Who loads a channel: a verdict, a table and a figure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
-import numpy as np
-from numpy.typing import NDArray
-
-from contend.congestion import ChannelUsers, Simulation
-from contend.report.document import filled
-from contend.report.table import ResultTable
+from contend.congestion import ChannelUser, ChannelUsers, Simulation
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, rounded
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Whether they are those that messages come from or go to, leaves and hosts.
+_Ends: TypeAlias = tuple[str, Sequence[ChannelUser], Sequence[ChannelUser]]
 # Leaves and hosts named, each, in a table.
 _ROWS = 5
 # Channels that the first lines tell of.
 _TOLD = 4
-
-
-class _User(NamedTuple):
-    """A leaf or host, its share of a channel's messages, and its share of the routes there."""
-
-    name: str
-    messages: float
-    share: float
-    routes: float
-
-
-class Users(NamedTuple):
-    """Those of one kind that use a channel, the most messages first."""
-
-    kind: str
-    users: list[_User]
-
-
-def kinds(channel: ChannelUsers) -> Iterator[Users]:
-    """Leaves and hosts that send across a channel, and those that receive."""
-    fabric = channel.fabric
-    for way, messages, routes in (
-        ("from", channel.sources, channel.source_routes),
-        ("to", channel.targets, channel.target_routes),
-    ):
-        on_leaves = channel.by_leaf(messages), channel.by_leaf(routes)
-        yield Users(f"{way} leaf", _users(channel, fabric.switch_label, *on_leaves))
-        yield Users(f"{way} host", _users(channel, fabric.host_label, messages, routes))
-
-
-def _users(
-    channel: ChannelUsers,
-    names: Sequence[str],
-    messages: NDArray[np.float64],
-    routes: NDArray[np.float64],
-) -> list[_User]:
-    order = np.lexsort((-routes, -messages))
-    used = [int(number) for number in order if messages[number] > 0 or routes[number] > 0]
-    load, across = channel.load or 1.0, channel.routes_across or 1.0
-    return [
-        _User(names[n], float(messages[n]), float(messages[n]) / load, float(routes[n]) / across)
-        for n in used
-    ]
+# Leaves or hosts in a panel, and channels in the figure.
+_BARS = 8
+_DRAWN = 3
 
 
 def users_verdict(simulation: Simulation) -> list[str]:
     """A sentence for each channel that was asked for: what it carries, from where and to where."""
-    told = [sentence(channel) for channel in simulation.users[:_TOLD]]
-    if left := len(simulation.users) - len(told):
+    told = [_sentence(channel) for channel in simulation.channels[:_TOLD]]
+    if left := len(simulation.channels) - len(told):
         told.append(f"{counted(left, 'other channel')}: see below.")
     return told
 
 
-def sentence(channel: ChannelUsers) -> str:
-    """What a channel carries, from where and to where."""
-    if channel.routes_across == 0:
+def _sentence(channel: ChannelUsers) -> str:
+    if channel.routes == 0:
         return f"{channel.name}: no route between these hosts leads there."
-    if channel.load == 0:
+    if channel.messages_per_round == 0:
         return f"{channel.name} carries nothing here; {_routes_words(channel)}."
-    leaf_from, host_from, leaf_to, host_to = (kind.users for kind in kinds(channel))
+    start, end = (_words(ends) for ends in _both_ways(channel))
+    return f"{channel.name} carries {_load_words(channel)}, {start} {end}."
+
+
+def _both_ways(channel: ChannelUsers) -> tuple[_Ends, _Ends]:
+    """Leaves and hosts that messages come from, and those that they go to."""
     return (
-        f"{channel.name} carries {load_words(channel)}{heat_words(channel)}, "
-        f"{ends_words('from', leaf_from, host_from)} {ends_words('to', leaf_to, host_to)}."
+        ("from", channel.from_leaves, channel.from_hosts),
+        ("to", channel.to_leaves, channel.to_hosts),
     )
 
 
-def ends_words(way: str, leaves: Sequence[_User], hosts: Sequence[_User], most: bool = True) -> str:
-    """Where messages come from or go to: ``to 3 hosts on leaf "x" (most to host "y": 40.0 %)``."""
-    on_leaves, on_hosts = (sum(user.messages > 0 for user in users) for users in (leaves, hosts))
+def _words(ends: _Ends, most: bool = True) -> str:
+    """Those that send or receive: ``to 3 hosts on leaf "x" (most to host "y": 40.0 %)``."""
+    way, leaves, hosts = ends
+    on_leaves, on_hosts = (sum(user.messages_per_round > 0 for user in each) for each in ends[1:])
     first = hosts[0]
     if on_hosts == 1:
         return f'{way} host "{first.name}" alone'
@@ -96,117 +62,125 @@ def ends_words(way: str, leaves: Sequence[_User], hosts: Sequence[_User], most: 
     return f"{way} {on_hosts:,} hosts on {where}{named}"
 
 
-def load_words(channel: ChannelUsers) -> str:
-    """Its messages per round, in words."""
-    number = f"{rounded(channel.load)}"
-    return f"{number} message{'' if number == '1' else 's'} per round"
-
-
-def heat_words(channel: ChannelUsers) -> str:
-    """Where links differ in rate, how long the messages take."""
+def _load_words(channel: ChannelUsers) -> str:
+    """Its messages per round and, where links differ in rate, how long they take."""
+    number = rounded(channel.messages_per_round)
+    load = f"{number} message{'' if number == '1' else 's'} per round"
     if channel.slowness == 1:
-        return ""
+        return load
     rate = channel.fabric.channel_rate(channel.channel)
     at = f" at {rate}" if rate else ""
-    return f"{at}, which take as long as {rounded(channel.heat)} at the fastest port"
+    return f"{load}{at}, which take as long as {rounded(channel.heat)} at the fastest port"
 
 
 def _routes_words(channel: ChannelUsers) -> str:
-    across = channel.routes_across
-    number = f"{across:,.1f}".removesuffix(".0")
-    share = percent(across / max(channel.routes, 1))
+    number = f"{channel.routes:,.1f}".removesuffix(".0")
+    share = percent(channel.routes / max(channel.routes_in_all, 1))
     leads = "leads" if number == "1" else "lead"
-    return f"{number} of {channel.routes:,} routes between hosts ({share}) {leads} there"
+    return f"{number} of {channel.routes_in_all:,} routes between hosts ({share}) {leads} there"
 
 
-def users_tables(simulation: Simulation) -> list[ResultTable]:
-    """A table for each channel: leaves and hosts that its messages come from and go to."""
-    return [_table(channel) for channel in simulation.users]
-
-
-def _table(channel: ChannelUsers) -> ResultTable:
-    numeric = ("messages per round", "share", "share of routes")
-    rows = []
-    for kind, users in kinds(channel):
-        rows += [
-            (
-                kind,
-                user.name,
-                f"{rounded(user.messages)}",
-                percent(user.share) if channel.load else UNKNOWN,
-                percent(user.routes),
+def users_table(channel: ChannelUsers) -> ResultTable:
+    """Leaves and hosts that a channel's messages come from and go to."""
+    rows: list[tuple[str, ChannelUser]] = []
+    for kind, users in (
+        (f"{way} {kind}", users)
+        for way, *both in _both_ways(channel)
+        for kind, users in zip(("leaf", "host"), both, strict=True)
+    ):
+        rows += [(kind, user) for user in users[:_ROWS]]
+        if rest := users[_ROWS:]:
+            columns = zip(
+                *((user.messages_per_round, user.share, user.routes_share) for user in rest),
+                strict=True,
             )
-            for user in users[:_ROWS]
-        ]
-        rest = users[_ROWS:]
-        if rest:
-            rows.append(
-                (
-                    kind,
-                    counted(len(rest), "other"),
-                    f"{rounded(sum(user.messages for user in rest))}",
-                    percent(sum(user.share for user in rest)) if channel.load else UNKNOWN,
-                    percent(sum(user.routes for user in rest)),
-                )
-            )
-    return ResultTable(
-        title=f"Who loads {channel.name}",
-        columns=("", "", *numeric),
-        rows=tuple(rows),
-        numeric=frozenset(numeric),
-        note=f"{load_words(channel)}{heat_words(channel)}; {_routes_words(channel)}",
+            rows.append((kind, ChannelUser(counted(len(rest), "other"), *map(sum, columns))))
+    loaded = channel.messages_per_round > 0
+    return table_of(
+        f"Who loads {channel.name}",
+        rows,
+        {
+            "": lambda row: row[0],
+            " ": lambda row: row[1].name,
+            "messages per round": Number(lambda row: rounded(row[1].messages_per_round)),
+            "share": Number(lambda row: percent(row[1].share) if loaded else UNKNOWN),
+            "share of routes": Number(lambda row: percent(row[1].routes_share)),
+        },
+        note=f"{_load_words(channel)}; {_routes_words(channel)}",
     )
 
 
-class UserJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A leaf or host that messages of a channel come from or go to."""
+def users_figure(simulation: Simulation) -> Figure:
+    """Leaves (hosts, where there is but one) that load a channel, by share, and what they get.
 
-    name: Annotated[str, "unique name."]
-    messages_per_round: Annotated[float, "its messages there, averaged over rounds and samples."]
-    share: Annotated[float, "of all messages there; 0 where there are none."]
-    routes_share: Annotated[
-        float, "of the routes between hosts there, those that start or end at it."
-    ]
+    A bar is the share of the messages, a ring that of the routes. A row of panels for each channel.
+    """
+    # Imported here: only figures need it, and loading takes a while.
+    from contend.report.style import new_figure, styled, title
 
-
-class ChannelUsersJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Who loads a channel."""
-
-    channel: Annotated[int, "its number."]
-    name: Annotated[str, "both its ends with their ports."]
-    messages_per_round: Annotated[float, "mean over rounds and samples."]
-    heat: Annotated[float, "how long they take, as that of `hottest_channels`."]
-    routes: Annotated[
-        float, "how many routes between hosts lead there; a mean where routes are drawn."
-    ]
-    routes_in_all: Annotated[int, "how many there are between the hosts that take part."]
-    from_leaves: Annotated[list[UserJson], "that the messages come from, the most first."]
-    from_hosts: Annotated[list[UserJson], "likewise."]
-    to_leaves: Annotated[list[UserJson], "that the messages go to, the most first."]
-    to_hosts: Annotated[list[UserJson], "likewise."]
-
-
-def users_json(simulation: Simulation) -> list[ChannelUsersJson]:
-    """The channels that were asked for."""
-    return [_channel_json(channel) for channel in simulation.users]
+    shown = simulation.channels[:_DRAWN]
+    panels = [[_panel(ends) for ends in _both_ways(channel)] for channel in shown]
+    bars = [max(len(users[:_BARS]) for _, users in row) for row in panels]
+    with styled():
+        height = 1.2 + sum(0.55 + 0.19 * max(number, 2) for number in bars)
+        figure = new_figure(height=height, width=7.0)
+        grid = figure.subplots(
+            len(shown), 2, squeeze=False, height_ratios=[max(number, 2) + 1.5 for number in bars]
+        )
+        for axes_row, row, channel in zip(grid, panels, shown, strict=True):
+            for axes, panel in zip(axes_row, row, strict=True):
+                _draw(axes, *panel)
+            both = channel.fabric.channel_ends(channel.channel)
+            ends = (_cut(end.removeprefix("switch ")) for end in both)
+            heading = f"{' → '.join(ends)}: {_load_words(channel)}"
+            axes_row[0].set_title(heading, loc="left", fontsize=6.5)
+        marks = grid[0, 0].get_legend_handles_labels()
+        figure.legend(*marks, loc="outside lower center", ncols=2, handletextpad=0.4)
+        title(figure, _finding(shown[0]))
+    return figure
 
 
-def _channel_json(channel: ChannelUsers) -> ChannelUsersJson:
-    leaf_from, host_from, leaf_to, host_to = (
-        [
-            filled(UserJson, user, messages_per_round=user.messages, routes_share=user.routes)
-            for user in users
-        ]
-        for _, users in kinds(channel)
+def _finding(channel: ChannelUsers) -> str:
+    if channel.messages_per_round == 0:
+        return _sentence(channel).rstrip(".")
+    start, end = _both_ways(channel)
+    return f"Messages {_words(start, most=False)} {_words(end)} share the channel"
+
+
+def _panel(ends: _Ends) -> tuple[str, Sequence[ChannelUser]]:
+    way, leaves, hosts = ends
+    return (f"{way} leaf", leaves) if len(leaves) > 1 else (f"{way} host", hosts)
+
+
+def _draw(axes: Axes, kind: str, users: Sequence[ChannelUser]) -> None:
+    from contend.report.style import COLOURS, QUIET, name_rows, percent_axis
+
+    shown = users[:_BARS]
+    rows = range(len(shown))
+    axes.barh(
+        rows,
+        [user.share for user in shown],
+        height=0.6,
+        color=COLOURS[0],
+        label="share of the messages there",
     )
-    return filled(
-        ChannelUsersJson,
-        channel,
-        messages_per_round=channel.load,
-        routes=channel.routes_across,
-        routes_in_all=channel.routes,
-        from_leaves=leaf_from,
-        from_hosts=host_from,
-        to_leaves=leaf_to,
-        to_hosts=host_to,
+    axes.plot(
+        [user.routes_share for user in shown],
+        rows,
+        linestyle="",
+        marker="o",
+        markersize=4,
+        markerfacecolor="none",
+        markeredgecolor=COLOURS[1],
+        label="share of the routes there",
     )
+    name_rows(axes, [_cut(user.name, 28) for user in shown], 2)
+    axes.set_xlim(0, None)
+    percent_axis(axes.xaxis)
+    left = len(users) - len(shown)
+    others = f", {left:,} more" if left else ""
+    axes.set_xlabel(f"{kind}{others}", color="black" if shown else QUIET)
+
+
+def _cut(name: str, most: int = 38) -> str:
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 + 1 :]}"

@@ -41,7 +41,7 @@ def _figures(
     references = [_reference(plan, cell) for cell in cells]
     rated = [cell.record.rated_bisection for cell in cells]
     source = main_source(plan)
-    if all(s.rounds == 1 and s.scale == 1 for s in simulations):
+    if all(s.rounds.count == 1 and s.scale == 1 for s in simulations):
         figure = bandwidth_histogram(
             simulations,
             average=plan.average,
@@ -78,9 +78,9 @@ def _simulated_best(simulations: Sequence[Simulation], average: Average) -> list
     """The simulation with the highest average for each fabric, in the order of fabrics."""
     best: dict[str, int] = {}
     for i, simulation in enumerate(simulations):
-        known = best.setdefault(simulation.fabric_name, i)
+        known = best.setdefault(simulation.fabric.name, i)
         if _scaled(simulation, average) > _scaled(simulations[known], average):
-            best[simulation.fabric_name] = i
+            best[simulation.fabric.name] = i
     return list(best.values())
 
 
