@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend.loading import load
 from contend.report.table import Number, table_of
-from contend.schema import LeftOut, FieldMark, PythonOnly, Rate, Share, members, plain, rows, told
+from contend.schema import FieldMark, LeftOut, PythonOnly, Rate, Share, members, plain, rows, told
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import msgspec
 
 import contend
 from contend import schema
+from contend.congestion import FabricSummary
 from contend.mpi import Libraries
 from contend.prediction import Calibration
 from contend.report.collectives import CollectivesJson
@@ -29,11 +30,9 @@ from contend.report.cure.failures import FailuresJson
 from contend.report.cure.improvement import ImprovementJson
 from contend.report.emulate import EmulationJson
 from contend.report.explanation import ExplanationJson
-from contend.report.fabric.checks import CheckReportJson
 from contend.report.fabric.difference import FabricChangesJson
-from contend.report.fabric.host_list import HostListJson
+from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
-from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.memory import MemoryJson
 from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
@@ -42,6 +41,7 @@ from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson, VerificationJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
+from contend.routes import CheckReport
 from contend.shown import Shown
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
@@ -59,12 +59,12 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend route": (BetterTablesJson,),
     "contend watch": (contend.Watched,),
     "contend jobs": (contend.Jobs,),
-    "contend fabric show": (FabricSummaryJson,),
-    "contend fabric check": (CheckReportJson,),
+    "contend fabric show": (FabricSummary,),
+    "contend fabric check": (CheckReport,),
     "contend fabric diff": (FabricChangesJson,),
     "contend fabric engines": (EnginesJson,),
     "contend fabric failures": (FailuresJson,),
-    "contend fabric hosts": (HostListJson,),
+    "contend fabric hosts": (HostList,),
     "contend fabric improve": (ImprovementJson,),
     "contend fabric make": (Made, Generators),
     "contend fabric page": (PageJson,),

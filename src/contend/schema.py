@@ -126,7 +126,8 @@ def plain(value: Any) -> Any:
     # Help is told without it.
     from msgspec import to_builtins
 
-    return to_builtins(value, str_keys=True)
+    # Its tuples stay tuples.
+    return plain(to_builtins(value, str_keys=True))
 
 
 def rows(value: Any, member: str | None = None) -> list[dict[str, Any]]:

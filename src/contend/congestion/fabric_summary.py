@@ -10,28 +10,26 @@ from numpy.typing import NDArray
 from contend.fabric import Bisection, Fabric, Structure, bisection, structure
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.routes import RoutesSummary, all_to_all_load, summarise_routes
+from contend.schema import PythonOnly
 from contend.shown import Shown
 
 
 @dataclass(frozen=True, eq=False)
 class FabricSummary(Shown, told="fabric_document"):
-    """A fabric in figures.
-
-    Attributes:
-        fabric: which.
-        structure: what it is made of.
-        bisection: the narrowest cut bisection.
-        rated_hosts: hosts that it divides.
-        routes: None when it has none.
-        carried: routes of an all-to-all on every channel, shape [channels]; None likewise.
-    """
+    """A fabric in figures."""
 
     fabric: Fabric
+    """The fabric."""
     structure: Structure
+    """What it is made of."""
     bisection: Bisection
+    """Narrowest cut bisection."""
     rated_hosts: int
+    """Number of hosts that the bisection divides."""
     routes: RoutesSummary | None
-    carried: NDArray[np.uint64] | None
+    """What following every route found; null if the fabric has no routes."""
+    carried: PythonOnly[NDArray[np.uint64] | None]
+    """Routes of an all-to-all on every channel, shape [channels]; None without routes."""
 
 
 def show(fabric: Fabric, *, hosts: HostChoice | None = None) -> FabricSummary:

@@ -12,6 +12,7 @@ from .fabric.alltoall import alltoall_figure as alltoall_figure
 from .fabric.checks import check_document as check_document
 from .fabric.difference import changes_document as changes_document
 from .fabric.host_list import host_list_document as host_list_document
+from .fabric.host_list import list_of_hosts as list_of_hosts
 from .fabric.made import Made as Made
 from .fabric.made import generators_document as generators_document
 from .fabric.made import made_document as made_document

@@ -56,19 +56,16 @@ class RoutesSummary:
 
 @dataclass(frozen=True)
 class CheckReport(Shown, told="check_document"):
-    """All checks of a fabric.
-
-    Attributes:
-        fabric: what was checked.
-        passed: True when nothing is wrong; warnings are no failure.
-        checks: in the order of reading.
-        routes: None when the fabric has none.
-    """
+    """All checks of a fabric."""
 
     fabric: Fabric
+    """The fabric."""
     passed: bool
+    """True when nothing is wrong; warnings are no failure."""
     checks: tuple[Check, ...]
+    """Checks in the order of reading."""
     routes: RoutesSummary | None
+    """What following every route found; null if the fabric has no routes."""
 
 
 def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:

@@ -113,9 +113,8 @@ def hosts(
     entries = seating.list_hosts(loaded, placed, ranks)
     text = seating.write_list(entries, form)
     if output is None:
-        return report.host_list_document(loaded, placed, entries, text=text, rails=rails)
+        return report.list_of_hosts(loaded, placed, entries, text=text, rails=rails).document()
     write_output(output, text.encode())
     renaming = seating.renamed(entries, form)
-    return report.host_list_document(
-        loaded, placed, entries, file=output, renaming=renaming, rails=rails
-    )
+    written = {"file": output, "renaming": renaming}
+    return report.list_of_hosts(loaded, placed, entries, rails=rails, **written).document()

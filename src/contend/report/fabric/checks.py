@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
 # What draws is imported when somebody looks.
 from contend import report as face
-from contend.fabric import Check, FabricSize, Status, size_of
-from contend.report.document import Document, filled
+from contend.fabric import Status, size_of
+from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import ResultTable
-from contend.routes import CheckReport, RoutesSummary
+from contend.routes import CheckReport
 from contend.units import counted
 
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
-
-
-class CheckReportJson(msgspec.Struct, frozen=True, kw_only=True):
-    """All checks of a fabric."""
-
-    verdict: Annotated[str, "one-sentence verdict."]
-    fabric: Annotated[FabricSize, "its size."]
-    passed: Annotated[bool, "true when nothing is wrong; warnings are no failure."]
-    checks: Annotated[tuple[Check, ...], "in the order of reading."]
-    routes: Annotated[RoutesSummary | None, "null when the fabric has none."]
 
 
 def check_document(report: CheckReport) -> Document:
     """Every check with what it found; what is not in order with its places and its remedy."""
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     return Document(
+        verdict=check_verdict(report),
         tables=[_checks(report)],
-        record=filled(
-            CheckReportJson,
-            report,
-            fabric=size_of(report.fabric),
-            verdict=check_verdict(report),
-        ),
+        record=report,
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
         explorable=lambda: face.explored(report.fabric),
         metrics=_metrics(report),

@@ -3,106 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
 
-import msgspec
-
-# What draws is imported when somebody looks.
 from contend.fabric import Fabric
 from contend.placement import HostEntry, Placement
 from contend.report.document import Document
-from contend.report.table import ResultTable
+from contend.report.table import table_of
+from contend.schema import PythonOnly
+from contend.shown import Shown
 from contend.units import counted
 
 
-def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
-    """``72 ranks on 9 hosts of 1 leaf switch``."""
-    hosts = {entry.host for entry in entries}
-    leaves = {int(fabric.host_switch[host]) for host in hosts}
-    ranks = sum(entry.ranks for entry in entries)
-    return (
-        f"{counted(ranks, 'rank')} on {counted(len(hosts), 'host')} of "
-        f"{counted(len(leaves), 'leaf switch')}"
-    )
-
-
-class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class PlacedHost:
     """A host of a list of hosts."""
 
-    name: Annotated[str, "as launchers know it."]
-    host: Annotated[str, "its name in the fabric."]
-    ranks: Annotated[int, "number of ranks on it."]
-    switch: Annotated[
-        str, "the switch that it is attached to, with its GUID where others have its name."
-    ]
-    port: Annotated[int, "the switch's port."]
+    name: str
+    """Name by which launchers know it."""
+    host: str
+    """Its name in the fabric."""
+    ranks: int
+    """Number of ranks on it."""
+    switch: str
+    """Switch that it is attached to, with its GUID where others have its name."""
+    port: int
+    """Port of that switch."""
 
 
-class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class HostList(Shown, told="host_list_document"):
     """A list of hosts in rank order."""
 
-    verdict: Annotated[str, "how many there are, in words."]
-    fabric: Annotated[str, "name of the fabric."]
-    placement: Annotated[str, "how the hosts were chosen."]
-    ranks: Annotated[int, "number of ranks."]
-    hosts: Annotated[list[PlacedHostJson], "the hosts in rank order."]
+    fabric: str
+    """Name of the fabric."""
+    placement: str
+    """How the hosts were chosen."""
+    ranks: int
+    """Number of ranks."""
+    leaves: PythonOnly[int]
+    """Number of switches that the hosts are attached to."""
+    hosts: tuple[PlacedHost, ...]
+    """Hosts in rank order."""
+    rails: PythonOnly[int]
+    """Rails of the servers if they are in an order for rings because of that, else 0."""
+    text: PythonOnly[str] = ""
+    """List for other programs, where a terminal shows that alone."""
+    file: PythonOnly[str] = ""
+    """File that it was written to; "" for none."""
+    renaming: PythonOnly[str] = ""
+    """What follows of names that are others in the file."""
 
 
-def host_list_document(
+def list_of_hosts(
     fabric: Fabric,
     placement: Placement,
     entries: Sequence[HostEntry],
     *,
-    text: str = "",
-    file: str = "",
-    renaming: str = "",
     rails: int = 0,
-) -> Document:
-    """A list of hosts.
+    **written: str,
+) -> HostList:
+    """A list of hosts, in rank order, and what was written of it; see `HostList`."""
+    switches = [int(fabric.host_switch[entry.host]) for entry in entries]
+    return HostList(
+        fabric=fabric.name,
+        placement=placement.name,
+        ranks=sum(entry.ranks for entry in entries),
+        leaves=len(set(switches)),
+        hosts=tuple(
+            PlacedHost(
+                name=entry.launched or entry.name,
+                host=fabric.host_name[entry.host],
+                ranks=entry.ranks,
+                switch=fabric.switch_label[switch],
+                port=int(fabric.host_port[entry.host]),
+            )
+            for entry, switch in zip(entries, switches, strict=True)
+        ),
+        rails=rails,
+        **written,
+    )
 
-    Args:
-        fabric: where they are.
-        placement: how they were chosen.
-        entries: the hosts in rank order.
-        text: the list for other programs, where a terminal shows that alone.
-        file: where it was written; "" where it was not.
-        renaming: what follows of names that are others in the file.
-        rails: of the servers, where they are in an order for rings because of that; else 0.
-    """
-    hosts = [
-        PlacedHostJson(
-            name=entry.launched or entry.name,
-            host=fabric.host_name[entry.host],
-            ranks=entry.ranks,
-            switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
-            port=int(fabric.host_port[entry.host]),
+
+def host_list_document(found: HostList) -> Document:
+    """A list of hosts: ``72 ranks on 9 hosts of 1 leaf switch``."""
+    hosts = {host.host for host in found.hosts}
+    verdict = (
+        f"{counted(found.ranks, 'rank')} on {counted(len(hosts), 'host')} of "
+        f"{counted(found.leaves, 'leaf switch')}"
+    )
+    if found.file:
+        verdict += f", written to {found.file}{found.renaming}"
+    if found.rails:
+        verdict += (
+            f". {counted(found.rails, 'rail')}: whole servers leaf by leaf, in an order for rings "
+            "within each rail, as GPU libraries send them; --placement linear for the order of "
+            "names."
         )
-        for entry in entries
-    ]
-    summary = host_list_summary(fabric, entries)
-    verdict = f"{summary}, written to {file}{renaming}" if file else summary
-    default = (
-        f". {counted(rails, 'rail')}: whole servers leaf by leaf, in an order for rings within "
-        "each rail, as GPU libraries send them; --placement linear for the order of names."
-    )
-    if rails:
-        verdict, summary = verdict + default, summary + default
-    columns = ("name", "host", "ranks", "switch", "port")
-    table = ResultTable(
-        title=f"Hosts of {fabric.name}, {placement.name}",
-        columns=columns,
-        rows=tuple(tuple(str(getattr(host, name)) for name in columns) for host in hosts),
-        numeric=frozenset({"ranks", "port"}),
-    )
+    heads = ("name", "host", "ranks", "switch", "port")
+    title = f"Hosts of {found.fabric}, {found.placement}"
     return Document(
         verdict=verdict,
-        tables=[table],
-        record=HostListJson(
-            verdict=summary,
-            fabric=fabric.name,
-            placement=placement.name,
-            ranks=sum(entry.ranks for entry in entries),
-            hosts=hosts,
-        ),
-        plain=text or (f"{verdict}\n" if file else None),
+        tables=[table_of(title, found.hosts, {head: head for head in heads})],
+        record=found,
+        plain=found.text or (f"{verdict}\n" if found.file else None),
     )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
 # What draws is imported when somebody looks.
 from contend import report as face
 from contend.congestion import FabricSummary
-from contend.fabric import Bisection, FabricSize, Structure, size_of
-from contend.report.document import Document, filled
+from contend.fabric import Bisection, Structure
+from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.routes import RoutesSummary
@@ -20,27 +16,12 @@ from contend.units import counted, format_rate, verb
 _MOST_ROWS, _MOST_NAMES = 12, 3
 
 
-class FabricSummaryJson(msgspec.Struct, frozen=True, kw_only=True):
-    """All that ``contend fabric show`` tells."""
-
-    verdict: Annotated[str, "one-sentence verdict."]
-    fabric: Annotated[FabricSize, "its size."]
-    structure: Annotated[Structure, "what it is made of."]
-    bisection: Annotated[Bisection, "the narrowest cut bisection."]
-    rated_hosts: Annotated[int, "hosts that it divides."]
-    routes: Annotated[RoutesSummary | None, "null when it has none."]
-
-
 def fabric_document(summary: FabricSummary) -> Document:
     """What a fabric is made of, and a drawing of it."""
     return Document(
+        verdict=fabric_verdict(summary),
         tables=fabric_tables(summary),
-        record=filled(
-            FabricSummaryJson,
-            summary,
-            verdict=fabric_verdict(summary),
-            fabric=size_of(summary.fabric),
-        ),
+        record=summary,
         pictures={"network": lambda: face.fabric_figure(summary.fabric, summary.carried)},
         explorable=lambda: face.explored(summary.fabric),
     )

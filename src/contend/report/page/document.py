@@ -8,20 +8,19 @@ from typing import Annotated
 
 import msgspec
 
-from contend.congestion import Simulation
+from contend.congestion import FabricSummary, Simulation
 from contend.report.cure.failures_json import FailuresJson
 from contend.report.document import Document
-from contend.report.fabric.checks import CheckReportJson
-from contend.report.fabric.summary import FabricSummaryJson
 from contend.report.page.explorable import Explorable
+from contend.routes import CheckReport
 
 
 class PageJson(msgspec.Struct, frozen=True, kw_only=True):
     """What a page tells of a network."""
 
     verdict: Annotated[str, "a sentence of each result."]
-    show: Annotated[FabricSummaryJson, "what the network is made of."]
-    check: Annotated[CheckReportJson, "what is wrong with it."]
+    show: Annotated[FabricSummary, "what the network is made of."]
+    check: Annotated[CheckReport, "what is wrong with it."]
     simulation: Annotated[Simulation | None, "of the pattern; null where there are no routes."]
     failures: Annotated[FailuresJson | None, "what failures cost; null where that was not asked."]
 
