@@ -101,6 +101,15 @@ def test_a_budget_that_ended_before_the_last_rivals_is_drawn() -> None:
     assert "takes 2.0 times" in title(cut, "round-trip")
 
 
+def test_a_pair_alone_and_beside_others_is_compared_at_one_size() -> None:
+    """The budget ended before the largest message was measured alone, or beside a rival."""
+    for cut in ({0: [1, 4096], 1: [1, 4096, _LARGE]}, {0: [4096, _LARGE], 1: [4096]}):
+        *_, bandwidth = hotspot_tables(operations(cut))
+        assert bandwidth.title.endswith("messages of 4 KiB")
+        assert [row[0] for row in bandwidth.rows] == ["0", "1"]
+        assert title(cut, "stream").endswith("gets 50.0 % of its bandwidth")
+
+
 def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None:
     assert title({1: [_LARGE]}, "stream") == "fig1: a pair with 1 other pair on its route"
 

@@ -92,3 +92,15 @@ TEST_CASE("the seed alone decides the order, and 0 keeps it") {
   std::sort(expected.begin(), expected.end());
   CHECK(sorted == expected);
 }
+
+TEST_CASE("cells that differ in one label alone follow each other in any order") {
+  const Arguments arguments(kAxes, {"--algorithm=all", "--bytes=1,2,4,8,16,32,64"});
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    std::vector<Cell> cells = cross_product(kAxes, arguments);
+    shuffle(cells, seed, "algorithm");
+    for (std::size_t index = 0; index < cells.size(); index += 2) {
+      CHECK(cells[index].integer("bytes") == cells[index + 1].integer("bytes"));
+      CHECK(cells[index].text("algorithm") != cells[index + 1].text("algorithm"));
+    }
+  }
+}

@@ -208,7 +208,7 @@ std::vector<Cell> find_cells(const Probe& probe, const Arguments& arguments, int
     leave_out(cells, read_on_first(path, MPI_COMM_WORLD), path);
   }
   if (arguments.text("cells").empty()) {
-    shuffle(cells, static_cast<std::uint64_t>(arguments.integer("seed")));
+    shuffle(cells, static_cast<std::uint64_t>(arguments.integer("seed")), probe.together);
   }
   return cells;
 }

@@ -30,6 +30,9 @@ struct Probe {
   std::string example;
   /// Options whose values, in every combination, are the cells. A cell's labels have their names.
   std::vector<Option> axes;
+  /// The axis whose values are compared with each other: its cells are measured one after another,
+  /// so that a budget leaves none without the others. Left out: cells come in any order.
+  std::string together = {};
   /// Options of its own besides.
   std::vector<Option> options = {};
   /// Turns a combination of the axes into the cells to measure, each with more labels perhaps. May

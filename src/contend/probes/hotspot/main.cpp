@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
        "4096,8192,16384,32768,65536,131072,262144,524288,1048576",
        "Bytes of the victim's message."},
   };
+  probe.together = "rivals-active";
   probe.options = {
       {"victim", Kind::word, "", "The measured pair: FROM:TO."},
       {"rivals", Kind::word, "", "The pairs that load the network: FROM:TO,FROM:TO,..."},

@@ -304,13 +304,27 @@ void leave_out(std::vector<Cell>& cells, const std::string& text, const std::str
   }
 }
 
-void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
+void shuffle(std::vector<Cell>& cells, std::uint64_t seed, const std::string& together) {
   if (seed == 0) {
     return;
   }
   Random random(seed);
   for (std::size_t left = cells.size(); left > 1; --left) {
     std::swap(cells[left - 1], cells[random.below(left)]);
+  }
+  if (together.empty()) {
+    return;
+  }
+  const auto others = [&](Cell cell) {
+    cell.labels.erase(std::remove_if(cell.labels.begin(), cell.labels.end(),
+                                     [&](const auto& label) { return label.first == together; }),
+                      cell.labels.end());
+    return cell.labels;
+  };
+  for (auto at = cells.begin(); at != cells.end();) {
+    at = std::stable_partition(at, cells.end(), [&, wanted = others(*at)](const Cell& cell) {
+      return others(cell) == wanted;
+    });
   }
 }
 

@@ -97,7 +97,8 @@ class Arguments {
 /// `source` names the file in messages. Throws BadInput: "FILE:LINE: expected X, got Y".
 void leave_out(std::vector<Cell>& cells, const std::string& text, const std::string& source);
 
-/// Brings cells into an order that the seed decides, the same on all ranks; 0 leaves them.
-void shuffle(std::vector<Cell>& cells, std::uint64_t seed);
+/// Brings cells into an order that the seed decides, the same on all ranks; 0 leaves them. Cells
+/// that differ in the label `together` alone follow each other, so that a budget ends after all.
+void shuffle(std::vector<Cell>& cells, std::uint64_t seed, const std::string& together = "");
 
 }  // namespace contend::probe

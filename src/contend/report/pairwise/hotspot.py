@@ -26,13 +26,26 @@ def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:
     return tables
 
 
+def at_compared_size(operations: pl.DataFrame) -> pl.DataFrame:
+    """Operations of the largest message that was measured alone and beside rivals.
+
+    A budget may have left the largest of all without one of these; where no size has both, it
+    stands for itself.
+    """
+    alone = pl.col("rivals") == 0
+    compared = operations.filter((alone.any() & (~alone).any()).over("bytes"))
+    return operations.filter(
+        pl.col("bytes") == (operations if compared.is_empty() else compared)["bytes"].max()
+    )
+
+
 def hotspot_finding(operations: pl.DataFrame, name: str) -> str:
-    """What is left to the pair, at its largest message, of what it gets alone."""
+    """What is left to the pair, at its largest compared message, of what it gets alone."""
     sized = operations.filter(pl.col("bytes") > 0)
     streams = sized.filter(pl.col("algorithm") == STREAM)
     trips = sized.filter(pl.col("algorithm") == ROUND_TRIP)
     operations, column = (streams, "bandwidth_Bps") if len(streams) else (trips, "seconds")
-    largest = operations.filter(pl.col("bytes") == pl.col("bytes").max())
+    largest = at_compared_size(operations)
     medians = dict(largest.group_by("rivals").agg(pl.col(column).median()).iter_rows())
     # A budget may have ended before the largest message was measured beside all rivals.
     most = max(medians)
@@ -71,8 +84,8 @@ def _latency(trips: pl.DataFrame) -> ResultTable:
 
 def _bandwidth(streams: pl.DataFrame) -> ResultTable:
     # The largest messages show the channel's share; small ones show the software.
-    largest = int(streams["bytes"].max())  # type: ignore[arg-type]
-    shown = victim_samples(streams.filter(pl.col("bytes") == largest))
+    streams = at_compared_size(streams)
+    shown = victim_samples(streams)
     alone = shown.filter(pl.col("rivals") == 0)["bandwidth_Bps"]
     gamma = float(alone.median()) if len(alone) else None  # type: ignore[arg-type]
     rows = []
@@ -80,7 +93,7 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
         beside = pl.col("rivals") == k
         samples = shown.filter(beside)
         bandwidth = samples["bandwidth_Bps"].to_numpy()
-        operations = streams.filter(beside & (pl.col("bytes") == largest))
+        operations = streams.filter(beside)
         median = median_interval(bandwidth)
         interval = "-"
         if median.low is not None and median.high is not None:
@@ -97,7 +110,8 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
         )
     return ResultTable(
         title=(
-            f"The victim's bandwidth while k other pairs send, messages of {format_bytes(largest)}"
+            "The victim's bandwidth while k other pairs send, messages of "
+            + format_bytes(streams["bytes"][0])
         ),
         columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)", ""),
         rows=tuple(rows),

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire
-from contend.report.pairwise.hotspot import hotspot_finding
+from contend.report.pairwise.hotspot import at_compared_size, hotspot_finding
 from contend.report.style import (
     BEYOND,
     COLOURS,
@@ -108,8 +108,7 @@ def _mark_beyond(
 
 
 def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
-    largest = streams["bytes"].max()
-    shown = streams.filter(pl.col("bytes") == largest)
+    shown = at_compared_size(streams)
     alone = shown.filter(pl.col("rivals") == 0)["bandwidth_Bps"]
     reference = alone if len(alone) else shown["bandwidth_Bps"]
     gamma = float(np.median(reference.to_numpy()))
@@ -135,7 +134,7 @@ def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
     axes.set_ylim(0, None)
     percent_axis(axes.yaxis)
     axes.set_xlabel("k, other pairs that send over the channel")
-    size = format_bytes(float(largest))  # type: ignore[arg-type]
+    size = format_bytes(shown["bytes"][0])
     axes.set_ylabel(f"victim's bandwidth, {size} messages")
     if beyond:
         axes.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
