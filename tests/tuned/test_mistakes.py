@@ -84,3 +84,15 @@ def test_more_communicators_than_can_be_duplicated(
     ended = run_carried(mpi, every_schedule, 2, program, "communicators")
     assert ended.status == 0, ended.errors
     assert ended.output.count("right") == 2
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_an_all_to_all_that_stands_still_is_told(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str
+) -> None:
+    mpi = library_of(name, require_program)
+    program = build(mpi.wrapper, "standing.c")
+    still = run_carried(mpi, every_schedule, 4, program, 1500)
+    assert still.errors.count("stood still while the program did not call MPI") == 1
+    assert "nonblocking = false in rules.toml" in still.errors
+    assert "stood still" not in run_carried(mpi, every_schedule, 4, program, 0).errors

@@ -13,10 +13,15 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tuned.h"
+
+// Nobody looks at operations for so long where the program computes instead of calling MPI.
+static const int64_t LONG_NS = 100000000;
 
 // MPICH does not tell the errors of nonblocking all-to-alls.
 #ifdef OPEN_MPI
@@ -35,8 +40,9 @@ typedef struct operation {
   int phase;              ///< that begins next
   int to, from;           ///< messages begun
   int tag;
-  int stand_in;  ///< tag of the empty message
-  int error;     ///< the first
+  int stand_in;                 ///< tag of the empty message
+  int error;                    ///< the first
+  int64_t looked_ns, since_ns;  ///< when it was looked at last, and first or after a long time
   MPI_Request request;
   bool persistent, active, unwanted;
   struct operation *next, *next_persistent;
@@ -61,6 +67,13 @@ static MPI_Comm self;
 static bool has_self;
 // Tags of empty messages: those that were given back, and those that were never taken.
 static int *spare, spares, room_for_spares, next_stand_in, most_stand_ins = 32767;
+static int64_t stood_ns, waited_ns, ended_ns;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
 
 void contend_start_operations(void) {
   int* most = NULL;
@@ -164,18 +177,30 @@ static bool advance(operation* running) {
 /// Goes on with all operations. With the lock held.
 static void advance_all(void) {
   operation** at = &live;
+  int64_t now = now_ns(), stood = 0;
   contend_silence silence = contend_hush();
   while (*at) {
     operation* running = *at;
-    if (!advance(running)) {
+    int64_t alone = now - running->looked_ns;
+    int phase = running->phase;
+    bool has_ended = advance(running);
+    if (alone > LONG_NS) running->since_ns = now;
+    // What stands still is a phase that could have begun.
+    if (alone > LONG_NS && running->phase > phase && alone > stood) stood = alone;
+    running->looked_ns = now;
+    if (!has_ended) {
       at = &running->next;
       continue;
     }
     *at = running->next;
     if (live_end == &running->next) live_end = at;
     __atomic_sub_fetch(&contend_live, 1, __ATOMIC_ACQ_REL);
+    // Of operations side by side the time counts once.
+    waited_ns += now - (running->since_ns > ended_ns ? running->since_ns : ended_ns);
+    ended_ns = now;
     complete(running);
   }
+  stood_ns += stood;
   contend_speak(silence);
 }
 
@@ -201,6 +226,7 @@ void contend_release_slowly(void) {
 
 /// Begins an operation's messages. With the lock held.
 static void start(operation* begun) {
+  begun->looked_ns = begun->since_ns = now_ns();
   begun->phase = begun->to = begun->from = begun->under_way = 0;
   begun->error =
       begun->blocks.in_place ? contend_pack(&begun->blocks, begun->members) : MPI_SUCCESS;
@@ -279,8 +305,24 @@ int contend_make_persistent(contend_blocks* blocks, contend_members* members,
   return result ? contend_fail(comm, result) : MPI_SUCCESS;
 }
 
+/// Says how long operations stood still on one rank while that may have kept any waiting.
+static void tell_of_standing(void) {
+  double own[2] = {(double)stood_ns * 1e-9, (double)waited_ns * 1e-9}, most[2] = {0, 0};
+  int rank = 0;
+  REAL(Reduce)(own, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
+  double lost = most[0] < most[1] ? most[0] : most[1];
+  if (rank == 0 && lost > (double)LONG_NS * 1e-9)
+    fprintf(stderr,
+            "contend: ranks waited up to %.2g s for nonblocking all-to-alls that stood still while "
+            "the program did not call MPI: call MPI_Test now and then meanwhile, or set "
+            "nonblocking = false in rules.toml\n",
+            lost);
+}
+
 void contend_end_operations(void) {
   contend_release();
+  if (contend_rules.nonblocking) tell_of_standing();
   if (has_self) REAL(Comm_free)(&self);
   has_self = false;
 }
