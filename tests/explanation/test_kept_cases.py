@@ -12,6 +12,7 @@ import contend
 from contend.cli.app import run
 from contend.emulation import identity
 from contend.explanation import Limit, Verdict
+from contend.report.explanation import explanation_sentence, explanation_tables
 
 KEPT = Path(__file__).parents[1] / "data" / "explained"
 
@@ -120,3 +121,16 @@ def test_damaged_records_end_in_no_traceback(
     (folder / "run.json").write_text(json.dumps(record | damage))
     assert run(["explain", str(folder)]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_what_all_cells_share_stands_in_titles() -> None:
+    """Two schedules at two sizes on 16 hosts, all between the same barriers."""
+    explained = contend.explain(KEPT / "time-outs")
+    cells, evidence, *_ = explanation_tables(explained)
+    on = "16 ranks on 16 hosts, start barrier"
+    assert (cells.title, evidence.title) == (f"{explained.name}, {on}", f"Evidence, {on}")
+    assert {row[0] for row in cells.rows} == {
+        f"{schedule}, {size} KiB" for schedule in ("linear", "shift") for size in (16, 64)
+    }
+    assert "(start barrier)" not in explanation_sentence(explained)
+    assert all(on in verdict.evidence.cell for verdict in explained.verdicts)

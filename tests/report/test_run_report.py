@@ -23,8 +23,8 @@ from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables, measure_tables, run_tables
 from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.words import interval_words, size_words
-from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.report.words import interval_words, shared_words, size_words
+from contend.runs import Condition, LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch
@@ -186,7 +186,10 @@ def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> 
 
 def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) -> None:
     (found,) = comparison_tables([alltoall, slower])
-    assert found.title == "MPICH 4.0.2 compared with Open MPI 5.0.11"
+    assert found.title == (
+        "MPICH 4.0.2 compared with Open MPI 5.0.11, 16 ranks on 16 hosts, counts even"
+    )
+    assert found.columns[:2] == ("schedule", "bytes")
     # Few launches give less than 95 %, which their ratios say.
     assert "95 % interval unless another is stated" in found.note
     schedules = column(found, "schedule")
@@ -195,6 +198,18 @@ def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) 
     (one,) = as_read(comparison_json([alltoall, slower]))
     ratios = [c["ratio"]["value"] for c in one["cells"] if c["schedule"] == "pairwise"]
     assert ratios == pytest.approx([1.5] * 10, rel=0.06)
+
+
+def test_what_all_conditions_share_is_told_once() -> None:
+    """Counts and start are the same in all, ranks in none."""
+    start = (("counts", "even"), ("start", "barrier"))
+    two, four = Condition(2, 1, start), Condition(4, 1, start)
+    assert shared_words([two, four, two]) == (
+        ", counts even, start barrier",
+        {two: "2 ranks on 1 host", four: "4 ranks on 1 host"},
+    )
+    assert shared_words([two]) == (", 2 ranks on 1 host, counts even, start barrier", {two: ""})
+    assert shared_words([]) == ("", {})
 
 
 def test_runs_without_common_cells_are_not_compared(alltoall: Run, sort: Run) -> None:
@@ -351,7 +366,7 @@ def test_wherever_a_median_of_two_kinds_stands_they_are_told(tmp_path: Path) -> 
     for table in (*cell_tables(runs[0]), *winner_tables(runs[0].findings.contests)):
         assert [kinds in row[-1] for row in table.rows].count(True) == 1, table.title
     (compared,) = comparison_tables(runs)
-    told = {row[1]: row[-1] for row in compared.rows}
+    told = {row[0]: row[-1] for row in compared.rows}
     assert told["shift"].count(kinds) == 2
     assert "two kinds" not in told["linear"]
 

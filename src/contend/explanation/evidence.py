@@ -152,6 +152,7 @@ class Evidence:
 
     Attributes:
         cell: what was measured, for people.
+        told: phrases in it that other cells may have too.
         series: what belongs together in a sentence, such as a schedule.
         at: which of the series, with its preposition, such as ``at 64 KiB``.
         condition: everything but schedule and size; cells that share it are compared.
@@ -215,6 +216,7 @@ class Evidence:
     per_byte: float | None = None
     failure: str = ""
     failed: bool = False
+    told: tuple[str, ...] = ()
     series: str = ""
     at: str = ""
     out_of_memory: bool = False

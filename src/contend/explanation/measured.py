@@ -118,6 +118,7 @@ class Source:
         hosts = f"{counted(cell.ranks, 'rank')} on {counted(cell.hosts, 'host')}"
         return {
             "cell": ", ".join(filter(None, (schedule, size, hosts, *conditions))),
+            "told": (hosts, *conditions),
             "condition": (
                 *(record.probe, library, record.placement, record.wire_Bps, cell.ranks, cell.hosts),
                 *(tuple(sorted(place.items())), tuple(conditions)),

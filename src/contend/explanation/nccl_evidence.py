@@ -102,6 +102,7 @@ class NcclSource:
             for timed in test.sizes:
                 yield Evidence(
                     cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
+                    told=(on,),
                     series=series,
                     at=f"at {format_bytes(timed.bytes)}",
                     condition=(servers, test.ranks),

@@ -52,8 +52,10 @@ def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
     if hosts is None and ranks is not None and each is not None:
         hosts = -(-ranks // each)
     wire = known.wire_Bps if known.wire_Bps is not None else wire
+    told = _phrases(known, schedule, size, ranks, hosts)
     return Evidence(
-        cell=_label(known, schedule, size, ranks, hosts),
+        cell=", ".join(told),
+        told=told,
         condition=(known.source, known.measure, known.conditions, ranks, each, known.vectors),
         series=_series(known, schedule),
         at=f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",
@@ -116,13 +118,13 @@ def _series(known: Known, schedule: str) -> str:
     return f"{what} ({known.source})"
 
 
-def _label(
+def _phrases(
     known: Known, schedule: str, size: int | None, ranks: int | None, hosts: int | None
-) -> str:
+) -> tuple[str, ...]:
     where = "" if ranks is None else counted(ranks, "rank")
     if where and hosts is not None:
         where += f" on {counted(hosts, 'host')}"
     if known.length is not None:
-        return ", ".join(filter(None, (known.source, f"m = {known.length}", where)))
+        return tuple(filter(None, (known.source, f"m = {known.length}", where)))
     shown = "" if size is None else format_bytes(size)
-    return ", ".join(filter(None, (known.source, schedule, shown, where, known.conditions)))
+    return tuple(filter(None, (known.source, schedule, shown, where, known.conditions)))

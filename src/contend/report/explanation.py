@@ -12,6 +12,7 @@ from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Rem
 from contend.report.document import Document, filled
 from contend.report.profile.tables import stuck_table
 from contend.report.table import ResultTable
+from contend.report.words import shared_phrases
 from contend.units import counted, format_seconds, listed, rounded
 
 _HEADS = {
@@ -111,15 +112,23 @@ def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     """Cells by series, such as ``shift at 64 KiB to 1 MiB``."""
     members: dict[str, list[Evidence]] = {}
     every: dict[str, list[Evidence]] = {}
+    shared = _shared(verdicts)
     for verdict in hit:
-        members.setdefault(verdict.evidence.series, []).append(verdict.evidence)
+        members.setdefault(_name(verdict.evidence, shared), []).append(verdict.evidence)
     for verdict in verdicts:
-        every.setdefault(verdict.evidence.series, []).append(verdict.evidence)
+        every.setdefault(_name(verdict.evidence, shared), []).append(verdict.evidence)
     texts = [_places(name, cells, every[name]) for name, cells in members.items()]
     if len(texts) > _MOST_SERIES:
         others = len(texts) - _MOST_SERIES + 1
         texts = [*texts[: _MOST_SERIES - 1], f"{others} others"]
     return listed(texts)
+
+
+def _name(evidence: Evidence, shared: Sequence[str]) -> str:
+    """What a series is called beside others that have the same conditions."""
+    bare = evidence.series.removesuffix(f" ({', '.join(evidence.told[1:])})")
+    rest = ", ".join(phrase for phrase in evidence.told[1:] if phrase not in shared)
+    return evidence.series if bare == evidence.series else f"{bare} ({rest})" if rest else bare
 
 
 def _places(name: str, cells: Sequence[Evidence], every: Sequence[Evidence]) -> str:
@@ -213,7 +222,7 @@ def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
 
 
 def _cells(explanation: Explanation) -> ResultTable:
-    verdicts = explanation.verdicts
+    verdicts, shared = explanation.verdicts, _shared(explanation.verdicts)
     known = [
         limit
         for limit in _HEADS
@@ -232,7 +241,7 @@ def _cells(explanation: Explanation) -> ResultTable:
         needed = evidence.memory
         rows.append(
             (
-                evidence.cell,
+                _without(shared, evidence.cell),
                 _measured(evidence),
                 *(_bound(evidence, evidence.bound(limit)) for limit in known),
                 *(("" if needed is None else f"{100 * needed.share:.0f} %",) if memory else ()),
@@ -245,7 +254,22 @@ def _cells(explanation: Explanation) -> ResultTable:
     if memory:
         note += " Data: share of a host's memory."
     numeric = frozenset(columns[1:-1])
-    return ResultTable(explanation.name, columns, tuple(rows), numeric, note)
+    title = ", ".join((explanation.name, *shared))
+    return ResultTable(title, columns, tuple(rows), numeric, note)
+
+
+def _shared(verdicts: Sequence[Verdict]) -> list[str]:
+    """Phrases that stand in the tables' titles, as every cell would repeat them."""
+    every = [verdict.evidence.told for verdict in verdicts]
+    return shared_phrases(every) if len(every) > 1 else []
+
+
+def _without(shared: Sequence[str], text: str) -> str:
+    """A cell without the phrases that a title has."""
+    kept = f", {text}, "
+    for phrase in shared:
+        kept = kept.replace(f", {phrase}, ", ", ", 1)
+    return kept[2:-2] or text
 
 
 def _measured(evidence: Evidence) -> str:
@@ -266,9 +290,10 @@ def _bound(evidence: Evidence, bound: Bound | None) -> str:
 
 
 def _evidence(explanation: Explanation) -> ResultTable:
+    shared = _shared(explanation.verdicts)
     rows = tuple(
         (
-            verdict.evidence.cell,
+            _without(shared, verdict.evidence.cell),
             str(reason.limit),
             _why(reason),
             "" if reason.ratio is None else f"{rounded(reason.ratio)}",
@@ -278,7 +303,7 @@ def _evidence(explanation: Explanation) -> ResultTable:
     )
     columns = ("cell", "limit", "because", "times")
     note = "Times: the measurement as a multiple of what it is compared with."
-    return ResultTable("Evidence", columns, rows, frozenset(("times",)), note)
+    return ResultTable(", ".join(("Evidence", *shared)), columns, rows, frozenset(("times",)), note)
 
 
 def _why(reason: Reason) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
@@ -135,6 +135,19 @@ def condition_words(condition: Condition) -> str:
     """Ranks, hosts and labels: ``16 ranks on 4 hosts, counts even``."""
     where = f"{counted(condition.ranks, 'rank')} on {counted(condition.hosts, 'host')}"
     return ", ".join([where, *(f"{name} {value}" for name, value in condition.labels)])
+
+
+def shared_words(conditions: Iterable[Condition]) -> tuple[str, dict[Condition, str]]:
+    """What conditions have in common, for a title, and what is left to be told of each."""
+    told = {each: condition_words(each).split(", ") for each in conditions}
+    shared = shared_phrases(list(told.values()))
+    rest = {each: ", ".join(p for p in words if p not in shared) for each, words in told.items()}
+    return "".join(f", {phrase}" for phrase in shared), rest
+
+
+def shared_phrases(every: Sequence[Sequence[str]]) -> list[str]:
+    """The phrases that all have, in the order of the first."""
+    return [phrase for phrase in every[0] if all(phrase in told for told in every)] if every else []
 
 
 def run_words(record: RunRecord) -> str:

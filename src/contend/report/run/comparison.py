@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from contend.report.table import ResultTable
 from contend.report.words import (
-    condition_words,
     factor_words,
     kinds_words,
+    shared_words,
     size_words,
 )
 from contend.runs import (
@@ -52,10 +52,12 @@ def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
 
 
 def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
-    heads = ("condition", "schedule", "bytes", base, other, "ratio of times", "")
+    shared, rest = shared_words(pair.base.condition for pair in pairs)
+    several = any(rest.values())
+    heads = ("schedule", "bytes", base, other, "ratio of times", "")
     rows = tuple(
         (
-            condition_words(pair.base.condition),
+            *((rest[pair.base.condition],) if several else ()),
             pair.base.schedule,
             size_words(pair.base.record.bytes),
             format_seconds(pair.base.median.value),
@@ -70,7 +72,8 @@ def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
         f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
         "95 % interval unless another is stated."
     )
-    return ResultTable(f"{other} compared with {base}", heads, rows, numeric, note)
+    title = f"{other} compared with {base}{shared}"
+    return ResultTable(title, ("condition",) * several + heads, rows, numeric, note)
 
 
 def in_order(pair: Pair) -> tuple[int, int, str, int]:

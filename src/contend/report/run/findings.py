@@ -16,6 +16,7 @@ from contend.report.words import (
     kinds_words,
     modes_words,
     rate_words,
+    shared_words,
     size_words,
 )
 from contend.runs import (
@@ -98,15 +99,15 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
     """One table with a row for every collapse; none where there is none."""
     if not collapses:
         return []
-    several = len({collapse.condition for collapse in collapses}) > 1
-    heads = (("condition",) if several else ()) + _COLLAPSE_COLUMNS
+    shared, rest = shared_words(collapse.condition for collapse in collapses)
+    several = any(rest.values())
+    heads = ("condition",) * several + _COLLAPSE_COLUMNS
     rows = tuple(
-        ((condition_words(collapse.condition),) if several else ()) + _collapse_row(collapse)
-        for collapse in collapses
+        (rest[collapse.condition],) * several + _collapse_row(collapse) for collapse in collapses
     )
     return [
         ResultTable(
-            "Collapses of the rate",
+            f"Collapses of the rate{shared}",
             heads,
             rows,
             _COLLAPSE_NUMERIC,
