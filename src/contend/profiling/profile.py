@@ -23,7 +23,7 @@ from contend.profiling.folder import (
     read_profile_record,
 )
 from contend.profiling.record_form import read_events
-from contend.profiling.sites import place_words
+from contend.profiling.sites import place_words, short_names
 from contend.runs import read_table
 from contend.shown import Shown
 
@@ -137,6 +137,7 @@ class ProgramProfile(Shown, told="profile_document"):
     def sites(self) -> pl.DataFrame:
         """Places in the program by number, with a column ``place`` for people."""
         table = self._table("sites")
+        table = table.with_columns(pl.col("symbol").replace(short_names(table["symbol"].unique())))
         places = [place_words(site) for site in table.iter_rows(named=True)]
         return table.with_columns(pl.Series("place", places, pl.String))
 

@@ -12,7 +12,7 @@ import re
 import shutil
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,19 @@ _MOST_SEGMENTS = 1000
 # What Cython makes of a function's name, as of mpi4py's: its scopes with their lengths, a number
 # where Python calls it, and the name.
 _OF_CYTHON = re.compile(r"__pyx_(pw|pf|f)_(\w+?)(?:\.(?:constprop|part|isra|cold|lto_priv)[.\d]*)*")
+# Of a C++ function's demangled name every character gets a mark: of an operator, which is kept, of
+# a template's list or of a list of arguments.
+_KEPT = re.compile(
+    r"\(anonymous namespace\)|\boperator(?!\w)(?:\(\)|\[\]|<=>|->\*?|<<=?|>>=?|&&|\|\||\+\+|--"
+    r'|[-+*/%^&|=!<>]=?|[~,]|"" ?\w+| [^(<]*)'
+)
+_QUALIFIERS = r"(?: const| volatile| ?&&?)*"
+_LISTS = (
+    (re.compile(r" ?<[^<>()]*>"), "\ue001"),
+    (re.compile(r"\([^<>()]*\)" + _QUALIFIERS), "\ue002"),
+)
+_HIDDEN = ("\ue001\ue002", "\ue002", "\ue001", "")
+_NAME = re.compile(rf"(.*\){_QUALIFIERS})((?: \[clone [^]]*\])*)")
 
 
 @dataclass(frozen=True)
@@ -273,6 +286,42 @@ def _virtual(offset: int, segments: Sequence[tuple[int, int, int]]) -> int:
         if begin <= offset < begin + length:
             return offset - begin + address
     return offset
+
+
+def short_names(symbols: Iterable[str]) -> dict[str, str]:
+    """Short names of demangled symbols; those that become equal keep what tells them apart.
+
+    They lack the types of results, templates and arguments. What has no list of arguments, as names
+    of C, Fortran and Rust, stays as it is.
+    """
+    parts = {symbol: re.split(r"(?=\+0x[0-9a-f]+$)", symbol) for symbol in symbols}
+    alike: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name, *_ in parts.values():
+        forms = _forms(name)
+        alike.setdefault(forms[0], {})[name] = forms
+    short: dict[str, str] = {}
+    for group in alike.values():
+        columns = zip(*group.values(), strict=True)
+        short |= zip(group, next(c for c in columns if len(set(c)) == len(group)), strict=True)
+    return {symbol: "".join((short[name], *offset)) for symbol, (name, *offset) in parts.items()}
+
+
+def _forms(name: str) -> tuple[str, ...]:
+    """A name from its shortest form to the whole; the same where it is no C++ function's."""
+    found = _NAME.fullmatch(name)
+    head, clones = found.groups() if found else ("", "")
+    shape, before = _KEPT.sub(lambda kept: "\ue000" * len(kept[0]), head), ""
+    while shape != before:
+        before = shape
+        for pattern, mark in _LISTS:
+            shape = pattern.sub(lambda part, mark=mark: mark * len(part[0]), shape)  # type: ignore[misc]
+    # A function that returns a pointer to a function stands between that one's lists.
+    if not head or re.search("[<>()]", shape) or re.search(r"\([*&]+[\w:]", head):
+        return (name,) * (len(_HIDDEN) + 1)
+    begin = max((space.end() for space in re.finditer(r" (?![^{]*\})", shape)), default=0)
+    marked = list(zip(head[begin:], shape[begin:], strict=True))
+    short = ("".join(c for c, mark in marked if mark not in hidden) for hidden in _HIDDEN)
+    return (*(form + clones for form in short), name)
 
 
 def place_words(site: Mapping[str, object]) -> str:
