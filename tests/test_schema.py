@@ -23,7 +23,7 @@ class Part:
 @dataclass(frozen=True)
 class Whole:
     parts: tuple[Part, ...]
-    first: Part
+    from_: Part
     rate_Bps: Rate
     matrix: NDArray[np.float64]
     secret: PythonOnly[NDArray[np.float64]]
@@ -47,7 +47,7 @@ WHOLE = Whole((PART, Part("b", None)), PART, 2.5e9, np.eye(2), np.ones(1))
 
 def test_members_and_their_marks() -> None:
     found = {member.name: member.marks for member in members(Whole)}
-    assert list(found) == ["parts", "first", "rate_Bps", "matrix", "remark", "size"]
+    assert list(found) == ["parts", "from_", "rate_Bps", "matrix", "remark", "size"]
     assert found["rate_Bps"] == {FieldMark.RATE}
     assert found["remark"] == {FieldMark.LEFT_OUT}
     share = members(Part)[1]
@@ -58,7 +58,7 @@ def test_what_programs_get() -> None:
     part = {"name": "a", "share": 0.5, "hosts": [1, 2]}
     assert plain(WHOLE) == {
         "parts": [part, {"name": "b", "share": None, "hosts": []}],
-        "first": part,
+        "from": part,
         "rate_Bps": 2.5e9,
         "matrix": [[1, 0], [0, 1]],
         "size": 2,

@@ -33,7 +33,6 @@ from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
-from contend.report.memory import MemoryJson
 from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
@@ -52,7 +51,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
     "contend predict": (PredictedJson, PredictedProgramJson, CollectivesJson),
-    "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
+    "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, contend.PredictedMemory),
     "contend explain": (ExplanationJson,),
     "contend tune": (TuningJson,),
     "contend place": (BetterSeatsJson,),
@@ -105,7 +104,7 @@ def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
         ]
     verdict = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
     return verdict + [
-        (member.name, member.name, member.kind, schema.FieldMark.LEFT_OUT in member.marks)
+        (member.key, member.name, member.kind, schema.FieldMark.LEFT_OUT in member.marks)
         for member in schema.members(struct)
     ]
 

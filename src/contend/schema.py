@@ -64,6 +64,11 @@ class ResultMember:
     marks: frozenset[FieldMark]
 
     @property
+    def key(self) -> str:
+        """Its name for programs: an underscore that Python alone needs, as in ``global_``, goes."""
+        return self.name.removesuffix("_")
+
+    @property
     def alternatives(self) -> frozenset[Any]:
         """The types that it may have beside None, without marks."""
         return _alternatives(self.kind) - {type(None)}
@@ -115,7 +120,7 @@ def plain(value: Any) -> Any:
         for member in members(kind):
             content = getattr(value, member.name)
             if content is not None or FieldMark.LEFT_OUT not in member.marks:
-                result[member.name] = plain(content)
+                result[member.key] = plain(content)
         return result
     if isinstance(value, Mapping):
         return {str(key): plain(content) for key, content in value.items()}

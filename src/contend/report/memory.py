@@ -1,15 +1,12 @@
-"""Predicted memory, laid out and rounded as in Mistry et al. 2015, tables 2 and 4, and as JSON."""
+"""Predicted memory, laid out and rounded as in Mistry et al. 2015, tables 2 and 4."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated
-
-import msgspec
 
 from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
-from contend.report.document import Document, filled
+from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.studies import PredictedMemory, published
@@ -28,7 +25,7 @@ _Row = tuple[str, ...]
 
 def memory_document(predicted: PredictedMemory) -> Document:
     """What sorts need, beside what was published for the same runs."""
-    memory = predicted.memory
+    memory = predicted.host_memory_bytes
     tables = [
         table
         for length, predictions in predicted.lengths
@@ -39,18 +36,7 @@ def memory_document(predicted: PredictedMemory) -> Document:
     near = _of_fit(Fit.NEAR, every, memory)
     fits = f"All arrays of {counted(len(every), 'run')} fit a host's {format_bytes(memory)}"
     verdict = f"{'; '.join(filter(None, (over, near))) or fits}."
-    record = MemoryJson(
-        verdict=verdict,
-        study=predicted.plan,
-        host_memory_bytes=memory,
-        near_from_share=float(NEAR),
-        predictions=[
-            _prediction(length, prediction, memory)
-            for length, predictions in predicted.lengths
-            for prediction in predictions
-        ],
-    )
-    return Document(verdict=verdict, tables=tables, record=record, shortfall=over)
+    return Document(verdict=verdict, tables=tables, record=predicted, shortfall=over)
 
 
 def _of_fit(fit: Fit, predictions: Sequence[MemoryPrediction], memory: int) -> str:
@@ -157,80 +143,3 @@ def _length(length: Fraction) -> str:
 
 def _seconds(seconds: float | None) -> str:
     return "ERR" if seconds is None else f"{seconds:.2f} s"
-
-
-class ArrayJson(msgspec.Struct, frozen=True, kw_only=True):
-    """An array; a mean where blocks differ in length."""
-
-    length: Annotated[int | float, "number of doubles or of vectors, as the paper counts them."]
-    bytes: Annotated[int | float, "memory that it takes."]
-
-
-class PublishedTimeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A time that others published for the same run."""
-
-    source: Annotated[str, "who published it."]
-    status: Annotated[str, "``done``, or ``failed`` where the source has an error."]
-    seconds: Annotated[float | None, "null for an error."]
-
-
-class PredictionJson(msgspec.Struct, frozen=True, kw_only=True, rename={"global_": "global"}):
-    """The memory of one sort."""
-
-    length: Annotated[str, "of a vector as it was asked for, such as ``512N``."]
-    hosts: Annotated[int, "number of hosts."]
-    ranks_per_host: Annotated[int, "ranks on every host."]
-    ranks: Annotated[int, "ranks in all."]
-    length_in_doubles: Annotated[int, "of a vector, on that many hosts."]
-    divides: Annotated[bool, "whether p² divides n, so that all blocks have the same length."]
-    global_: Annotated[ArrayJson, "all vectors."]
-    local: Annotated[ArrayJson, "the vectors of one rank."]
-    block: Annotated[ArrayJson, "what one rank sends to another."]
-    host_arrays_bytes: Annotated[int, "both arrays of all ranks of a host."]
-    fit: Annotated[str, "``fits``, ``near`` or ``exceeds``, against the memory of a host."]
-    published: Annotated[list[PublishedTimeJson], "times that others published for the same run."]
-
-
-class MemoryJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Predicted memory of a study of sorts.
-
-    Numbers are exact integers, but for means where `divides` is false: those are floating-point.
-    """
-
-    verdict: Annotated[str, "whether a host has that much, in words."]
-    study: Annotated[str, "name of the plan."]
-    host_memory_bytes: Annotated[int, "memory of a host."]
-    near_from_share: Annotated[
-        float, "from this fraction of it on, arrays are near the memory of a host."
-    ]
-    predictions: Annotated[list[PredictionJson], "one for each vector length and number of hosts."]
-
-
-def _prediction(
-    length: VectorLength, prediction: MemoryPrediction, host_memory: int
-) -> PredictionJson:
-    return filled(
-        PredictionJson,
-        prediction,
-        length=str(length),
-        length_in_doubles=prediction.length,
-        global_=ArrayJson(length=prediction.vectors, bytes=prediction.global_bytes),
-        local=_array(prediction.local_length, prediction.local_bytes),
-        block=_array(prediction.block_length, prediction.block_bytes),
-        host_arrays_bytes=prediction.host_bytes,
-        fit=prediction.fit(host_memory).name.lower(),
-        published=[
-            PublishedTimeJson(
-                source=source, status="done" if seconds else "failed", seconds=seconds
-            )
-            for source, seconds in published(length, prediction).items()
-        ],
-    )
-
-
-def _array(length: Fraction, size: Fraction) -> ArrayJson:
-    return ArrayJson(length=_number(length), bytes=_number(size))
-
-
-def _number(value: Fraction) -> int | float:
-    return value.numerator if value.denominator == 1 else float(value)

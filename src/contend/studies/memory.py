@@ -4,30 +4,116 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from contend.errors import UsageError
-from contend.measurement import MemoryPrediction, VectorLength
+from contend.measurement import NEAR, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
+from contend.schema import PythonOnly, Share, Size, told
 from contend.shown import Shown
 from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.plan_file import find_plan, read_plan
 
 
+@dataclass(frozen=True)
+class SortArray:
+    """An array; a mean where blocks differ in length."""
+
+    length: int | float
+    """Number of doubles or of vectors, as the paper counts them."""
+    bytes: int | float
+    """Memory that it takes."""
+
+
+@dataclass(frozen=True)
+class PublishedTime:
+    """A time that others published for the same run."""
+
+    source: str
+    """Name of who published it."""
+    status: str
+    """Word ``done``, or ``failed`` where the source has an error."""
+    seconds: float | None
+    """Seconds; null for an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SortMemory:
+    """The memory of one sort."""
+
+    length: str
+    """Length of a vector as it was asked for, such as ``512N``."""
+    hosts: int
+    """Number of hosts."""
+    ranks_per_host: int
+    """Number of ranks on every host."""
+    ranks: int
+    """Number of ranks in all."""
+    length_in_doubles: int
+    """Length of a vector on that many hosts."""
+    divides: bool
+    """Whether p² divides n, so that all blocks have the same length."""
+    global_: SortArray
+    """All vectors."""
+    local: SortArray
+    """Vectors of one rank."""
+    block: SortArray
+    """Vectors that one rank sends to another."""
+    host_arrays_bytes: Size
+    """Bytes of both arrays of all ranks of a host."""
+    fit: str
+    """Word ``fits``, ``near`` or ``exceeds``, against the memory of a host."""
+    published: list[PublishedTime]
+    """Times that others published for the same run."""
+
+
 @dataclass(frozen=True, eq=False)
 class PredictedMemory(Shown, told="memory_document"):
-    """Memory that sorts need.
+    """Predicted memory of a study of sorts.
 
-    Attributes:
-        plan: name of the plan.
-        lengths: lengths of vectors, each on several numbers of hosts.
-        memory: bytes of a host.
+    Numbers are exact integers, but for means where `divides` is false: those are floating-point.
     """
 
-    plan: str
-    lengths: tuple[tuple[VectorLength, tuple[MemoryPrediction, ...]], ...]
-    memory: int
+    study: str
+    """Name of the plan."""
+    lengths: PythonOnly[tuple[tuple[VectorLength, tuple[MemoryPrediction, ...]], ...]]
+    """Lengths of vectors, each on several numbers of hosts."""
+    host_memory_bytes: Size
+    """Memory of a host."""
+    near_from_share: Share = float(NEAR)
+    """Share of it from which on arrays are near the memory of a host."""
+
+    @property
+    @told
+    def predictions(self) -> list[SortMemory]:
+        """One for each vector length and number of hosts."""
+        return [
+            SortMemory(
+                length=str(length),
+                hosts=sort.hosts,
+                ranks_per_host=sort.ranks_per_host,
+                ranks=sort.ranks,
+                length_in_doubles=sort.length,
+                divides=sort.divides,
+                global_=SortArray(sort.vectors, sort.global_bytes),
+                local=SortArray(_number(sort.local_length), _number(sort.local_bytes)),
+                block=SortArray(_number(sort.block_length), _number(sort.block_bytes)),
+                host_arrays_bytes=sort.host_bytes,
+                fit=sort.fit(self.host_memory_bytes).name.lower(),
+                published=[
+                    PublishedTime(source, "done" if seconds else "failed", seconds)
+                    for source, seconds in published(length, sort).items()
+                ],
+            )
+            for length, sorts in self.lengths
+            for sort in sorts
+        ]
+
+
+def _number(value: Fraction) -> int | float:
+    return value.numerator if value.denominator == 1 else float(value)
 
 
 def predict_memory(plan: MeasuredPlan, options: Mapping[str, Any]) -> PredictedMemory:
