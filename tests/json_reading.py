@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
+from contend.schema import plain
+
 
 def as_read(result: Any) -> Any:
     """A result as it comes back from its JSON."""
-    return msgspec.json.decode(msgspec.json.encode(result))
+    return msgspec.json.decode(msgspec.json.encode(plain(result)))

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from contend.loading import load
 from contend.report.table import Number, table_of
-from contend.schema import FieldMark, LeftOut, PythonOnly, Rate, Share, members, plain, rows, told
+from contend.schema import (
+    FieldMark,
+    LeftOut,
+    PythonOnly,
+    Rate,
+    Share,
+    Spread,
+    members,
+    plain,
+    rows,
+    told,
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,17 @@ class Whole:
         return 1
 
 
+@dataclass(frozen=True)
+class Numbered:
+    number: int
+    part: Spread[Part]
+
+
+class Held(msgspec.Struct):
+    numbered: Numbered
+    remark: str | msgspec.UnsetType = msgspec.UNSET
+
+
 PART = Part("a", 0.5, (1, 2))
 WHOLE = Whole((PART, Part("b", None)), PART, 2.5e9, np.eye(2), np.ones(1))
 
@@ -67,6 +90,7 @@ def test_what_programs_get() -> None:
         "fabric": {"name": "crossbar:4", "hosts": 4, "switches": 1, "channels": 8},
         "3": 1.0,
     }
+    assert plain(Held(Numbered(7, PART))) == {"numbered": {"number": 7, **part}}
 
 
 def test_rows_are_flat() -> None:

@@ -37,7 +37,7 @@ from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
-from contend.report.study.json import StudyJson, VerificationJson
+from contend.report.study.json import StudyJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.report.tuning import TuningJson
 from contend.routes import CheckReport
@@ -51,7 +51,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
     "contend predict": (PredictedJson, PredictedProgramJson, CollectivesJson),
-    "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, contend.PredictedMemory),
+    "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
     "contend explain": (ExplanationJson,),
     "contend tune": (TuningJson,),
     "contend place": (BetterSeatsJson,),
@@ -102,17 +102,26 @@ def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
             (field.encode_name, field.name, hints[field.name], field.default is msgspec.UNSET)
             for field in msgspec.structs.fields(struct)
         ]
-    verdict = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
-    return verdict + [
-        (member.key, member.name, member.kind, schema.FieldMark.LEFT_OUT in member.marks)
-        for member in schema.members(struct)
-    ]
+    found = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
+    for member in schema.members(struct):
+        if schema.FieldMark.SPREAD in member.marks:
+            [spread] = member.alternatives
+            found += fields_of(spread)
+        else:
+            optional = schema.FieldMark.LEFT_OUT in member.marks
+            found.append((member.key, member.name, member.kind, optional))
+    return found
 
 
 def meanings(struct: type) -> dict[str, str]:
     """What every key means: text below a field, or as it is annotated or a docstring has it."""
     hints = typing.get_type_hints(struct, include_extras=True)
     found = {name: text for name, hint in hints.items() for text in _texts(hint)}
+    if dataclasses.is_dataclass(struct):
+        for member in schema.members(struct):
+            if schema.FieldMark.SPREAD in member.marks:
+                [spread] = member.alternatives
+                found |= meanings(spread)
     for base in reversed(struct.__mro__):
         found |= _texts_below(base)
     for base in reversed(struct.__mro__):

@@ -38,6 +38,7 @@ class FieldMark(enum.Enum):
     SIZE = "reads as bytes"
     PYTHON_ONLY = "is for Python alone"
     LEFT_OUT = "is left out where it is None"
+    SPREAD = "has its members told in its place"
 
 
 Share = Annotated[float, FieldMark.SHARE]
@@ -46,6 +47,7 @@ Rate = Annotated[float, FieldMark.RATE]
 Size = Annotated[int, FieldMark.SIZE]
 PythonOnly = Annotated[Value, FieldMark.PYTHON_ONLY]
 LeftOut = Annotated[Value | None, FieldMark.LEFT_OUT]
+Spread = Annotated[Value, FieldMark.SPREAD]
 
 
 def told(function: Function) -> Function:
@@ -116,10 +118,12 @@ def plain(value: Any) -> Any:
     if hasattr(kind, "as_told"):
         return plain(value.as_told())
     if is_dataclass(kind):
-        result = {}
+        result: dict[str, Any] = {}
         for member in members(kind):
             content = getattr(value, member.name)
-            if content is not None or FieldMark.LEFT_OUT not in member.marks:
+            if FieldMark.SPREAD in member.marks:
+                result |= plain(content)
+            elif content is not None or FieldMark.LEFT_OUT not in member.marks:
                 result[member.key] = plain(content)
         return result
     if isinstance(value, Mapping):
@@ -129,8 +133,12 @@ def plain(value: Any) -> Any:
     if hasattr(kind, "tolist"):
         return value.tolist()
     # Help is told without it.
-    from msgspec import to_builtins
+    from msgspec import UNSET, to_builtins
 
+    if hasattr(kind, "__struct_fields__") and not kind.__struct_config__.omit_defaults:
+        given = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
+        contents = ((key, getattr(value, name)) for key, name in given)
+        return {key: plain(content) for key, content in contents if content is not UNSET}
     # Its tuples stay tuples.
     return plain(to_builtins(value, str_keys=True))
 

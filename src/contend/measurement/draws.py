@@ -18,6 +18,7 @@ from contend.congestion import DrawnPattern, message_shares
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.measurement.models import LEAST_UNCONTENDED, usable
+from contend.schema import PythonOnly, Rate, Share, told
 from contend.units import counted
 
 SETS = 200
@@ -46,24 +47,22 @@ class ByPart:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Parts of γ, measured and simulated.
-
-    Attributes:
-        by_part: by what messages get, the largest parts first.
-        distance: largest difference of the parts of messages that get about γ/k or more, measured
-            and simulated (the statistic of Kolmogorov and Smirnov, over k).
-        usual_distance: what 95 % of the simulations stay below, each held against all of them.
-        measured: ascending, shape [values].
-        drawn: those of every simulation, ascending, shape [simulations, values].
-    """
+    """What messages get in parts of γ, measured and simulated."""
 
     by_part: tuple[ByPart, ...]
-    distance: float
-    usual_distance: float
-    measured: NDArray[np.float64]
-    drawn: NDArray[np.float64]
+    """Messages by what they get, the largest parts first."""
+    distance: Share
+    """Largest difference of the fractions that get about γ/k or more, measured and simulated (the
+    statistic of Kolmogorov and Smirnov, over k)."""
+    usual_distance: Share
+    """What 95 % of the simulations stay below, each compared with all."""
+    measured: PythonOnly[NDArray[np.float64]]
+    """Measured parts, ascending, shape [values]."""
+    drawn: PythonOnly[NDArray[np.float64]]
+    """Parts of every simulation, ascending, shape [simulations, values]."""
 
     @property
+    @told
     def usual(self) -> bool:
         """Whether the measurement is as near to the simulations as they are to each other."""
         return self.distance <= self.usual_distance
@@ -71,39 +70,37 @@ class Distribution:
 
 @dataclass(frozen=True, eq=False)
 class DrawnAgreement:
-    """Distributions of bandwidth, measured and simulated.
+    """Measured bandwidths over routes that hashes draw, compared with simulated draws.
 
     In a launch each pair of ranks keeps its connection, and so its routes: a simulation of the
     measurement draws routes once for every launch, and all its patterns take them.
-
-    Attributes:
-        gamma: γ, what a pair gets that shares no channel with others, in bytes per second.
-        messages: how many were compared.
-        patterns: of how many patterns.
-        launches: in how many launches, each with other connections.
-        late: messages left out because a rank had started late.
-        same_host: messages left out because both ranks are on one host.
-        simulations: how often all that was simulated.
-        effective: measured mean, in parts of γ.
-        simulated: mean of the simulated ones by max-min fair shares, in parts of γ.
-        simulated_range: in which 95 % of the simulations have it.
-        slowest: of the slowest message of every sample: π of them share its fullest channel until
-            the last has ended, so it gets γ/π whichever of them was faster in between.
-        every: of all messages. One that outran its rivals counts for more than γ/π here.
     """
 
-    gamma: float
+    gamma: Rate
+    """γ, what a pair gets that shares no channel with others, in bytes per second."""
     messages: int
+    """Number of messages that were compared."""
     patterns: int
+    """Number of their patterns."""
     launches: int
+    """Number of launches, each with other connections."""
     late: int
-    same_host: int
+    """Number of messages left out because a rank had started late."""
+    same_host: PythonOnly[int]
+    """Number of messages left out because both ranks are on one host."""
     simulations: int
-    effective: float
-    simulated: float
-    simulated_range: tuple[float, float]
+    """Number of times that all of that was simulated."""
+    effective: Share
+    """Measured effective bisection bandwidth, as a fraction of γ."""
+    simulated: Share
+    """The same, simulated by max-min fair shares."""
+    simulated_range: tuple[Share, Share]
+    """Bounds of 95 % of the simulations."""
     slowest: Distribution
+    """Slowest message of every sample: π of them share its fullest channel until the last has
+    ended, so it gets γ/π whichever of them was faster in between."""
     every: Distribution
+    """All messages. One that outran its rivals counts for more than γ/π here."""
 
 
 def drawn_agreement(

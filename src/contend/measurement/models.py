@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from contend.errors import ShortfallError
+from contend.schema import PythonOnly, Rate, Share, told
 from contend.units import counted
 
 TOLERANCE = 0.10
@@ -76,42 +77,41 @@ class Model:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Measured against predicted.
+    """Measured bandwidths against predicted ones."""
 
-    Attributes:
-        gamma: γ, what an uncontended pair gets, in bytes per second; between two of the fastest
-            ports where links differ in rate.
-        weighed: whether links differ in rate, so that π alone does not say what a message gets.
-        messages: how many were compared.
-        apart: to how many of them models give parts that differ by more than 1 %.
-        patterns: of how many patterns.
-        late: messages left out because a rank had started late; 0 when all were, and none is.
-        same_host: messages left out because both ranks are on one host and cross no channel.
-        effective: measured effective bisection bandwidth, in parts of γ.
-        effective_ci95: its 95 % interval over patterns; samples of one pattern count as one.
-        by_congestion: messages by pi.
-        models: what each model makes of them.
-    """
-
-    gamma: float
+    gamma: Rate
+    """γ, what an uncontended pair gets, in bytes per second; between two of the fastest ports where
+    links differ in rate."""
     weighed: bool
+    """Whether links differ in rate, so that π alone does not say what a message gets."""
     messages: int
+    """Number of messages that were compared."""
     apart: int
+    """Number of them for which the models' predictions differ by more than 1 %."""
     patterns: int
+    """Number of patterns."""
     late: int
-    same_host: int
-    effective: float
-    effective_ci95: tuple[float, float]
+    """Number of messages left out because a rank had started late; 0 when all had."""
+    same_host: PythonOnly[int]
+    """Number of messages left out because both ranks are on one host and cross no channel."""
+    effective: Share
+    """Measured effective bisection bandwidth, as a fraction of γ."""
+    effective_ci95: tuple[Share, Share]
+    """Both ends of its 95 % interval over patterns; null for a single pattern."""
     by_congestion: tuple[ByCongestion, ...]
+    """Messages by π."""
     models: tuple[Model, ...]
+    """What each model predicts."""
 
     @property
-    def nearest(self) -> Model:
-        """The model with the least error where models differ, or anywhere when they never do."""
-        return min(
-            self.models,
-            key=lambda model: model.error if model.error_apart is None else model.error_apart,
-        )
+    @told
+    def nearest(self) -> str:
+        """Name of the model with the least error, where models differ if they ever do."""
+        errors = {
+            model.name: model.error if model.error_apart is None else model.error_apart
+            for model in self.models
+        }
+        return min(errors, key=errors.__getitem__)
 
 
 def usable(pairs: pl.DataFrame) -> pl.DataFrame:

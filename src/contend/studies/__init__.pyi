@@ -33,7 +33,8 @@ from .simulated_plan import SimulatedPlan as SimulatedPlan
 from .studying import Study as Study
 from .studying import carry_out as carry_out
 from .studying import study as study
-from .verification import Verified as Verified
+from .verification import DrawnFabric as DrawnFabric
+from .verification import VerifiedFabric as VerifiedFabric
 from .verification import VerifiedStudy as VerifiedStudy
 from .verification_plan import Case as Case
 from .verification_plan import VerificationPlan as VerificationPlan

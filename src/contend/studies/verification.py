@@ -25,6 +25,7 @@ from contend.measurement import (
     compared_pairs,
 )
 from contend.runs import Run
+from contend.schema import LeftOut, PythonOnly, Rate, Spread
 from contend.session import Observer, Session
 from contend.shown import Shown
 from contend.studies.simulated import beside_plan, digest
@@ -36,37 +37,52 @@ _HOSTS = "hosts.json"
 _LEAST_BUDGET_S, _BUDGET = 300.0, 10.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verified:
-    """A fabric that was measured, or why it was not.
+    """A fabric of the study ``verification``."""
 
-    Attributes:
-        case: the fabric.
-        pairs: its messages, see `contend.measurement.MeasuredPairs`; None without any.
-        agreement: of measured and predicted bandwidths, message by message, or as distributions
-            where routes are drawn; None without messages.
-        rate: bytes per second that its cables carried.
-        error: why nothing can be said of it.
-    """
-
-    case: Case
-    pairs: pl.DataFrame | None = None
-    agreement: Agreement | DrawnAgreement | None = None
-    rate: float = 0.0
-    error: ContendError | None = None
+    fabric: str
+    """Its name in the study."""
+    source: str
+    """What describes it."""
+    engine: str | None
+    """What computed its routes; null is its own."""
+    rate_Bps: Rate
+    """Bytes per second of an emulated cable."""
+    pairs: PythonOnly[pl.DataFrame]
+    """Its messages, see `contend.measurement.MeasuredPairs`."""
 
 
 @dataclass(frozen=True, eq=False)
+class VerifiedFabric(Verified):
+    """A fabric whose measured bandwidths were compared with the simulation's."""
+
+    agreement: Spread[Agreement]
+    """Message by message."""
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFabric(Verified):
+    """A fabric with hashed routes whose measured bandwidths were compared with simulated draws."""
+
+    agreement: Spread[DrawnAgreement]
+    """As distributions."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class VerifiedStudy(Shown, told="verification_document"):
-    """The simulation, held against a network.
+    """The study ``verification``: the simulation, held against a network."""
 
-    Attributes:
-        plan: what was asked for.
-        fabrics: what came of each.
-    """
-
-    plan: VerificationPlan
-    fabrics: tuple[Verified, ...]
+    study: str = "verification"
+    """Always ``verification``."""
+    seed: int
+    """Seed of every random choice."""
+    results: list[VerifiedFabric]
+    """One for each fabric whose routes are known."""
+    drawn: LeftOut[list[DrawnFabric]]
+    """One for each fabric whose routes a hash chose."""
+    failures: PythonOnly[list[str]]
+    """Fabrics of which nothing can be said, and why."""
 
 
 def run_verification(
@@ -93,13 +109,19 @@ def run_verification(
         MissingError: this machine cannot emulate, or lacks an MPI library.
     """
     told = observer or Observer()
-    verified = (_verify(case, plan, folder, beside, retry, told) for case in plan.cases)
-    return VerifiedStudy(plan, tuple(verified))
+    verified = [_verify(case, plan, folder, beside, retry, told) for case in plan.cases]
+    return VerifiedStudy(
+        seed=plan.seed,
+        results=[one for one in verified if isinstance(one, VerifiedFabric)],
+        drawn=[one for one in verified if isinstance(one, DrawnFabric)] or None,
+        failures=[one for one in verified if isinstance(one, str)],
+    )
 
 
 def _verify(
     case: Case, plan: VerificationPlan, folder: Path, beside: Path, retry: bool, observer: Observer
-) -> Verified:
+) -> VerifiedFabric | DrawnFabric | str:
+    """What came of a fabric, or why nothing did."""
     try:
         fabric = load(
             beside_plan(beside, case.source),
@@ -109,11 +131,16 @@ def _verify(
         )
         run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer)
         found = compared_pairs(run, fabric, hosts)
-        return Verified(case, found.messages, found.agreement, run.record.wire_Bps or 0.0)
+        rate = run.record.wire_Bps or 0.0
+        about = (case.name, case.source, case.engine, rate, found.messages)
+        if isinstance(found.agreement, DrawnAgreement):
+            return DrawnFabric(*about, found.agreement)
+        assert found.agreement is not None
+        return VerifiedFabric(*about, found.agreement)
     except (MissingError, UsageError):
         raise
     except ContendError as error:
-        return Verified(case, error=error)
+        return f"{case.name}: {error}"
 
 
 def verified_cell(case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path) -> MeasuredCell:

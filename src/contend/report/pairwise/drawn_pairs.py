@@ -1,13 +1,10 @@
-"""What pairs got over routes that hashes draw, beside simulated draws: tables and JSON."""
+"""What pairs got over routes that hashes draw, beside simulated draws: tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-import msgspec
-
-from contend.measurement import ByPart, Distribution, DrawnAgreement
+from contend.measurement import Distribution, DrawnAgreement
 from contend.report.table import ResultTable
 from contend.report.words import link_words, percent, percent_range
 from contend.units import counted, format_rate
@@ -93,40 +90,3 @@ def _by_part(title: str, distribution: Distribution, simulations: int) -> Result
         numeric=frozenset({"of γ", "measured", "simulated", _RANGE}),
         note=f"Shares of the messages; {simulations} simulations by max-min fair shares.",
     )
-
-
-class DistributionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What messages get, measured and simulated."""
-
-    by_part: Annotated[list[ByPart], "messages by what they get."]
-    distance: Annotated[
-        float,
-        "largest difference of the fractions that get about γ/k or more, measured and simulated.",
-    ]
-    usual_distance: Annotated[
-        float, "what 95 % of the simulations stay below, each compared with all."
-    ]
-    usual: Annotated[bool, "whether the measurement does."]
-
-
-class DrawnAgreementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Measured bandwidths over routes that hashes draw, compared with simulated draws."""
-
-    gamma: Annotated[
-        float, "what a pair gets that shares no channel with others, in bytes per second."
-    ]
-    messages: Annotated[int, "number of messages that were compared."]
-    patterns: Annotated[int, "of how many patterns."]
-    launches: Annotated[int, "in how many launches, each with other connections."]
-    late: Annotated[int, "number of messages left out because a rank had started late."]
-    simulations: Annotated[int, "how many times all of that was simulated."]
-    effective: Annotated[float, "measured effective bisection bandwidth, as a fraction of γ."]
-    simulated: Annotated[float, "the same, simulated by max-min fair shares."]
-    simulated_range: Annotated[tuple[float, float], "bounds of 95 % of the simulations."]
-    slowest: Annotated[DistributionJson, "of the slowest message of every pattern."]
-    every: Annotated[DistributionJson, "of all messages."]
-
-
-def drawn_json(agreement: DrawnAgreement) -> DrawnAgreementJson:
-    """An agreement of measured bandwidths with simulated draws."""
-    return msgspec.convert(agreement, DrawnAgreementJson, from_attributes=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -14,13 +14,10 @@ from contend.measurement import (
     RATE_OVER_LOAD,
     TOLERANCE,
     Agreement,
-    ByCongestion,
     DrawnAgreement,
-    Model,
     usable,
 )
-from contend.report.document import filled
-from contend.report.pairwise.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
+from contend.report.pairwise.drawn_pairs import drawn_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
     BEYOND_WIRE,
@@ -172,7 +169,7 @@ def _models(agreement: Agreement) -> ResultTable:
                 percent(model.within),
                 percent(model.error),
                 "-" if model.error_apart is None else percent(model.error_apart),
-                "nearest" if agreement.apart and model == agreement.nearest else "",
+                "nearest" if agreement.apart and model.name == agreement.nearest else "",
             )
             for model in agreement.models
         ),
@@ -268,31 +265,6 @@ def _and_beyond(note: str, used: pl.DataFrame) -> str:
     return f"{note.removesuffix('.')}. {messages}. {BEYOND_WIRE_NOTE}"
 
 
-class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Measured bandwidths against predicted ones."""
-
-    gamma: Annotated[
-        float,
-        "γ, what an uncontended pair gets, in bytes per second; between two of the fastest "
-        "ports where links differ in rate.",
-    ]
-    weighed: Annotated[
-        bool, "whether links differ in rate, so that π alone does not say what a message gets."
-    ]
-    messages: Annotated[int, "number of messages that were compared."]
-    apart: Annotated[int, "for how many of them the models' predictions differ by more than 1 %."]
-    patterns: Annotated[int, "number of patterns."]
-    late: Annotated[int, "number of messages left out because a rank had started late."]
-    effective: Annotated[float, "measured effective bisection bandwidth, as a fraction of γ."]
-    effective_ci95: Annotated[
-        tuple[float, float],
-        "both ends of its 95 % interval over patterns; null for a single pattern.",
-    ]
-    by_congestion: Annotated[list[ByCongestion], "messages by π."]
-    models: Annotated[list[Model], "what each model predicts."]
-    nearest: Annotated[str, "name of the model with the least error."]
-
-
 class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
     """Bandwidths of all messages; each of them is in what ``--messages`` writes."""
 
@@ -303,22 +275,12 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
     mean_Bps: Annotated[float | None, "mean bandwidth of a message in bytes per second."]
     median_Bps: Annotated[float | None, "median bandwidth in bytes per second."]
     agreement: Annotated[
-        AgreementJson | UnsetType, "with the predictions; there where the routes are known."
+        Agreement | UnsetType, "with the predictions; there where the routes are known."
     ] = UNSET
     draws: Annotated[
-        DrawnAgreementJson | UnsetType,
+        DrawnAgreement | UnsetType,
         "agreement with simulated draws; there where hashes draw the routes.",
     ] = UNSET
-
-
-def agreement_json(agreement: Agreement) -> AgreementJson:
-    """An agreement of measured and predicted bandwidths."""
-    return filled(AgreementJson, agreement, nearest=agreement.nearest.name)
-
-
-def agreement_keys(agreement: Agreement) -> dict[str, Any]:
-    """What `AgreementJson` is made of, for structs that extend it."""
-    return msgspec.structs.asdict(agreement_json(agreement))
 
 
 def pair_json(
@@ -338,8 +300,8 @@ def pair_json(
         beyond_wire=int(used["beyond_wire"].sum()),
         mean_Bps=_number(used["bandwidth_Bps"].mean()),
         median_Bps=_number(used["bandwidth_Bps"].median()),
-        agreement=agreement_json(agreement) if isinstance(agreement, Agreement) else UNSET,
-        draws=drawn_json(agreement) if isinstance(agreement, DrawnAgreement) else UNSET,
+        agreement=agreement if isinstance(agreement, Agreement) else UNSET,
+        draws=agreement if isinstance(agreement, DrawnAgreement) else UNSET,
     )
 
 

@@ -14,18 +14,12 @@ from contend.measurement import Agreement, DrawnAgreement
 from contend.report.document import Document, Drawn
 from contend.report.pairwise.drawn_pairs import drawn_tables
 from contend.report.pairwise.pairs import agreement_tables
-from contend.report.study.json import (
-    StudyJson,
-    VerificationJson,
-    drawn_fabric_json,
-    study_json,
-    verified_json,
-)
+from contend.report.study.json import StudyJson, study_json
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
-from contend.studies import MeasuredStudy, SimulatedStudy, Verified, VerifiedStudy
+from contend.studies import MeasuredStudy, SimulatedStudy, VerifiedFabric, VerifiedStudy
 from contend.units import counted
 
 if TYPE_CHECKING:
@@ -140,40 +134,33 @@ def _failed(failed: int, of: int, folder: Path) -> str:
 
 def verification_document(study: VerifiedStudy) -> Document:
     """Measured bandwidths of random pairs beside simulated ones, on every fabric."""
-    verified = study.fabrics
-    told = [(one, one.agreement) for one in verified if isinstance(one.agreement, Agreement)]
-    drawn = [(one, one.agreement) for one in verified if isinstance(one.agreement, DrawnAgreement)]
-    record = VerificationJson(
-        seed=study.plan.seed,
-        results=[verified_json(one.case, agreement, one.rate) for one, agreement in told],
-        drawn=[drawn_fabric_json(one.case, agreement, one.rate) for one, agreement in drawn]
-        or UNSET,
-    )
-    verdict = _verification_verdict([one for _, one in told], [one for _, one in drawn])
+    told, drawn = study.results, study.drawn or []
     tables = [
         *(
             table
-            for one, agreement in told
-            for table in agreement_tables(one.case.name, agreement, one.rate)
+            for one in told
+            for table in agreement_tables(one.fabric, one.agreement, one.rate_Bps)
         ),
         *(
             table
-            for one, agreement in drawn
-            for table in drawn_tables(one.case.name, agreement, one.rate)
+            for one in drawn
+            for table in drawn_tables(one.fabric, one.agreement, one.rate_Bps)
         ),
     ]
     pictures: dict[str, Callable[[], Drawn]] = {}
     if told:
-        pictures["agreement"] = partial(_agreement_figure, verified)
+        pictures["agreement"] = partial(_agreement_figure, told)
     if drawn:
-        agreements = {one.case.name: agreement for one, agreement in drawn}
+        agreements = {one.fabric: one.agreement for one in drawn}
         pictures["draws"] = partial(_drawn_figure, agreements)
     return Document(
-        verdict=verdict,
+        verdict=_verification_verdict(
+            [one.agreement for one in told], [one.agreement for one in drawn]
+        ),
         tables=tables,
-        record=replace(record, verdict=verdict),
+        record=study,
         pictures=pictures,
-        shortfall="; ".join(f"{one.case.name}: {one.error}" for one in verified if one.error),
+        shortfall="; ".join(study.failures),
     )
 
 
@@ -198,15 +185,11 @@ def _verification_verdict(told: Sequence[Agreement], drawn: Sequence[DrawnAgreem
     return f"{'; '.join(words)}."
 
 
-def _agreement_figure(verified: Sequence[Verified]) -> Figure:
+def _agreement_figure(verified: Sequence[VerifiedFabric]) -> Figure:
     from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure
 
     return agreement_figure(
-        [
-            ComparedFabric(one.case.name, one.pairs, one.agreement)
-            for one in verified
-            if one.pairs is not None and isinstance(one.agreement, Agreement)
-        ]
+        [ComparedFabric(one.fabric, one.pairs, one.agreement) for one in verified]
     )
 
 

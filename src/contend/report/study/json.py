@@ -9,12 +9,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contend.congestion import SampleMean
-from contend.measurement import Agreement, DrawnAgreement
 from contend.report.document import filled
-from contend.report.pairwise.drawn_pairs import DrawnAgreementJson, drawn_json
-from contend.report.pairwise.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
-from contend.studies import Case, Record, SimulatedPlan, SimulatedStudy
+from contend.studies import Record, SimulatedPlan, SimulatedStudy
 
 
 class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,36 +63,6 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
     ] = UNSET
 
 
-class VerifiedFabricJson(AgreementJson, frozen=True, kw_only=True):
-    """A fabric whose measured bandwidths were compared with the simulation's."""
-
-    fabric: Annotated[str, "its name in the study."]
-    source: Annotated[str, "what describes it."]
-    engine: Annotated[str | None, "what computed its routes; null is its own."]
-    rate_Bps: Annotated[float, "bytes per second of an emulated cable."]
-
-
-class DrawnFabricJson(DrawnAgreementJson, frozen=True, kw_only=True):
-    """A fabric with hashed routes whose measured bandwidths were compared with simulated draws."""
-
-    fabric: Annotated[str, "its name in the study."]
-    source: Annotated[str, "what describes it."]
-    engine: Annotated[str | None, "what computed its routes."]
-    rate_Bps: Annotated[float, "bytes per second of an emulated cable."]
-
-
-class VerificationJson(msgspec.Struct, frozen=True, kw_only=True):
-    """The study ``verification``."""
-
-    verdict: Annotated[str, "how far measured and simulated bandwidths are apart, in words."] = ""
-    study: Annotated[str, "always ``verification``."] = "verification"
-    seed: Annotated[int, "of every random choice."]
-    results: Annotated[list[VerifiedFabricJson], "one for each fabric whose routes are known."]
-    drawn: Annotated[
-        list[DrawnFabricJson] | UnsetType, "one for each fabric whose routes a hash chose."
-    ] = UNSET
-
-
 def study_json(study: SimulatedStudy) -> StudyJson:
     """The result of ``contend study --json`` for a plan of simulations."""
     plan, records = study.plan, [outcome.record for outcome in study.outcomes]
@@ -108,19 +75,6 @@ def study_json(study: SimulatedStudy) -> StudyJson:
         cells=[_cell(plan, record) for record in records],
         applications=list(impacts(plan, records)) or UNSET,
     )
-
-
-def verified_json(case: Case, agreement: Agreement, rate: float) -> VerifiedFabricJson:
-    """A fabric of the study ``verification``, whose cables carried a rate in bytes per second."""
-    return filled(
-        VerifiedFabricJson, case, fabric=case.name, rate_Bps=rate, **agreement_keys(agreement)
-    )
-
-
-def drawn_fabric_json(case: Case, agreement: DrawnAgreement, rate: float) -> DrawnFabricJson:
-    """The same of a fabric with hashed routes."""
-    drawn = msgspec.structs.asdict(drawn_json(agreement))
-    return filled(DrawnFabricJson, case, fabric=case.name, rate_Bps=rate, **drawn)
 
 
 def _cell(plan: SimulatedPlan, record: Record) -> StudyCellJson:
