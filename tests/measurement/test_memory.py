@@ -26,26 +26,26 @@ small = st.integers(1, 10_000)
 
 def test_the_example_of_48_numbers_on_4_processes() -> None:
     """The paper's example: l_n = 48/4 = 12 and blocks of 12/4 = 3, for one double a number."""
-    case = MemoryPrediction(vectors=48, hosts=1, ranks_per_host=4, length=1)
+    case = MemoryPrediction(vectors=48, hosts=1, ranks_per_host=4, length_in_doubles=1)
     assert (case.ranks, case.local_length, case.block_length) == (4, 12, 3)
     assert case.divides
     assert (case.global_bytes, case.local_bytes, case.block_bytes) == (384, 96, 24)
-    assert case.host_bytes == 2 * 384
+    assert case.host_arrays_bytes == 2 * 384
 
 
 def test_what_does_not_divide_is_an_exact_mean() -> None:
     """n = 10, p = 3: 10/3 and 10/9 vectors; a node may hold ⌈10/3⌉ = 4 of them, in two arrays."""
-    case = MemoryPrediction(vectors=10, hosts=3, ranks_per_host=1, length=2)
+    case = MemoryPrediction(vectors=10, hosts=3, ranks_per_host=1, length_in_doubles=2)
     assert case.local_length == Fraction(10, 3)
     assert case.block_length == Fraction(10, 9)
     assert case.block_bytes == Fraction(160, 9)
     assert not case.divides
-    assert case.host_bytes == 2 * 4 * 16
+    assert case.host_arrays_bytes == 2 * 4 * 16
 
 
 def test_whole_arrays_may_have_broken_blocks() -> None:
     """n = 8, p = 4: every process has two vectors, half a vector for each of the four."""
-    case = MemoryPrediction(vectors=8, hosts=4, ranks_per_host=1, length=1)
+    case = MemoryPrediction(vectors=8, hosts=4, ranks_per_host=1, length_in_doubles=1)
     assert case.local_length == 2
     assert not case.divides
 
@@ -56,7 +56,7 @@ def test_parts_add_up(numbers: int, nodes: int, ppn: int, doubles: int) -> None:
     case = MemoryPrediction(numbers, nodes, ppn, doubles)
     assert case.ranks * case.local_bytes == case.global_bytes == 8 * numbers * doubles
     assert case.ranks * case.block_bytes == case.local_bytes
-    spare = nodes * case.host_bytes - 2 * case.global_bytes
+    spare = nodes * case.host_arrays_bytes - 2 * case.global_bytes
     assert 0 <= spare < 2 * case.ranks * 8 * doubles
     if case.divides:
         assert spare == 0
@@ -84,14 +84,14 @@ def test_arrays_of_a_node_on_tara(length: str, gibibytes: float) -> None:
     """2 · 8 m n / N bytes on 36 nodes: 800N ran and 810N failed with 1 % more."""
     doubles = VectorLength.parse(length).at(36)
     case = MemoryPrediction(1_492_992, 36, 8, doubles)
-    assert round(case.host_bytes / GIB, 1) == gibibytes
+    assert round(case.host_arrays_bytes / GIB, 1) == gibibytes
 
 
 def test_the_poster_s_failures_are_not_a_matter_of_array_bytes() -> None:
     """810N needs the same on every number of nodes, ran on 18 and failed on 36."""
     length = VectorLength.parse("810N")
     cases = [MemoryPrediction(1_492_992, nodes, 8, length.at(nodes)) for nodes in (1, 18, 36)]
-    assert len({case.host_bytes for case in cases}) == 1
+    assert len({case.host_arrays_bytes for case in cases}) == 1
     assert cases[0].fit(24 * GIB) is Fit.NEAR
 
 
@@ -133,7 +133,7 @@ def test_what_cannot_run_is_refused(
 
 def test_the_largest_that_is_allowed() -> None:
     """Two arrays of 2^59 - 1 doubles are 2^63 - 16 bytes."""
-    assert MemoryPrediction(2**59 - 1, 1, 1, 1).host_bytes == 2**63 - 16
+    assert MemoryPrediction(2**59 - 1, 1, 1, 1).host_arrays_bytes == 2**63 - 16
 
 
 @pytest.mark.parametrize(

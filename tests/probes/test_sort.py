@@ -195,7 +195,7 @@ def test_steps_are_timed_apart(openmpi: Mpi, sort: Path, tmp_path: Path) -> None
         # Each of 9 pairs of ranks exchanges 180 / 9 vectors of 4 doubles, on the mean.
         assert (cell.labels["algorithm"], cell.labels["bytes"]) == ("library-v", 180 // 9 * 4 * 8)
         predicted = MemoryPrediction(180, 1, 3, 4)
-        assert cell.labels["arrays_bytes"] * 3 == predicted.host_bytes
+        assert cell.labels["arrays_bytes"] * 3 == predicted.host_arrays_bytes
 
 
 def test_cell_without_memory_fails_and_others_go_on(

@@ -68,7 +68,7 @@ def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
         bounds=_port(ranks, each, size, wire),
         hosts=hosts or 0,
         volume=volume(known.algorithm or "", ranks or 1),
-        memory=None if sort is None or memory is None else Memory(sort.host_bytes, memory),
+        memory=None if sort is None or memory is None else Memory(sort.host_arrays_bytes, memory),
         failed=known.failed,
     )
 

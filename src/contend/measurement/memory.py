@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contend.errors import Argument, UsageError
+from contend.schema import PythonOnly, Size, told
 from contend.units import counted, format_bytes, parse_numbers, parse_sizes
 
 if TYPE_CHECKING:
@@ -202,18 +203,16 @@ class MemoryPrediction:
 
     Source: Mistry et al., Throughput Studies on an InfiniBand Interconnect via All-to-All
     Communications, HPC 2015, table 1.
-
-    Attributes:
-        vectors: n, the m-vectors that are sorted.
-        hosts: N.
-        ranks_per_host: processes on every host.
-        length: m, doubles in each vector.
     """
 
-    vectors: int
+    vectors: PythonOnly[int]
+    """Number n of m-vectors that are sorted."""
     hosts: int
+    """Number N of hosts."""
     ranks_per_host: int
-    length: int
+    """Number of ranks on every host."""
+    length_in_doubles: int
+    """Length m of a vector on that many hosts."""
 
     def __post_init__(self) -> None:
         """Refuses what no MPI program could run.
@@ -225,7 +224,7 @@ class MemoryPrediction:
             ("vectors", self.vectors),
             ("hosts", self.hosts),
             ("ranks per host", self.ranks_per_host),
-            ("doubles in a vector", self.length),
+            ("doubles in a vector", self.length_in_doubles),
         ):
             if value < 1:
                 raise UsageError(f"{name}: expected at least 1, got {value}")
@@ -234,15 +233,16 @@ class MemoryPrediction:
                 f"expected at most {_MOST_PROCESSES:,} processes, got {self.ranks:,} "
                 f"({self.ranks_per_host:,} on every host)"
             )
-        if self.hosts * self.host_bytes > _MOST_BYTES:
+        if self.hosts * self.host_arrays_bytes > _MOST_BYTES:
             raise UsageError(
                 f"expected arrays of less than 8 EiB, got {self.vectors:,} vectors of "
-                f"{self.length:,} doubles over {self.ranks:,} processes"
+                f"{self.length_in_doubles:,} doubles over {self.ranks:,} processes"
             )
 
     @property
+    @told
     def ranks(self) -> int:
-        """p, over all hosts."""
+        """Number p of ranks in all."""
         return self.hosts * self.ranks_per_host
 
     @property
@@ -256,14 +256,15 @@ class MemoryPrediction:
         return Fraction(self.vectors, self.ranks**2)
 
     @property
+    @told
     def divides(self) -> bool:
-        """Whether all blocks, and so all local arrays, are of the same length."""
+        """Whether p² divides n, so that all blocks and all local arrays have the same length."""
         return self.block_length.denominator == 1
 
     @property
     def vector_bytes(self) -> int:
         """Bytes of an m-vector."""
-        return BYTES_OF_DOUBLE * self.length
+        return BYTES_OF_DOUBLE * self.length_in_doubles
 
     @property
     def global_bytes(self) -> int:
@@ -281,11 +282,12 @@ class MemoryPrediction:
         return self.block_length * self.vector_bytes
 
     @property
-    def host_bytes(self) -> int:
+    @told
+    def host_arrays_bytes(self) -> Size:
         """Bytes of all arrays of a host, unsorted and sorted, each local length rounded up."""
         longest = -(-self.vectors // self.ranks)
         return ARRAYS * self.ranks_per_host * longest * self.vector_bytes
 
     def fit(self, host_memory: int) -> Fit:
         """Compares the arrays of a host with its memory in bytes; see `NEAR`."""
-        return Fit.of(self.host_bytes, host_memory)
+        return Fit.of(self.host_arrays_bytes, host_memory)

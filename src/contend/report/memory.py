@@ -46,11 +46,11 @@ def _of_fit(fit: Fit, predictions: Sequence[MemoryPrediction], memory: int) -> s
         return ""
     ending = "s" if len(cases) == 1 else ""
     verb, how = (f"need{ending}", "more than") if fit is Fit.EXCEEDS else (f"come{ending}", "near")
-    largest = max(cases, key=lambda case: case.host_bytes)
+    largest = max(cases, key=lambda case: case.host_arrays_bytes)
     return (
         f"{len(cases)} of {counted(len(predictions), 'run')} {verb} {how} a host's "
-        f"{format_bytes(memory)}: up to {largest.host_bytes:,} bytes of arrays "
-        f"({format_bytes(largest.host_bytes)}) for m = {largest.length:,} on "
+        f"{format_bytes(memory)}: up to {largest.host_arrays_bytes:,} bytes of arrays "
+        f"({format_bytes(largest.host_arrays_bytes)}) for m = {largest.length_in_doubles:,} on "
         f"{counted(largest.hosts, 'host')}"
     )
 
@@ -109,7 +109,7 @@ def _table(
 def _arrays(length: VectorLength, predictions: Sequence[MemoryPrediction]) -> Iterator[_Row]:
     """The rows that the paper has, in its order."""
     yield "Ranks p", *(f"{p.ranks:,}" for p in predictions)
-    yield f"m = {length}", *(f"{p.length:,}" for p in predictions)
+    yield f"m = {length}", *(f"{p.length_in_doubles:,}" for p in predictions)
     yield "Length n", *(f"{p.vectors:,}" for p in predictions)
     yield "Global memory", *(whole_units(Fraction(p.global_bytes), "GB") for p in predictions)
     yield "Length l_n = n/p", *(_length(p.local_length) for p in predictions)
@@ -119,9 +119,9 @@ def _arrays(length: VectorLength, predictions: Sequence[MemoryPrediction]) -> It
 
 
 def _fit(predictions: Sequence[MemoryPrediction], host_memory: int) -> Iterator[_Row]:
-    yield "Both, on a host", *(format_bytes(p.host_bytes) for p in predictions)
+    yield "Both, on a host", *(format_bytes(p.host_arrays_bytes) for p in predictions)
     of = f"of {format_bytes(host_memory)}"
-    yield of, *(percent(p.host_bytes / host_memory) for p in predictions)
+    yield of, *(percent(p.host_arrays_bytes / host_memory) for p in predictions)
     yield "fits", *(p.fit(host_memory).value for p in predictions)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from contend.errors import UsageError
 from contend.measurement import NEAR, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
-from contend.schema import PythonOnly, Share, Size, told
+from contend.schema import PythonOnly, Share, Size, Spread, told
 from contend.shown import Shown
 from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.plan_file import find_plan, read_plan
@@ -45,24 +45,14 @@ class SortMemory:
 
     length: str
     """Length of a vector as it was asked for, such as ``512N``."""
-    hosts: int
-    """Number of hosts."""
-    ranks_per_host: int
-    """Number of ranks on every host."""
-    ranks: int
-    """Number of ranks in all."""
-    length_in_doubles: int
-    """Length of a vector on that many hosts."""
-    divides: bool
-    """Whether p² divides n, so that all blocks have the same length."""
+    sort: Spread[MemoryPrediction]
+    """What it needs."""
     global_: SortArray
     """All vectors."""
     local: SortArray
     """Vectors of one rank."""
     block: SortArray
     """Vectors that one rank sends to another."""
-    host_arrays_bytes: Size
-    """Bytes of both arrays of all ranks of a host."""
     fit: str
     """Word ``fits``, ``near`` or ``exceeds``, against the memory of a host."""
     published: list[PublishedTime]
@@ -92,15 +82,10 @@ class PredictedMemory(Shown, told="memory_document"):
         return [
             SortMemory(
                 length=str(length),
-                hosts=sort.hosts,
-                ranks_per_host=sort.ranks_per_host,
-                ranks=sort.ranks,
-                length_in_doubles=sort.length,
-                divides=sort.divides,
+                sort=sort,
                 global_=SortArray(sort.vectors, sort.global_bytes),
                 local=SortArray(_number(sort.local_length), _number(sort.local_bytes)),
                 block=SortArray(_number(sort.block_length), _number(sort.block_bytes)),
-                host_arrays_bytes=sort.host_bytes,
                 fit=sort.fit(self.host_memory_bytes).name.lower(),
                 published=[
                     PublishedTime(source, "done" if seconds else "failed", seconds)
