@@ -28,21 +28,18 @@ _ENDS = ["pattern", "source_rank"]
 
 @dataclass(frozen=True)
 class ByPart:
-    """Messages that get about γ/k.
-
-    Attributes:
-        divisor: k; to a message belongs the one of which γ/k is nearest, by ratio.
-        measured: fraction of the messages.
-        simulated: fraction of the messages over all simulations.
-        low: in one of 40 simulations the part is less.
-        high: in one of 40 it is more.
-    """
+    """Messages that get about γ/k."""
 
     divisor: int
-    measured: float
-    simulated: float
-    low: float
-    high: float
+    """Number k; to a message belongs the one of which γ/k is nearest, by ratio."""
+    measured: Share
+    """Fraction of the messages."""
+    simulated: Share
+    """Fraction of the messages over all simulations."""
+    low: Share
+    """Fraction that one of 40 simulations stays below."""
+    high: Share
+    """Fraction that one of 40 simulations exceeds."""
 
 
 @dataclass(frozen=True, eq=False)

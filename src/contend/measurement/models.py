@@ -32,47 +32,40 @@ RATE_OVER_LOAD = "rate over load"
 
 @dataclass(frozen=True)
 class ByCongestion:
-    """Messages of one congestion.
-
-    Attributes:
-        congestion: π, or the nearest whole number where messages take several ways at once.
-        pairs: number of messages.
-        median: of their bandwidths, as a fraction of γ.
-        low: a quarter of the messages got less.
-        high: a quarter of the messages got more.
-        within: fraction of them within 10 % of 1/π, or where links differ in rate, of rate over
-            load.
-        of_share: median of what they got as a fraction of that.
-        of_fair_share: the same of the max-min fair share.
-    """
+    """Messages of one congestion."""
 
     congestion: int
+    """Congestion π, or the nearest whole number where messages take several ways at once."""
     pairs: int
-    median: float
-    low: float
-    high: float
-    within: float
-    of_share: float
-    of_fair_share: float
+    """Number of messages."""
+    median: Share
+    """Median of their bandwidths, as a fraction of γ."""
+    low: Share
+    """Fraction of γ that a quarter of the messages stayed below."""
+    high: Share
+    """Fraction of γ that a quarter of the messages exceeded."""
+    within: Share
+    """Fraction of them within 10 % of 1/π, or where links differ in rate, of rate over load."""
+    of_share: Share
+    """Median of what they got as a fraction of that."""
+    of_fair_share: Share
+    """Median of what they got as a fraction of the max-min fair share."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A way to predict bandwidths, compared with all messages.
-
-    Attributes:
-        name: ``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``.
-        within: fraction of the messages within 10 % of it.
-        error: median deviation of messages from it, as a factor minus 1.
-        error_apart: the same of the messages for which the models differ; None where they never do.
-        effective: mean bandwidth that it predicts, as a fraction of γ.
-    """
+    """A way to predict bandwidths, compared with all messages."""
 
     name: str
-    within: float
-    error: float
-    error_apart: float | None
-    effective: float
+    """Name ``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``."""
+    within: Share
+    """Fraction of the messages within 10 % of it."""
+    error: Share
+    """Median deviation of messages from it, as a factor minus 1."""
+    error_apart: Share | None
+    """Median deviation of those for which the models differ; null if they never do."""
+    effective: Share
+    """Mean bandwidth that it predicts, as a fraction of γ."""
 
 
 @dataclass(frozen=True)

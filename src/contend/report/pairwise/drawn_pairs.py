@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contend.measurement import Distribution, DrawnAgreement
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import link_words, percent, percent_range
 from contend.units import counted, format_rate
 
@@ -74,19 +74,15 @@ def _effective(name: str, agreement: DrawnAgreement, wire: float | None) -> Resu
 
 
 def _by_part(title: str, distribution: Distribution, simulations: int) -> ResultTable:
-    return ResultTable(
-        title=title,
-        columns=("gets about", "of γ", "measured", "simulated", _RANGE),
-        rows=tuple(
-            (
-                "γ" if group.divisor == 1 else f"γ/{group.divisor}",
-                percent(1 / group.divisor),
-                percent(group.measured),
-                percent(group.simulated),
-                percent_range(group.low, group.high),
-            )
-            for group in distribution.by_part
-        ),
-        numeric=frozenset({"of γ", "measured", "simulated", _RANGE}),
+    return table_of(
+        title,
+        distribution.by_part,
+        {
+            "gets about": lambda part: "γ" if part.divisor == 1 else f"γ/{part.divisor}",
+            "of γ": Number(lambda part: percent(1 / part.divisor)),
+            "measured": "measured",
+            "simulated": "simulated",
+            _RANGE: Number(lambda part: percent_range(part.low, part.high)),
+        },
         note=f"Shares of the messages; {simulations} simulations by max-min fair shares.",
     )

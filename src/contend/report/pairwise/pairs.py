@@ -18,10 +18,11 @@ from contend.measurement import (
     usable,
 )
 from contend.report.pairwise.drawn_pairs import drawn_tables
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import (
     BEYOND_WIRE,
     BEYOND_WIRE_NOTE,
+    UNKNOWN,
     link_words,
     percent,
     percent_range,
@@ -111,42 +112,33 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
 def _by_congestion(agreement: Agreement) -> ResultTable:
     if agreement.weighed:
         return _by_congestion_and_rates(agreement)
-    return ResultTable(
-        title="Messages by congestion",
-        columns=("π", "messages", "γ/π", "measured median", "middle half", _WITHIN),
-        rows=tuple(
-            (
-                str(group.congestion),
-                f"{group.pairs:,}",
-                _share_of(group.congestion),
-                percent(group.median),
-                percent_range(group.low, group.high),
-                percent(group.within) if group.congestion else "-",
-            )
-            for group in agreement.by_congestion
-        ),
-        numeric=frozenset({"π", "messages", "γ/π", "measured median", "middle half", _WITHIN}),
+    return table_of(
+        "Messages by congestion",
+        agreement.by_congestion,
+        {
+            "π": "congestion",
+            "messages": "pairs",
+            "γ/π": Number(lambda group: _share_of(group.congestion)),
+            "measured median": "median",
+            "middle half": Number(lambda group: percent_range(group.low, group.high)),
+            _WITHIN: Number(lambda group: percent(group.within) if group.congestion else UNKNOWN),
+        },
     )
 
 
 def _by_congestion_and_rates(agreement: Agreement) -> ResultTable:
     """The same where links differ in rate, and π alone does not say what a message gets."""
-    measured, counted_part, fair = "measured median", "of rate over load", "of max-min"
-    return ResultTable(
-        title="Messages by congestion",
-        columns=("π", "messages", measured, counted_part, fair, _WITHIN),
-        rows=tuple(
-            (
-                str(group.congestion),
-                f"{group.pairs:,}",
-                percent(group.median),
-                percent(group.of_share),
-                percent(group.of_fair_share),
-                percent(group.within),
-            )
-            for group in agreement.by_congestion
-        ),
-        numeric=frozenset({"π", "messages", measured, counted_part, fair, _WITHIN}),
+    return table_of(
+        "Messages by congestion",
+        agreement.by_congestion,
+        {
+            "π": "congestion",
+            "messages": "pairs",
+            "measured median": "median",
+            "of rate over load": "of_share",
+            "of max-min": "of_fair_share",
+            _WITHIN: "within",
+        },
         note="Medians: of γ, of the least of rate over load, and of the max-min fair share.",
     )
 
@@ -157,23 +149,19 @@ def _share_of(congestion: int) -> str:
 
 
 def _models(agreement: Agreement) -> ResultTable:
-    differ = "where they differ"
+    nearest = agreement.nearest if agreement.apart else ""
     apart = f"The models differ for {counted(agreement.apart, 'message')}."
-    return ResultTable(
-        title="Which model is nearer",
-        columns=("model", "effective bandwidth", _WITHIN, "median error", differ, ""),
-        rows=tuple(
-            (
-                model.name,
-                percent(model.effective),
-                percent(model.within),
-                percent(model.error),
-                "-" if model.error_apart is None else percent(model.error_apart),
-                "nearest" if agreement.apart and model.name == agreement.nearest else "",
-            )
-            for model in agreement.models
-        ),
-        numeric=frozenset({"effective bandwidth", _WITHIN, "median error", differ}),
+    return table_of(
+        "Which model is nearer",
+        agreement.models,
+        {
+            "model": "name",
+            "effective bandwidth": "effective",
+            _WITHIN: "within",
+            "median error": "error",
+            "where they differ": "error_apart",
+            "": lambda model: "nearest" if model.name == nearest else "",
+        },
         note=apart if agreement.apart else "The models predict the same for every message.",
     )
 
