@@ -22,7 +22,6 @@ from contend import schema
 from contend.congestion import FabricSummary
 from contend.mpi import Libraries
 from contend.prediction import Calibration
-from contend.report.collectives import CollectivesJson
 from contend.report.cure.better_seats import BetterSeatsJson
 from contend.report.cure.better_tables import BetterTablesJson
 from contend.report.cure.engines import EnginesJson
@@ -50,7 +49,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
-    "contend predict": (PredictedJson, PredictedProgramJson, CollectivesJson),
+    "contend predict": (PredictedJson, PredictedProgramJson, contend.Collectives),
     "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
     "contend explain": (ExplanationJson,),
     "contend tune": (TuningJson,),

@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeVar
@@ -132,13 +132,17 @@ def parse_size(text: str) -> int:
     return count
 
 
-def parse_sizes(text: str) -> tuple[int, ...]:
-    """Sizes in a list: ``1,2,4K``; ``1:1M`` doubles from the first while not above the last.
+def parse_sizes(sizes: str | int | Sequence[int]) -> tuple[int, ...]:
+    """Sizes as numbers, or as a list in words.
+
+    That is ``1,2,4K``; ``1:1M`` doubles from the first while not above the last.
 
     Raises:
         UsageError: for what is no such list.
     """
-    return _listed(text, parse_size)
+    if isinstance(sizes, str):
+        return _listed(sizes, parse_size)
+    return (sizes,) if isinstance(sizes, int) else tuple(sizes)
 
 
 def parse_numbers(text: str, least: int = 1) -> tuple[int, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from contend.congestion.drawing import PlacementSource, arrange
-from contend.congestion.gpus import GpuCollectives, gpu_collectives, rails_apart
+from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.congestion.simulation.slowest_rounds import SlowestRounds, slowest_rounds
@@ -17,8 +18,9 @@ from contend.fabric import Fabric
 from contend.pattern import shift_distances
 from contend.placement import HostChoice, seats_by_server
 from contend.progress import Progress, shown_progress
+from contend.schema import PythonOnly, Rate, Share, told
 from contend.shown import Shown
-from contend.units import parse_rate, rate_of, valued
+from contend.units import parse_rate, parse_sizes, rate_of, valued
 
 # Of what is drawn: random placements, hashed routes.
 _PRECISION = 0.01
@@ -29,42 +31,31 @@ _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
 _FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 25, 1 << 24
 
 
-@dataclass(frozen=True, eq=False)
-class Collective:
-    """An operation of all ranks, or one step of it: rounds that each wait for their slowest.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Collective(Timed):
+    """An operation of all ranks, or one step of it: rounds that each wait for their slowest."""
 
-    Attributes:
-        name: what it is, in words.
-        pattern: the pattern that it is simulated as.
-        rounds: how many it has.
-        messages_of_a_host: that it sends and receives; of a tree, the one that it gets or gives.
-        congestion: sum over the rounds of their largest.
-        seconds_per_byte: that it takes for each byte of its messages; None where no rate is known.
-        port: bytes per second of a host's port, on average; None where it is not known.
-    """
-
-    name: str
-    pattern: str
     rounds: int
+    """Number of rounds; each waits for its slowest message."""
     messages_of_a_host: float
-    congestion: float
-    seconds_per_byte: float | None
-    port: float | None
-
-    def seconds(self, size: float) -> float | None:
-        """How long it takes with messages of so many bytes; None where no rate is known."""
-        return None if self.seconds_per_byte is None else size * self.seconds_per_byte
+    """Messages that a host sends and receives; of a tree, the one that it gets or gives."""
+    congestion: PythonOnly[float]
+    """Sum over the rounds of their largest."""
+    port: PythonOnly[float | None]
+    """Bytes per second of a host's port, on average; None where it is not known."""
 
     @property
-    def rate_Bps(self) -> float | None:
-        """Bytes per second of a host; None where no rate is known."""
+    @told
+    def rate_Bps(self) -> Rate | None:
+        """Bytes per second that a host gets; null if the rates of links are not known."""
         if self.seconds_per_byte is None:
             return None
         return self.messages_of_a_host / self.seconds_per_byte
 
     @property
-    def share(self) -> float:
-        """The same as a share of its port, or of a link's rate where no rate is known."""
+    @told
+    def share(self) -> Share:
+        """Share of its port that a host gets, or of a link's rate if no rate is known."""
         rate = self.rate_Bps
         return (
             self.messages_of_a_host / self.congestion
@@ -75,28 +66,31 @@ class Collective:
 
 @dataclass(frozen=True, eq=False)
 class Collectives(Shown, told="collectives_document"):
-    """What hosts get in operations of all ranks.
-
-    Attributes:
-        fabric: with routes.
-        placement: which rank runs on which host.
-        ranks: how many.
-        hosts: on how many hosts.
-        worst_shift: the distance at which a shift takes longest; 0 without operations.
-        shifts: distances that were counted: all, or what takes minutes of them, evenly spread.
-        operations: the all-to-all at once first; none where no cable joins the rails of servers.
-        gpu: the same where ranks are GPUs, each beside an adapter; None where hosts do not share
-            servers.
-    """
+    """Bandwidths of operations of all ranks, at the rates of links."""
 
     fabric: Fabric
+    """The fabric."""
     placement: str
+    """Which rank runs on which host."""
     ranks: int
+    """Number of ranks."""
     hosts: int
+    """Number of hosts that they run on."""
     worst_shift: int
+    """Distance at which a shift takes longest; 0 without operations."""
     shifts: int
+    """Number of distances that were counted; fewer than all, evenly spread, if these would take
+    hours."""
     operations: tuple[Collective, ...]
+    """Operations, the all-to-all at once first; none if no cable joins the rails of servers."""
     gpu: GpuCollectives | None = None
+    """What GPUs beside the adapters get; null if hosts do not share servers."""
+
+    @property
+    @told
+    def engine(self) -> str:
+        """What computed the routes; "" if they were read and their file does not say."""
+        return "" if self.fabric.routes is None else self.fabric.routes.engine
 
 
 def collectives(
@@ -110,6 +104,7 @@ def collectives(
     rate: float | str | None = None,
     equal_rates: bool = False,
     nvlink: float | str | None = None,
+    bytes: str | int | Sequence[int] = "1M",  # noqa: A002
     seed: int = 1,
     threads: int | None = None,
     progress: bool | Progress = False,
@@ -135,6 +130,7 @@ def collectives(
         equal_rates: count all links alike, whatever they carry.
         nvlink: bytes per second that a GPU sends to others of its server, or words such as
             ``450GB/s``; None: without bound.
+        bytes: of messages whose times are told: numbers, or words such as ``64K,1M``.
         seed: of all random choices.
         threads: to count on.
         progress: True shows a bar; a function is told how many patterns are done, of how many.
@@ -147,7 +143,7 @@ def collectives(
     taking_part = np.flatnonzero(on_hosts)
     if len(taking_part) < 2:
         raise UsageError("expected ranks on two hosts or more, got one host")
-    inside = valued(nvlink, parse_rate)
+    sizes = parse_sizes(bytes)
     count = partial(
         simulate,
         precision=_PRECISION,
@@ -160,8 +156,16 @@ def collectives(
     taking_turns = placed.host_of_rank[: pattern.ranks]
     first = np.sort(np.unique(taking_turns, return_index=True)[1])
     seats, left_out = seats_by_server(fabric, taking_turns[first])
+    of_gpus = partial(
+        gpu_collectives,
+        *(fabric, seats),
+        nvlink=valued(nvlink, parse_rate),
+        count=count,
+        left_out=left_out,
+        sizes=sizes,
+    )
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
-        within = gpu_collectives(fabric, seats, nvlink=inside, count=count, left_out=left_out)
+        within = of_gpus()
         return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, 0, (), within)
     quickly = partial(
         slowest_rounds,
@@ -195,14 +199,24 @@ def collectives(
     if port is None and by_round is not None:
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
         port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
-    gpu = None
-    if min(seats.shape) > 1:
-        gpu = gpu_collectives(fabric, seats, nvlink=inside, count=count, left_out=left_out)
+    gpu = of_gpus() if min(seats.shape) > 1 else None
     sharing = int(on_hosts.max())
     all_others = float(sharing * (pattern.ranks - sharing))
 
     def of(name: str, pattern: str, messages: float, of_rounds: slice = _ALL) -> Collective:
-        return _collective(name, found[pattern], messages, of_rounds, port)
+        simulation = found[pattern]
+        by_round = simulation.round_max_seconds_per_byte
+        largest = simulation.round_max_congestion[of_rounds]
+        return Collective(
+            name=name,
+            pattern=simulation.pattern,
+            seconds_per_byte=None if by_round is None else float(by_round[of_rounds].sum()),
+            sizes=sizes,
+            rounds=len(largest),
+            messages_of_a_host=messages,
+            congestion=float(largest.sum()),
+            port=port,
+        )
 
     by_shifts = _repeated(of("all-to-all, shift by shift", "shifts", all_others), pattern.ranks - 1)
     return Collectives(
@@ -222,26 +236,6 @@ def collectives(
             of("reduction by a binomial tree", "tree:reduce", 1.0),
         ),
         gpu=gpu,
-    )
-
-
-def _collective(
-    name: str,
-    simulation: Simulation | SlowestRounds,
-    messages: float,
-    rounds: slice,
-    port: float | None,
-) -> Collective:
-    by_round = simulation.round_max_seconds_per_byte
-    largest = simulation.round_max_congestion[rounds]
-    return Collective(
-        name=name,
-        pattern=simulation.pattern,
-        rounds=len(largest),
-        messages_of_a_host=messages,
-        congestion=float(largest.sum()),
-        seconds_per_byte=None if by_round is None else float(by_round[rounds].sum()),
-        port=port,
     )
 
 

@@ -16,6 +16,7 @@ from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Fabric
 from contend.placement import Placement
+from contend.schema import PythonOnly, Rate, Seconds, Share, Size, told
 from contend.units import rate_of
 
 PORTS = "ports of adapters"
@@ -24,55 +25,78 @@ NVLINK = "NVLink"
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class GpuCollective:
-    """A collective, carried out in one way.
+@dataclass(frozen=True)
+class CollectiveTime:
+    """How long a collective takes."""
 
-    Attributes:
-        name: what it is, in words.
-        pattern: what crosses the network, with ranks numbered server by server.
-        share: of what the ports of adapters alone would allow.
-        bus_Bps: bus bandwidth in bytes per second of a rank, as nccl-tests define it; None where no
-            rate is known.
-        bus_factor: bus bandwidth over algorithm bandwidth, which is bytes over seconds: 2(n - 1)/n
-            for an all-reduce, (n - 1)/n for the others.
-        limit: what holds it back: the name of a channel, `PORTS` or `NVLINK`.
-    """
+    bytes: Size
+    """Bytes of a message; of what GPUs do, bytes as nccl-tests count them."""
+    seconds: Seconds | None
+    """Seconds that it takes; null if the rates of links are not known."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Timed:
+    """What takes as long as its bytes say."""
 
     name: str
+    """What it is, in words."""
     pattern: str
-    share: float
-    bus_Bps: float | None
-    bus_factor: float
-    limit: str
+    """Pattern that it is simulated as; of GPUs, with ranks numbered server by server."""
+    seconds_per_byte: PythonOnly[float | None]
+    """Seconds for each byte; None where no rate is known."""
+    sizes: PythonOnly[tuple[int, ...]] = ()
+    """Bytes whose times are told."""
 
     @property
-    def algorithm_Bps(self) -> float | None:
-        """Bytes over seconds; None where no rate is known."""
-        return None if self.bus_Bps is None else self.bus_Bps / self.bus_factor
+    @told
+    def times(self) -> tuple[CollectiveTime, ...]:
+        """Times by size."""
+        return tuple(CollectiveTime(size, self.seconds(size)) for size in self.sizes)
 
     def seconds(self, size: float) -> float | None:
-        """How long it takes with so many bytes, as nccl-tests count them; None likewise."""
-        return None if self.bus_Bps is None else self.bus_factor * size / self.bus_Bps
+        """How long it takes with so many bytes; None where no rate is known."""
+        return None if self.seconds_per_byte is None else size * self.seconds_per_byte
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GpuCollective(Timed):
+    """A collective of GPUs, carried out in one way."""
+
+    share: Share
+    """Share of what the ports of adapters alone would allow."""
+    bus_factor: PythonOnly[float]
+    """Bus bandwidth over algorithm bandwidth: 2(n - 1)/n for all-reduces, else (n - 1)/n."""
+    limit: str
+    """What holds it back: the name of a channel, the ports of adapters, or NVLink."""
+
+    @property
+    @told
+    def bus_Bps(self) -> Rate | None:
+        """Bytes per second of a rank on the bus, as nccl-tests define it; null if not known."""
+        return None if self.seconds_per_byte is None else self.bus_factor / self.seconds_per_byte
+
+    @property
+    @told
+    def algorithm_Bps(self) -> Rate | None:
+        """Bytes over seconds; null if not known."""
+        return None if self.seconds_per_byte is None else 1 / self.seconds_per_byte
 
 
 @dataclass(frozen=True, eq=False)
 class GpuCollectives:
-    """What GPUs get in collectives.
-
-    Attributes:
-        servers: that take part: those with the usual number of adapters.
-        rails: adapters of each.
-        nvlink_Bps: bytes per second that a GPU sends to others of its server; None: without bound.
-        collectives: the rings first.
-        left_out: a sentence on servers with other numbers of adapters; "" where there are none.
-    """
+    """What GPUs get in collectives."""
 
     servers: int
+    """Number of servers that take part: those with the usual number of adapters."""
     rails: int
-    nvlink_Bps: float | None
+    """Number of adapters of each."""
+    nvlink_Bps: Rate | None
+    """Bytes per second that a GPU sends to others of its server; null: without bound."""
     collectives: tuple[GpuCollective, ...]
+    """Collectives, the rings first."""
     left_out: str = ""
+    """Sentence on servers with other numbers of adapters; "" if there are none."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +163,7 @@ def gpu_collectives(
     nvlink: float | None = None,
     count: Callable[..., Simulation] = simulate,
     left_out: str = "",
+    sizes: tuple[int, ...] = (),
 ) -> GpuCollectives:
     """What collectives get on servers of several rails.
 
@@ -151,18 +176,19 @@ def gpu_collectives(
         nvlink: bytes per second that a GPU sends within its server; None: without bound.
         count: simulates a pattern, as `contend.simulate` does.
         left_out: a sentence on servers that are not among them.
+        sizes: bytes whose times are told.
     """
     servers, rails = seats.shape
     placed = Placement("servers", seats.ravel())
     if rails_apart(fabric, seats):
-        within = _of_rails_apart(fabric, seats, nvlink, count)
+        within = _of_rails_apart(fabric, seats, nvlink, count, sizes)
         return GpuCollectives(servers, rails, nvlink, within, left_out)
     found: dict[str, Simulation] = {}
     collectives = []
     for way in _ways(servers, rails):
         if way.pattern not in found:
             found[way.pattern] = count(fabric, way.pattern, placement=placed)
-        collectives.append(_judge(way, fabric, found[way.pattern], nvlink))
+        collectives.append(_judge(way, fabric, found[way.pattern], nvlink, sizes))
     return GpuCollectives(servers, rails, nvlink, tuple(collectives), left_out)
 
 
@@ -182,6 +208,7 @@ def _of_rails_apart(
     seats: NDArray[np.uint32],
     nvlink: float | None,
     count: Callable[..., Simulation],
+    sizes: tuple[int, ...],
 ) -> tuple[GpuCollective, ...]:
     """Collectives that stay within rails, each as fast as its slowest rail.
 
@@ -199,13 +226,17 @@ def _of_rails_apart(
         if pattern not in found:
             placed = [Placement("servers", rail) for rail in seats.T]
             found[pattern] = [count(fabric, pattern, placement=one) for one in placed]
-        each = (_judge(way, fabric, simulation, nvlink) for simulation in found[pattern])
+        each = (_judge(way, fabric, one, nvlink, sizes) for one in found[pattern])
         collectives.append(min(each, key=lambda judged: judged.share))
     return tuple(collectives)
 
 
 def _judge(
-    way: _Way, fabric: Fabric, simulation: Simulation, nvlink: float | None
+    way: _Way,
+    fabric: Fabric,
+    simulation: Simulation,
+    nvlink: float | None,
+    sizes: tuple[int, ...],
 ) -> GpuCollective:
     between, own = np.split(simulation.channel_heat, [2 * fabric.cables])
     # Those of hosts are counted only where messages share them.
@@ -216,16 +247,19 @@ def _judge(
     by_round = simulation.round_max_seconds_per_byte
     port = simulation.port_rate or rate_of(simulation.heat_unit)
     if by_round is None or port is None:
-        congestion = float(simulation.round_max_congestion.sum())
-        return GpuCollective(way.name, way.pattern, ports / congestion, None, way.bus_factor, limit)
-    network = way.message * float(by_round.sum())
-    inside = 0.0 if nvlink is None else way.inside / nvlink
-    seconds = network + inside if way.in_turn else max(network, inside)
+        seconds, share = None, ports / float(simulation.round_max_congestion.sum())
+    else:
+        network = way.message * float(by_round.sum())
+        inside = 0.0 if nvlink is None else way.inside / nvlink
+        seconds = network + inside if way.in_turn else max(network, inside)
+        share = way.message * ports / port / seconds
+        limit = NVLINK if inside > network else limit
     return GpuCollective(
-        way.name,
-        way.pattern,
-        share=way.message * ports / port / seconds,
-        bus_Bps=way.bus_factor / seconds,
+        name=way.name,
+        pattern=way.pattern,
+        seconds_per_byte=seconds,
+        sizes=sizes,
+        share=share,
         bus_factor=way.bus_factor,
-        limit=NVLINK if inside > network else limit,
+        limit=limit,
     )

@@ -189,7 +189,7 @@ def predict(
         rate=fastest_port(fabric, costs, valued(rate, parse_rate)),
         buffer=costs.buffer if most is None else most,
     )
-    asked = list(product(_names(algorithms, count), _sizes(bytes)))
+    asked = list(product(_names(algorithms, count), parse_sizes(bytes)))
     cells: list[Prediction] = []
     with shown_progress(progress, fabric.name, "cells") as tell:
         for name, size in asked:
@@ -209,9 +209,3 @@ def _path(given: str | Path | None) -> Path | None:
 def _names(given: str | Sequence[str], ranks: int) -> Sequence[str]:
     names = [name.strip() for name in given.split(",")] if isinstance(given, str) else given
     return [LIBRARY, *suited(ranks)] if list(names) == ["all"] else names
-
-
-def _sizes(given: str | int | Sequence[int]) -> Sequence[int]:
-    if isinstance(given, str):
-        return parse_sizes(given)
-    return [given] if isinstance(given, int) else given

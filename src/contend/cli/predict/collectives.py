@@ -82,8 +82,9 @@ def collectives(
         rate=rate,
         equal_rates=equal_rates,
         nvlink=nvlink,
+        bytes=sizes,
         seed=seed,
         threads=threads,
         progress=True,
     )
-    return report.collectives_document(found, sizes)
+    return report.collectives_document(found)
