@@ -20,6 +20,7 @@ import msgspec
 import contend
 from contend import schema
 from contend.congestion import FabricSummary
+from contend.cure import Lessons
 from contend.mpi import Libraries
 from contend.prediction import Calibration
 from contend.report.cure.better_seats import BetterSeatsJson
@@ -38,7 +39,6 @@ from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson
 from contend.report.study.measured_json import MeasuredStudyJson
-from contend.report.tuning import TuningJson
 from contend.routes import CheckReport
 from contend.shown import Shown
 
@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend predict": (PredictedJson, PredictedProgramJson, contend.Collectives),
     "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
     "contend explain": (ExplanationJson,),
-    "contend tune": (TuningJson,),
+    "contend tune": (Lessons,),
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
     "contend watch": (contend.Watched,),
@@ -82,13 +82,13 @@ is left out where it does not apply; null is a value that is not known.
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    known: set[type] = set()
+    known: set[str] = set()
     for commands, roots in COMMANDS.items():
         parts.append(f"## {commands}\n")
         for root in roots:
             for struct in with_nested(root):
-                if struct not in known:
-                    known.add(struct)
+                if _title(struct) not in known:
+                    known.add(_title(struct))
                     parts.append(_section(struct))
     return "\n".join(parts)
 

@@ -42,7 +42,7 @@ def test_python_learns_the_same_rules(tmp_path: Path) -> None:
     assert run(["tune", str(tmp_path / "run"), "-o", str(tmp_path / "told")]) == 0
     for number, source in enumerate([measured, str(tmp_path / "run"), [tmp_path / "run"]]):
         lessons = contend.tune(source, output=tmp_path / str(number))
-        assert {rule.schedule for rule in lessons.rules.rules} == {"shift"}
+        assert {rule.schedule for rule in lessons.learnt.rules} == {"shift"}
         assert read_rules(tmp_path / str(number)) == read_rules(tmp_path / "told")
     with pytest.raises(contend.UsageError, match="no run is here"):
         contend.tune(tmp_path / "nothing")

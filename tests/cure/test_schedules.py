@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.cure import LIBRARY, learn, typical
+from contend.cure import LIBRARY, learn
 from contend.cure.rules import schedule_of
 from contend.errors import UsageError
 from contend.runs import LibraryRecord
@@ -17,21 +17,19 @@ _MEASURED = ("library", "linear", "shift", "shift-barrier")
 
 def test_rules_are_for_sizes_that_collapse(tmp_path: Path) -> None:
     lessons = learn([alltoall_run(tmp_path / "run", launches=8, schedules=_MEASURED)])
-    assert [lesson.bytes for lesson in lessons.lessons] == list(SIZES)
-    changed = {lesson.bytes: lesson for lesson in lessons.lessons if lesson.schedule != LIBRARY}
+    assert [lesson.bytes for lesson in lessons.cells] == list(SIZES)
+    changed = {lesson.bytes: lesson for lesson in lessons.cells if lesson.schedule != LIBRARY}
     assert set(COLLAPSED) <= set(changed)
     for size in COLLAPSED:
         lesson = changed[size]
         assert lesson.schedule in ("shift", "shift-barrier")
         assert lesson.gain.low is not None
         assert lesson.gain.low > 1
-        assert lesson.gain.value == pytest.approx(
-            typical(lesson.library).value / typical(lesson.best).value
-        )
-    assert lessons.rules.mpi == "Open MPI 5.0.11"
-    per_host = lessons.lessons[0].ranks_per_host
-    for lesson in lessons.lessons:
-        rules = lessons.rules.rules
+        assert lesson.gain.value == pytest.approx(lesson.library_s / lesson.best_s)
+    assert lessons.learnt.mpi == "Open MPI 5.0.11"
+    per_host = lessons.cells[0].ranks_per_host
+    for lesson in lessons.cells:
+        rules = lessons.learnt.rules
         assert schedule_of(rules, RANKS, per_host, lesson.bytes) == lesson.schedule
         # The nearest measured size decides, and nothing is said beyond what was measured.
         assert schedule_of(rules, RANKS, per_host, lesson.bytes * 3 // 2) == lesson.schedule or (
@@ -44,7 +42,7 @@ def test_rules_are_for_sizes_that_collapse(tmp_path: Path) -> None:
 
 def test_a_schedule_that_is_not_carried_wins_nothing(tmp_path: Path) -> None:
     run = alltoall_run(tmp_path / "run", launches=5, schedules=("library", "bruck", "linear"))
-    assert "bruck" not in {lesson.schedule for lesson in learn([run]).lessons}
+    assert "bruck" not in {lesson.schedule for lesson in learn([run]).cells}
 
 
 def test_a_later_run_has_the_last_word(tmp_path: Path) -> None:
@@ -56,7 +54,7 @@ def test_a_later_run_has_the_last_word(tmp_path: Path) -> None:
         created="2005-12-03T06:05:05+00:00",
     )
     assert learn([faster, alike]) == learn([alike, faster])
-    assert all(lesson.schedule == LIBRARY for lesson in learn([faster, alike]).lessons)
+    assert all(lesson.schedule == LIBRARY for lesson in learn([faster, alike]).cells)
 
 
 def test_what_starts_behind_a_barrier_has_the_last_word(tmp_path: Path) -> None:
@@ -67,13 +65,15 @@ def test_what_starts_behind_a_barrier_has_the_last_word(tmp_path: Path) -> None:
         sizes=(1 << 20,),
         behind_barrier=1.5,
     )
-    (lesson,) = learn([both]).lessons
+    (lesson,) = learn([both]).cells
     assert lesson.schedule == "shift"
-    assert lesson.library.record.labels["start"] == lesson.best.record.labels["start"] == "barrier"
+    assert (
+        lesson.library.record.labels["start"] == lesson.fastest.record.labels["start"] == "barrier"
+    )
     clock = alltoall_run(
         tmp_path / "clock", launches=5, schedules=("library", "shift"), sizes=(1 << 20,)
     )
-    assert learn([clock]).lessons[0].schedule == LIBRARY
+    assert learn([clock]).cells[0].schedule == LIBRARY
 
 
 def test_runs_of_several_libraries_are_refused(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_report_explain_and_tune_agree(name: str, tmp_path: Path) -> None:
     told = [verdict.evidence for verdict in explained.verdicts]
     assert {(one.schedule, one.bytes) for one in told if one.fall is not None} == reported
     assert bool(reported) == (name not in ("healthy", "oversubscribed"))
-    rules = [lesson for lesson in learn([run]).lessons if lesson.schedule != "library"]
+    rules = [lesson for lesson in learn([run]).cells if lesson.schedule != "library"]
     of_library = {
         v.evidence.bytes: v.reasons for v in explained.verdicts if v.evidence.schedule == "library"
     }

@@ -62,12 +62,12 @@ def test_five_samples_have_no_interval() -> None:
 
 def test_launches_count_alike_however_many_samples_they_have() -> None:
     launches = [np.full(1000, 1.0), np.full(6, 2.0), np.full(6, 3.0)]
-    assert combine_launches(launches) == Estimate(2.0, 1.0, 3.0, coverage=0.75)
+    assert combine_launches(launches) == Estimate(2.0, 1.0, 3.0, promised=0.75)
 
 
 def test_few_launches_reach_over_all_their_intervals() -> None:
     one, other = np.arange(1.0, 7), np.arange(11.0, 17)
-    assert combine_launches([one, other]) == Estimate(8.5, 1.0, 16.0, coverage=0.5)
+    assert combine_launches([one, other]) == Estimate(8.5, 1.0, 16.0, promised=0.5)
 
 
 def test_six_launches_have_the_interval_of_their_medians() -> None:
@@ -174,4 +174,4 @@ def test_the_interval_of_a_difference_holds_it_in_95_of_100() -> None:
 def test_launches_in_common_give_one_ratio_each() -> None:
     slow = {0: np.full(9, 2.0), 1: np.full(9, 20.0), 2: np.full(9, 1.0)}
     fast = {0: np.full(9, 1.0), 1: np.full(9, 5.0), 3: np.full(9, 70.0)}
-    assert ratio_by_launch(slow, fast) == Estimate(3.0, 2.0, 4.0, coverage=0.5)
+    assert ratio_by_launch(slow, fast) == Estimate(3.0, 2.0, 4.0, promised=0.5)

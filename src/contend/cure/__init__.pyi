@@ -28,7 +28,6 @@ from .schedules import Lessons as Lessons
 from .schedules import Proof as Proof
 from .schedules import learn as learn
 from .schedules import tune as tune
-from .schedules import typical as typical
 from .seating.rail_seats import PatternShares as PatternShares
 from .seating.seats import BetterSeats as BetterSeats
 from .seating.seats import place as place

@@ -24,6 +24,7 @@ from contend.runs import (
     typical_time,
 )
 from contend.schedule import DIRECT, ROUTED, ROUTES, WIDTH
+from contend.schema import PythonOnly, Seconds, Size, told
 from contend.shown import Shown
 from contend.units import rounded
 
@@ -41,50 +42,79 @@ class Proof(StrEnum):
     NONE = "nothing"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """What was learnt about one size under one condition.
-
-    Attributes:
-        ranks: of the all-to-all.
-        ranks_per_host: the most on one host.
-        bytes: of a block.
-        schedule: what calls are to go by: one that is proven faster than the library's own choice,
-            or `LIBRARY`.
-        library: the cell of the library's call.
-        best: the cell of the fastest schedule that the drop-in library has, or of the library.
-        gain: the `typical` time of the library's call over that of `schedule`; 1 where that is the
-            library's own.
-        proof: what proves that.
-        p: of the rank test, where that is the proof.
-    """
+    """What was learnt about one size under one condition."""
 
     ranks: int
+    """Number of ranks of the all-to-all."""
     ranks_per_host: int
-    bytes: int
+    """Number of them on one host, at most."""
+    bytes: Size
+    """Bytes of a block."""
     schedule: str
-    library: CellSummary
-    best: CellSummary
+    """What calls are to go by: a schedule that is proven faster than the library's own choice, or
+    ``library``."""
+    library: PythonOnly[CellSummary]
+    """Cell of the library's call."""
+    fastest: PythonOnly[CellSummary]
+    """Cell of the fastest schedule that the drop-in library has, or of the library."""
     gain: Estimate
+    """Quotient of `library_s` and what `schedule` takes."""
     proof: Proof
+    """What proves that: ``rank test``, ``stalls`` or ``nothing``."""
     p: float | None
+    """Probability in the rank test; null if that is not the proof."""
+
+    @property
+    @told
+    def library_s(self) -> Seconds:
+        """Seconds of the library's call: median or, if some samples stall, mean of both kinds."""
+        return typical(self.library).value
+
+    @property
+    @told
+    def best(self) -> str:
+        """The fastest schedule."""
+        return self.fastest.record.algorithm
+
+    @property
+    @told
+    def best_s(self) -> Seconds:
+        """Seconds that it takes."""
+        return typical(self.fastest).value
+
+    @property
+    @told
+    def beyond_wire(self) -> bool:
+        """Whether either is less than ports and cables allow, as blocks that go into buffers."""
+        return self.library.beyond_wire or self.fastest.beyond_wire
 
 
 @dataclass(frozen=True)
 class Lessons(Shown, told="tuning_document"):
-    """All that was learnt, by ranks, ranks per host and bytes, and the rules that follow.
+    """Rules and what they were learnt from."""
 
-    Attributes:
-        lessons: in that order.
-        rules: what the drop-in library is to go by.
-        routes: the file of the routes that some of these go by; None where none do.
-        folder: where the rules were written; None where they were not.
-    """
+    cells: tuple[Lesson, ...]
+    """What was learnt, by ranks, ranks per host and bytes."""
+    learnt: PythonOnly[Rules]
+    """What the drop-in library is to go by."""
+    routes: PythonOnly[Path | None] = None
+    """File of the routes that some of these go by; None where none do."""
+    folder: str = ""
+    """Where the rules are; "" if they were not written."""
 
-    lessons: tuple[Lesson, ...]
-    rules: Rules
-    routes: Path | None = None
-    folder: Path | None = None
+    @property
+    @told
+    def mpi(self) -> str:
+        """The library that was measured."""
+        return self.learnt.mpi
+
+    @property
+    @told
+    def rules(self) -> int:
+        """Number of rules."""
+        return len(self.learnt.rules)
 
 
 def tune(
@@ -109,8 +139,8 @@ def tune(
     lessons = learn(loaded)
     if output is None:
         return lessons
-    write_rules(lessons.rules, Path(output), _library_file(loaded), lessons.routes)
-    return replace(lessons, folder=Path(output))
+    write_rules(lessons.learnt, Path(output), _library_file(loaded), lessons.routes)
+    return replace(lessons, folder=str(Path(output)))
 
 
 def _loaded(source: str | Path | Run) -> list[Run]:
@@ -244,7 +274,7 @@ def _lesson(contest: Contest) -> Lesson | None:
         bytes=contest.bytes,
         schedule=best.record.algorithm if proven else LIBRARY,
         library=library,
-        best=best,
+        fastest=best,
         gain=ratio(typical(library), typical(best)) if proven else Estimate(1.0),
         proof=proof,
         p=rival.p if rival is not None and proof == Proof.RANKS else None,

@@ -67,7 +67,7 @@ class _Measured:
     def has_rule(self, evidence: Evidence, schedule: str) -> bool:
         """Whether `contend.tune` takes a schedule in place of the library's call there."""
         try:
-            lessons = learn([source.run for source in self.sources]).lessons
+            lessons = learn([source.run for source in self.sources]).cells
         except UsageError:
             return False
         place = evidence.ranks, evidence.bytes, schedule

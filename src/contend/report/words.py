@@ -97,7 +97,7 @@ def _covered(estimate: Estimate, before: str, after: str = "") -> str:
     """What an interval covers where that is not 95 %."""
     if estimate.ci95 is not None:
         return ""
-    return f"{before}{100 * estimate.coverage:.3g} %{after}"
+    return f"{before}{100 * estimate.promised:.3g} %{after}"
 
 
 def modes_words(modes: Modes) -> str:

@@ -174,14 +174,14 @@ def _rate(cell: CellSummary, time: Estimate) -> Estimate:
     sent = cell.sent or 0
     ends = (time.value, time.high or 0.0, time.low or 0.0)
     value, low, high = (sent / max(end, _SHORTEST) for end in ends)
-    return Estimate(value, low, high, time.coverage)
+    return Estimate(value, low, high, time.promised)
 
 
 def _reference_time(cell: CellSummary, times: Times) -> Estimate:
     """The time that others are held against: not less than ports and cables allow."""
     time, least = times[cell.record.cell], cell.least_s
     low, high = (max(least, end or 0.0) for end in (time.low, time.high))
-    return Estimate(max(least, time.value), low, high, time.coverage)
+    return Estimate(max(least, time.value), low, high, time.promised)
 
 
 def _find_falls(members: Sequence[CellSummary], times: Times, low: LowCells) -> None:

@@ -254,9 +254,9 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
         have = f"{counted(few, 'cell')} {verb(few, 'has')}"
         text = f"{have} fewer than {FEWEST} samples and so no interval"
         yield Warned("few-samples", f"{text}; give the measurement a larger budget")
-    launches = {len(cell.launches) for cell in cells if cell.median.coverage < 0.95}
+    launches = {len(cell.launches) for cell in cells if cell.median.promised < 0.95}
     if launches:
-        covered = min(cell.median.coverage for cell in cells)
+        covered = min(cell.median.promised for cell in cells)
         yield Warned(
             "few-launches",
             f"intervals over {counted(min(launches), 'launch')} reach from the lowest to the "

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
+from contend.schema import PythonOnly, told
 from contend.units import format_seconds
 
 Values = NDArray[np.float64]
@@ -38,35 +39,35 @@ _UNLIKELY_GAP = 0.003
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and its interval, whose ends are None where it has none.
-
-    Attributes:
-        value: the number.
-        low: lower end of the interval.
-        high: upper end.
-        coverage: least probability with which such intervals hold what is estimated; 95 % wherever
-            samples or launches are enough for that.
-    """
+    """A number with its interval."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
-    coverage: float = CONFIDENCE
+    """The number."""
+    low: PythonOnly[float | None] = None
+    """Lower end of the interval; None where there is none."""
+    high: PythonOnly[float | None] = None
+    """Upper end."""
+    promised: PythonOnly[float] = CONFIDENCE
+    """Least probability with which such intervals hold the true value; 95 % wherever samples or
+    launches are enough for that."""
 
     @property
+    @told
+    def ci95(self) -> tuple[float, float] | None:
+        """Both ends of its 95 % interval; null if too little was measured for one."""
+        return self.interval if self.promised >= CONFIDENCE else None
+
+    @property
+    @told
     def interval(self) -> tuple[float, float] | None:
-        """Both ends, whatever they cover."""
+        """Both ends of the interval that there is; null if there is none."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
-    def covered(self) -> float | None:
-        """Least probability with which the interval holds the number; None without one."""
-        return None if self.interval is None else self.coverage
-
-    @property
-    def ci95(self) -> tuple[float, float] | None:
-        """Both ends where they cover 95 % or more."""
-        return self.interval if self.coverage >= CONFIDENCE else None
+    @told
+    def coverage(self) -> float | None:
+        """Least probability with which the interval holds the true value; null without one."""
+        return None if self.interval is None else self.promised
 
 
 def median_interval(values: Values) -> Estimate:
@@ -190,7 +191,7 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
     over_low, over_high, under_low, under_high = (math.log(end) for end in known)
     down = math.hypot(over - over_low, under_high - under)
     up = math.hypot(over_high - over, under - under_low)
-    covered = min(numerator.coverage, denominator.coverage)
+    covered = min(numerator.promised, denominator.promised)
     return Estimate(value, value * math.exp(-down), value * math.exp(up), covered)
 
 
@@ -205,7 +206,7 @@ def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
         return Estimate(value)
     down = math.hypot(minuend.value - ends[0], other[1] - subtrahend.value)
     up = math.hypot(ends[1] - minuend.value, subtrahend.value - other[0])
-    covered = min(minuend.coverage, subtrahend.coverage)
+    covered = min(minuend.promised, subtrahend.promised)
     return Estimate(value, value - down, value + up, covered)
 
 

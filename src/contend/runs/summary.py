@@ -228,7 +228,7 @@ class CellSummary:
         low, high = (
             self.sent / end if end else None for end in (self.median.high, self.median.low)
         )
-        return Estimate(self.sent / self.median.value, low, high, self.median.coverage)
+        return Estimate(self.sent / self.median.value, low, high, self.median.promised)
 
     @property
     def least_s(self) -> float:
@@ -396,7 +396,7 @@ def _row(cell: CellSummary) -> dict[str, Any]:
         "ci95_high_s": ci95_high,
         "low_s": median.low,
         "high_s": median.high,
-        "coverage": None if median.interval is None else median.coverage,
+        "coverage": median.coverage,
         "rate_Bps_per_rank": None if rate is None else rate.value,
         "mean_rate_Bps_per_rank": cell.mean_rate,
         "slow_share": None if modes is None else modes.slow_share,

@@ -202,9 +202,9 @@ class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, float] | None,
         "both ends of the interval that there is; null where there is none.",
     ]
-    covered: Annotated[
+    coverage: Annotated[
         float | None, "how probable it is that the interval holds the true value; null without one."
-    ] = msgspec.field(name="coverage")
+    ]
 
 
 class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -302,7 +302,7 @@ def _measured(cell: CellSummary, *, beyond_wire: bool) -> CellJson:
         median_s=cell.median.value,
         ci95_s=cell.median.ci95,
         interval_s=cell.median.interval,
-        coverage=cell.median.covered,
+        coverage=cell.median.coverage,
         rate_Bps_per_rank=0.0 if cell.sent == 0 else None if rate is None else rate.value,
         mean_rate_Bps_per_rank=cell.mean_rate,
         two_kinds=cell.modes,
