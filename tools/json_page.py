@@ -22,7 +22,7 @@ from contend import schema
 from contend.congestion import FabricSummary
 from contend.cure import Lessons
 from contend.mpi import Libraries
-from contend.prediction import Calibration
+from contend.prediction import Calibration, Predictions
 from contend.report.cure.better_seats import BetterSeatsJson
 from contend.report.cure.better_tables import BetterTablesJson
 from contend.report.cure.engines import EnginesJson
@@ -34,7 +34,7 @@ from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
 from contend.report.page.document import PageJson
-from contend.report.prediction.json import PredictedJson, PredictedProgramJson
+from contend.report.prediction.json import PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson
@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
-    "contend predict": (PredictedJson, PredictedProgramJson, contend.Collectives),
+    "contend predict": (Predictions, PredictedProgramJson, contend.Collectives),
     "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
     "contend explain": (ExplanationJson,),
     "contend tune": (Lessons,),
@@ -82,13 +82,13 @@ is left out where it does not apply; null is a value that is not known.
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    known: set[str] = set()
+    known: set[type] = set()
     for commands, roots in COMMANDS.items():
         parts.append(f"## {commands}\n")
         for root in roots:
             for struct in with_nested(root):
-                if _title(struct) not in known:
-                    known.add(_title(struct))
+                if struct not in known:
+                    known.add(struct)
                     parts.append(_section(struct))
     return "\n".join(parts)
 

@@ -47,19 +47,19 @@ def test_a_crossbar_takes_g_times_the_bytes_of_a_port(calibration: Calibration) 
     where = conditions(calibration, "crossbar:8")
     for algorithm in ("shift", "linear", "xor"):
         found = predict_alltoall(algorithm, Exchange(8, 10_000), where)
-        assert found.seconds == pytest.approx(7 * 10_000 * 1.1e-6)
-        assert found.counted == pytest.approx(7 * 10_000 * 1.1e-6)
-        assert found.low == pytest.approx(0.9 * found.seconds)
-        assert found.high == pytest.approx(1.1 * found.seconds)
-        assert found.rate == pytest.approx(1 / 1.1e-6)
-        assert found.hottest_share == pytest.approx(1.0)
+        assert found.predicted_s == pytest.approx(7 * 10_000 * 1.1e-6)
+        assert found.counted_s == pytest.approx(7 * 10_000 * 1.1e-6)
+        assert found.interval_s[0] == pytest.approx(0.9 * found.predicted_s)
+        assert found.interval_s[1] == pytest.approx(1.1 * found.predicted_s)
+        assert found.rate_Bps_per_rank == pytest.approx(1 / 1.1e-6)
+        assert found.fullest_share == pytest.approx(1.0)
 
 
 def test_another_rate_takes_another_time(calibration: Calibration) -> None:
     slow = predict_alltoall(
         "shift", Exchange(8, 10_000), conditions(calibration, "crossbar:8", rate=WIRE / 4)
     )
-    assert slow.seconds == pytest.approx(4 * 7 * 10_000 * 1.1e-6)
+    assert slow.predicted_s == pytest.approx(4 * 7 * 10_000 * 1.1e-6)
 
 
 def test_the_hottest_channel_of_a_prediction_needs_most_time(calibration: Calibration) -> None:
@@ -80,8 +80,8 @@ def test_rounds_count_the_load_of_their_fullest_channel(calibration: Calibration
     where = conditions(calibration, "xgft:2;4,2;1,1")
     found = predict_alltoall("shift-barrier", Exchange(8, 10_000), where)
     loads = sum(max(1, min(i, 8 - i)) for i in range(1, 8))
-    assert found.counted == pytest.approx(loads * 10_000 * 1.1e-6)
-    assert found.seconds == pytest.approx(found.counted)
+    assert found.counted_s == pytest.approx(loads * 10_000 * 1.1e-6)
+    assert found.predicted_s == pytest.approx(found.counted_s)
 
 
 def test_routed_rounds_count_one_block_each(calibration: Calibration) -> None:
@@ -92,10 +92,10 @@ def test_routed_rounds_count_one_block_each(calibration: Calibration) -> None:
     phases = phases_by_routes(network, hosts)
     for algorithm in ("routed", "routed-barrier"):
         found = predict_alltoall(algorithm, Exchange(16, 10_000), where)
-        assert found.counted == pytest.approx(len(phases) * 10_000 * 1.1e-6)
-    assert found.seconds == pytest.approx(found.counted)
+        assert found.counted_s == pytest.approx(len(phases) * 10_000 * 1.1e-6)
+    assert found.predicted_s == pytest.approx(found.counted_s)
     shift = predict_alltoall("shift-barrier", Exchange(16, 10_000), where)
-    assert shift.seconds > 1.5 * found.seconds
+    assert shift.predicted_s > 1.5 * found.predicted_s
 
 
 def test_more_than_a_buffer_holds_is_foretold(calibration: Calibration) -> None:
@@ -147,15 +147,14 @@ def test_predictions_stand_beside_a_run_and_none_is_dropped(
         for size in (4096, 65_536)
     ]
     comparison = beside_measured(predictions, measured)
-    assert [(c.prediction.size, c.prediction.collapses) for c in comparison.cells] == [
-        (4096, False),
-        (65_536, True),
-    ]
-    assert [one.algorithm for one in comparison.missing] == ["shift", "shift"]
+    assert [(c.bytes, c.collapses) for c in comparison.cells] == [(4096, False), (65_536, True)]
+    missing = [one.algorithm for one in comparison.predictions if one.measured is None]
+    assert missing == ["shift", "shift"]
     assert len(comparison.foreseeable) == 1
-    assert {cell.measured.record.labels["start"] for cell in comparison.cells} == {"clock"}
     first = comparison.cells[0]
-    assert first.ratio == first.prediction.seconds / first.measured.median.value
+    assert first.measured is not None
+    assert first.measured.record.labels["start"] == "clock"
+    assert first.ratio == first.predicted_s / first.measured.median.value
     with pytest.raises(ShortfallError, match="measured nothing of what is predicted"):
         beside_measured(predictions[2:], measured)
 

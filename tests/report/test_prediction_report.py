@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contend.loading import load
 from contend.prediction import Piling, Prediction
 from contend.report import prediction_figure
 from contend.report.prediction.tables import fastest, verdict
@@ -12,16 +11,16 @@ def _prediction(algorithm: str, size: int, seconds: float, *, piling: int) -> Pr
     return Prediction(
         algorithm=algorithm,
         carried_out=algorithm,
-        size=size,
+        bytes=size,
         ranks=16,
-        seconds=seconds,
-        low=0.9 * seconds,
-        high=1.1 * seconds,
-        counted=seconds,
-        piling=Piling(channel=0, messages=15, bytes=piling, buffer=1_000_000),
+        predicted_s=seconds,
+        interval_s=(0.9 * seconds, 1.1 * seconds),
+        counted_s=seconds,
+        piling=Piling(channel="first", messages=15, bytes=piling, buffer=1_000_000),
         crowded=False,
         hottest=0,
-        hottest_share=0.8,
+        fullest_channel="first",
+        fullest_share=0.8,
     )
 
 
@@ -37,7 +36,7 @@ def test_a_lower_bound_is_not_the_fastest() -> None:
     """Linear, at least 3 s, may take any time; shift takes 3.3 s."""
     assert fastest(PREDICTIONS) is PREDICTIONS[1]
     assert fastest(PREDICTIONS[3:]) is None
-    said = verdict(PREDICTIONS, load("crossbar:16"))
+    said = verdict(PREDICTIONS)
     assert said.startswith("With 1 MiB shift is predicted to be fastest: 3.3 s")
     assert "In 1 cell more may pile up" in said
 

@@ -1,4 +1,3 @@
-from .alltoalls import ComparedPrediction as ComparedPrediction
 from .alltoalls import Comparison as Comparison
 from .alltoalls import Predictions as Predictions
 from .alltoalls import beside_measured as beside_measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from contend.prediction.calibration import Calibration, costs_of
 from contend.prediction.conditions import PredictionConditions, fastest_port
 from contend.prediction.predicting import LIBRARY, Prediction, predict_alltoall
 from contend.progress import Progress, shown_progress
-from contend.runs import CellSummary, Run
+from contend.runs import Run
 from contend.schedule import Exchange, suited
+from contend.schema import PythonOnly, Rate, told
 from contend.shown import Shown
 from contend.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
 
@@ -27,55 +28,35 @@ _SAME_RATE = 0.01
 
 
 @dataclass(frozen=True)
-class ComparedPrediction:
-    """A prediction and the cell that it is of.
-
-    Attributes:
-        prediction: what was predicted.
-        measured: what was measured.
-    """
-
-    prediction: Prediction
-    measured: CellSummary
-
-    @property
-    def ratio(self) -> float:
-        """Predicted over measured."""
-        return self.prediction.seconds / self.measured.median.value
-
-    @property
-    def of_two_kinds(self) -> bool:
-        """Whether samples, or launches, are of two kinds, one of which may wait for time-outs."""
-        return self.measured.modes is not None or self.measured.apart is not None
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Predictions beside measurements.
 
     Attributes:
-        cells: all that both have, none left out.
-        missing: predictions that no cell answers.
+        predictions: all, with what was measured of them.
         wire: bytes per second of a host's port where it was measured; None where it is not known.
     """
 
-    cells: tuple[ComparedPrediction, ...]
-    missing: tuple[Prediction, ...] = ()
+    predictions: tuple[Prediction, ...]
     wire: float | None = None
 
     @property
-    def foreseeable(self) -> tuple[ComparedPrediction, ...]:
+    def cells(self) -> tuple[Prediction, ...]:
+        """Those that were measured."""
+        return tuple(cell for cell in self.predictions if cell.measured is not None)
+
+    @property
+    def foreseeable(self) -> tuple[Prediction, ...]:
         """The cells of which the prediction does not say that time-outs may rule."""
-        return tuple(cell for cell in self.cells if not cell.prediction.collapses)
+        return tuple(cell for cell in self.cells if not cell.collapses)
 
     def within(self, share: float) -> int:
         """How many foreseeable cells are predicted within a share of what was measured."""
-        return sum(abs(cell.ratio - 1) <= share for cell in self.foreseeable)
+        return sum(abs((cell.ratio or 0) - 1) <= share for cell in self.foreseeable)
 
     @property
     def median_error(self) -> float | None:
         """Median factor by which foreseeable cells are off, minus 1; None without any."""
-        off = [abs(math.log(cell.ratio)) for cell in self.foreseeable]
+        off = [abs(math.log(cell.ratio or 1)) for cell in self.foreseeable]
         return math.expm1(float(np.median(off))) if off else None
 
 
@@ -92,36 +73,56 @@ def beside_measured(predictions: Sequence[Prediction], run: Run) -> Comparison:
         if cell.record.labels.get("start") != "barrier"
         and cell.record.labels.get("counts") != "uneven"
     }
-    cells, missing = [], []
-    for prediction in predictions:
-        cell = measured.get((prediction.algorithm, prediction.size, prediction.ranks))
-        if cell is None:
-            missing.append(prediction)
-        else:
-            cells.append(ComparedPrediction(prediction, cell))
-    if not cells:
+    together = tuple(
+        replace(one, measured=measured.get((one.algorithm, one.bytes, one.ranks)))
+        for one in predictions
+    )
+    found = Comparison(together, run.record.wire_Bps)
+    if not found.cells:
         raise ShortfallError(
             f"{run.folder}: measured nothing of what is predicted, which is of ranks that start "
             "together: measure with --start clock"
         )
-    return Comparison(tuple(cells), tuple(missing), run.record.wire_Bps)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions(Shown, told="prediction_document"):
-    """All-to-alls on a fabric, predicted.
-
-    Attributes:
-        cells: one for every algorithm and size.
-        where: fabric, hosts and costs.
-        placement: how ranks were placed.
-        comparison: with what was measured; None where nothing was.
-    """
+    """All-to-alls on a fabric, predicted."""
 
     cells: tuple[Prediction, ...]
-    where: PredictionConditions
+    """Predictions, one for every algorithm and size."""
+    where: PythonOnly[PredictionConditions]
+    """Fabric, hosts and costs."""
     placement: str
-    comparison: Comparison | None = None
+    """How ranks were placed."""
+    comparison: PythonOnly[Comparison | None] = None
+    """Comparison with what was measured; None where nothing was."""
+
+    @property
+    @told
+    def fabric(self) -> str:
+        """Name of the fabric."""
+        return self.where.fabric.name
+
+    @property
+    @told
+    def engine(self) -> str:
+        """What computed the routes; "" if they were read and their file does not say."""
+        routes = self.where.fabric.routes
+        return "" if routes is None else routes.engine
+
+    @property
+    @told
+    def rate_Bps(self) -> Rate:
+        """Bytes per second of the fastest host's port."""
+        return self.where.rate
+
+    @property
+    @told
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of the costs, and of what was measured."""
+        return (*self.where.calibration.remarks, *self.rates_apart)
 
     @property
     def rates_apart(self) -> tuple[str, ...]:
@@ -198,7 +199,8 @@ def predict(
     comparison = None
     if measured is not None:
         run = measured if isinstance(measured, Run) else Run.load(Path(measured))
-        comparison = beside_measured(tuple(cells), run)
+        comparison = beside_measured(cells, run)
+        cells = list(comparison.predictions)
     return Predictions(tuple(cells), where, placed.name, comparison)
 
 

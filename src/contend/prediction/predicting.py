@@ -14,7 +14,7 @@ from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import courses
 from contend.progress import step
 from contend.routes.room import expect_memory
-from contend.runs import port_limit
+from contend.runs import CellSummary, port_limit
 from contend.schedule import (
     DIRECT,
     MEMBERS,
@@ -28,6 +28,7 @@ from contend.schedule import (
     choose,
     messages_of,
 )
+from contend.schema import LeftOut, PythonOnly, Rate, Seconds, Share, Size, told
 from contend.units import format_bytes
 
 _MANY = 3
@@ -37,19 +38,16 @@ _OF_A_MESSAGE = 460
 
 @dataclass(frozen=True)
 class Piling:
-    """What may wait in front of a channel at once.
+    """What may wait in front of a channel at once."""
 
-    Attributes:
-        channel: its number in the fabric.
-        messages: how many messages of a round cross it.
-        bytes: of all of them.
-        buffer: that the channel has.
-    """
-
-    channel: int
+    channel: str
+    """Name of the channel."""
     messages: int
+    """Number of messages that cross it in one round."""
     bytes: float
+    """Bytes of all of them."""
     buffer: float
+    """Bytes that it holds."""
 
     @property
     def overflows(self) -> bool:
@@ -95,7 +93,9 @@ def worst_piling(
     channel = int(among[np.argmax(waiting[among])])
     if counted[channel] < 2:
         return None
-    return Piling(channel, int(counted[channel]), float(waiting[channel]), where.buffer)
+    return Piling(
+        fabric.channel_name(channel), int(counted[channel]), float(waiting[channel]), where.buffer
+    )
 
 
 LIBRARY = "library"
@@ -103,52 +103,64 @@ DRAWS = 5
 """How often a cell is carried out, each time with other starts of its ranks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What an all-to-all takes.
-
-    Attributes:
-        algorithm: as it was asked for.
-        carried_out: by which algorithm; another one where the library chooses.
-        size: bytes that each rank sends to each other.
-        ranks: how many.
-        seconds: the median over draws of when ranks begin.
-        low: the least of them, with the calibration's costs at the favourable ends of their
-            intervals.
-        high: the largest, with those at the other ends.
-        counted: seconds of its rounds one after the other, each as long as the load of its fullest
-            channel takes: G times π and a latency.
-        piling: where most bytes can pile up; None where that is not known, or nowhere.
-        crowded: whether messages go off at once on more ranks than processors: then when ranks run,
-            and how TCP starts after a pause, decide as much as the network does.
-        hottest: number of the channel that needs most time for the bytes that cross it.
-        hottest_share: part of the time in which that channel is busy.
-        limit: bytes per second of a rank at which the ports of hosts are full; None on one host.
-    """
+    """What an all-to-all takes by one algorithm with one size."""
 
     algorithm: str
+    """Algorithm as it was asked for."""
     carried_out: str
-    size: int
+    """Algorithm that carries it out; another one if the library chooses."""
+    bytes: Size
+    """Bytes that each rank sends to each other."""
     ranks: int
-    seconds: float
-    low: float
-    high: float
-    counted: float
+    """Number of ranks."""
+    predicted_s: Seconds
+    """Seconds, the median over draws of when ranks begin."""
+    interval_s: tuple[Seconds, Seconds]
+    """Least and largest of them, with all costs at the favourable ends of their intervals and at
+    the others."""
+    counted_s: Seconds
+    """Seconds of rounds one after the other, each as long as its fullest channel takes."""
     piling: Piling | None
+    """Where most can pile up; null if buffers are not known, or nowhere."""
     crowded: bool
-    hottest: int
-    hottest_share: float
-    limit: float | None = None
+    """Whether messages go off at once on more ranks than processors, which makes `predicted_s`
+    doubtful."""
+    hottest: PythonOnly[int]
+    """Number of the channel that needs most time for the bytes that cross it."""
+    fullest_channel: str
+    """Name of the hottest channel, which needs most time for the bytes that cross it."""
+    fullest_share: Share
+    """Part of the time in which it is busy."""
+    limit: PythonOnly[float | None] = None
+    """Bytes per second of a rank at which the ports of hosts are full; None on one host."""
+    measured: PythonOnly[CellSummary | None] = None
+    """What was measured of it."""
 
     @property
-    def rate(self) -> float:
+    @told
+    def rate_Bps_per_rank(self) -> Rate:
         """Bytes per second that a rank sends."""
-        return (self.ranks - 1) * self.size / self.seconds
+        return (self.ranks - 1) * self.bytes / self.predicted_s
 
     @property
+    @told
     def collapses(self) -> bool:
-        """Whether drops and time-outs may rule, so that the prediction is only a lower bound."""
+        """Whether time-outs may occur, so that `predicted_s` is only a lower bound."""
         return self.piling is not None and self.piling.overflows
+
+    @property
+    @told
+    def measured_s(self) -> LeftOut[Seconds]:
+        """Seconds that were measured, their median."""
+        return None if self.measured is None else self.measured.median.value
+
+    @property
+    @told
+    def ratio(self) -> LeftOut[float]:
+        """Quotient of `predicted_s` and `measured_s`."""
+        return None if self.measured_s is None else self.predicted_s / self.measured_s
 
 
 def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionConditions) -> Prediction:
@@ -197,16 +209,16 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
     return Prediction(
         algorithm=algorithm,
         carried_out=name,
-        size=exchange.size,
+        bytes=exchange.size,
         ranks=exchange.ranks,
-        seconds=float(np.median(seconds)),
-        low=min(seconds) * min(off),
-        high=max(seconds) * max(off),
-        counted=counts.seconds,
+        predicted_s=float(np.median(seconds)),
+        interval_s=(min(seconds) * min(off), max(seconds) * max(off)),
+        counted_s=counts.seconds,
         piling=counts.piling,
         crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
         hottest=hottest,
-        hottest_share=float(drawn[0].channel_busy[hottest]) / seconds[0],
+        fullest_channel=where.fabric.channel_name(hottest),
+        fullest_share=float(drawn[0].channel_busy[hottest]) / seconds[0],
         limit=port_limit(exchange.ranks, int(np.bincount(where.hosts).max()), where.rate),
     )
 

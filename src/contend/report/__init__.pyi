@@ -31,9 +31,9 @@ from .page.explorable import explored as explored
 from .page.explorable import simulation_views as simulation_views
 from .prediction.figures import prediction_figure as prediction_figure
 from .prediction.figures import program_figure as program_figure
-from .prediction.json import prediction_document as prediction_document
 from .prediction.json import program_document as program_document
 from .prediction.tables import calibration_document as calibration_document
+from .prediction.tables import prediction_document as prediction_document
 from .profile.document import profile_document as profile_document
 from .profile.document import profiles_document as profiles_document
 from .profile.document import recorded_document as recorded_document

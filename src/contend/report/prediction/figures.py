@@ -42,20 +42,20 @@ def prediction_figure(
         for algorithm, look in styles.items():
             curve = sorted(
                 (prediction for prediction in predictions if prediction.algorithm == algorithm),
-                key=lambda prediction: prediction.size,
+                key=lambda prediction: prediction.bytes,
             )
-            sizes = [prediction.size for prediction in curve]
+            sizes = [prediction.bytes for prediction in curve]
             axes.fill_between(
                 sizes,
-                [prediction.low for prediction in curve],
-                [prediction.high for prediction in curve],
+                [prediction.interval_s[0] for prediction in curve],
+                [prediction.interval_s[1] for prediction in curve],
                 color=look.colour,
                 alpha=0.15,
                 linewidth=0,
             )
             axes.plot(
                 sizes,
-                [prediction.seconds for prediction in curve],
+                [prediction.predicted_s for prediction in curve],
                 color=look.colour,
                 linestyle=look.line,
             )
@@ -72,23 +72,23 @@ def prediction_figure(
         bounds = [prediction for prediction in predictions if prediction.collapses]
         for prediction in bounds:
             colour = styles[prediction.algorithm].colour
-            axes.plot(prediction.size, prediction.seconds, "^", color=colour, markersize=4.5)
+            axes.plot(prediction.bytes, prediction.predicted_s, "^", color=colour, markersize=4.5)
         if bounds:
             axes.plot([], [], "^", color="0.15", markersize=4.5, label="at least: drops")
         if comparison is not None:
             for cell in comparison.cells:
-                look = styles[cell.prediction.algorithm]
+                look = styles[cell.algorithm]
                 axes.plot(
-                    cell.prediction.size,
-                    cell.measured.median.value,
-                    _marker(cell.prediction.algorithm),
+                    cell.bytes,
+                    cell.measured_s or 0.0,
+                    _marker(cell.algorithm),
                     color=look.colour,
-                    markerfacecolor="none" if cell.prediction.collapses else look.colour,
+                    markerfacecolor="none" if cell.collapses else look.colour,
                     markersize=3.5,
                     markeredgewidth=0.8,
                 )
         axes.set_yscale("log")
-        size_axis(axes, sorted({prediction.size for prediction in predictions}))
+        size_axis(axes, sorted({prediction.bytes for prediction in predictions}))
         time_axis(axes, "y")
         axes.set_xlabel("bytes to each other rank")
         axes.set_ylabel("time of an all-to-all" + (", points measured" if comparison else ""))
@@ -107,7 +107,9 @@ def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -
     best = fastest(predictions)
     if best is None:
         return "time-outs may decide every all-to-all"
-    return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(best.size)}"
+    return (
+        f"{best.algorithm} takes {format_seconds(best.predicted_s)} with {format_bytes(best.bytes)}"
+    )
 
 
 def program_figure(predicted: PredictedProgram) -> Figure:

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from contend.fabric import Fabric
+# What draws is imported when somebody looks.
+from contend import report
 from contend.prediction import (
     Calibration,
     Comparison,
     Elsewhere,
     Parameter,
     Prediction,
+    Predictions,
     SizeClass,
 )
 from contend.report.document import Document
-from contend.report.table import ResultTable
-from contend.report.words import percent, rate_words, share_words
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import percent, share_words
 from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 _GOAL = 0.15
+
+
+def prediction_document(found: Predictions) -> Document:
+    """All-to-alls by size and algorithm, beside what was measured where it is known."""
+    comparison = found.comparison
+    tables = [] if comparison is None else [_comparison_table(found, comparison)]
+    return Document(
+        verdict=verdict(found.cells, assumed=found.where.calibration.assumed),
+        tables=[*tables, _cells_table(found)],
+        record=found,
+        pictures={"times": lambda: report.prediction_figure(found.cells, found.fabric, comparison)},
+    )
 
 
 def calibration_document(calibration: Calibration) -> Document:
@@ -100,16 +114,15 @@ def _words(parameter: Parameter, words: Callable[[float], str]) -> str:
 ASSUMED = "The costs of messages are assumed, not measured: --calibration takes measured ones."
 
 
-def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool = False) -> str:
+def verdict(predictions: Sequence[Prediction], *, assumed: bool = False) -> str:
     """The first sentence: which schedule is predicted to be fastest, and what cannot be told."""
     doubtful = sum(prediction.collapses for prediction in predictions)
     parts = []
     if best := fastest(predictions):
-        channel = fabric.channel_name(best.hottest)
         parts.append(
-            f"With {format_bytes(best.size)} {best.algorithm} is predicted to be fastest: "
-            f"{format_seconds(best.seconds)}; its hottest channel, {channel}, is busy "
-            f"{percent(best.hottest_share, 0)} of the time."
+            f"With {format_bytes(best.bytes)} {best.algorithm} is predicted to be fastest: "
+            f"{format_seconds(best.predicted_s)}; its hottest channel, {best.fullest_channel}, is "
+            f"busy {percent(best.fullest_share, 0)} of the time."
         )
     if doubtful:
         worst = max(
@@ -119,7 +132,7 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool 
         assert worst.piling is not None
         parts.append(
             f"In {counted(doubtful, 'cell')} more may pile up in front of a channel than its "
-            f"buffer holds ({worst.algorithm}, {format_bytes(worst.size)}: "
+            f"buffer holds ({worst.algorithm}, {format_bytes(worst.bytes)}: "
             f"{worst.piling.messages} messages, {format_bytes(worst.piling.bytes)} against "
             f"{format_bytes(worst.piling.buffer)}): packets are dropped, and because of time-outs "
             "the prediction is only a lower bound."
@@ -132,85 +145,74 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool 
 def fastest(predictions: Sequence[Prediction]) -> Prediction | None:
     """The fastest schedule at the largest size that is predicted; None if all are lower bounds."""
     sound = [prediction for prediction in predictions if not prediction.collapses]
-    return min(sound, key=lambda prediction: (-prediction.size, prediction.seconds), default=None)
-
-
-def prediction_tables(
-    predictions: Sequence[Prediction], name: str, calibration: Calibration
-) -> list[ResultTable]:
-    """One row for every cell."""
-    columns = ("bytes", "schedule", "predicted", "interval", "rate", "of a port", "counted", "")
-    rows = [
-        (
-            format_bytes(prediction.size),
-            schedule_words(prediction),
-            format_seconds(prediction.seconds),
-            f"{format_seconds(prediction.low)} to {format_seconds(prediction.high)}",
-            rate_words(prediction.rate),
-            share_words(prediction.rate, prediction.limit),
-            format_seconds(prediction.counted),
-            doubt(prediction),
-        )
-        for prediction in _in_order(predictions)
-    ]
-    return [
-        ResultTable(
-            title=f"All-to-all of {counted(predictions[0].ranks, 'rank')} on {name}, predicted",
-            columns=columns,
-            rows=tuple(rows),
-            numeric=frozenset(columns[:1] + columns[2:7]),
-            note="The rate is what a rank sends. The interval spans draws of when ranks begin and "
-            "the intervals of all costs. "
-            "Counted: rounds one after the other, each as long as its fullest channel takes. "
-            "Small and crowded: messages that go off at once on more ranks than processors take up "
-            "to three times as long. " + remarks_words(calibration.doubts),
-        )
-    ]
-
-
-def prediction_comparison_table(
-    comparison: Comparison, name: str, remarks: Sequence[str] = ()
-) -> ResultTable:
-    """Predicted and measured, the ratio of every cell."""
-    columns = ("bytes", "schedule", "predicted", "measured", "ratio", "")
-    ordered = sorted(
-        comparison.cells, key=lambda cell: (cell.prediction.size, cell.prediction.algorithm)
+    return min(
+        sound, key=lambda prediction: (-prediction.bytes, prediction.predicted_s), default=None
     )
-    rows = [
-        (
-            format_bytes(cell.prediction.size),
-            schedule_words(cell.prediction),
-            format_seconds(cell.prediction.seconds),
-            format_seconds(cell.measured.median.value),
-            f"{cell.ratio:.2f}",
-            ", ".join(
-                filter(
-                    None,
-                    [
-                        doubt(cell.prediction),
-                        "measured in two kinds" if cell.of_two_kinds else "",
-                        ""
-                        if abs(cell.ratio - 1) <= _GOAL
-                        else f"off by more than {percent(_GOAL, 0)}",
-                    ],
-                )
-            ),
-        )
-        for cell in ordered
-    ]
-    missing = counted(len(comparison.missing), "prediction")
+
+
+def _cells_table(found: Predictions) -> ResultTable:
+    """One row for every cell."""
+
+    def interval(cell: Prediction) -> str:
+        low, high = cell.interval_s
+        return f"{format_seconds(low)} to {format_seconds(high)}"
+
+    return table_of(
+        f"All-to-all of {counted(found.cells[0].ranks, 'rank')} on {found.fabric}, predicted",
+        _in_order(found.cells),
+        {
+            "bytes": "bytes",
+            "schedule": schedule_words,
+            "predicted": "predicted_s",
+            "interval": Number(interval),
+            "rate": "rate_Bps_per_rank",
+            "of a port": Number(lambda cell: share_words(cell.rate_Bps_per_rank, cell.limit)),
+            "counted": "counted_s",
+            "": doubt,
+        },
+        note="The rate is what a rank sends. The interval spans draws of when ranks begin and "
+        "the intervals of all costs. "
+        "Counted: rounds one after the other, each as long as its fullest channel takes. "
+        "Small and crowded: messages that go off at once on more ranks than processors take up "
+        "to three times as long. " + remarks_words(found.where.calibration.doubts),
+    )
+
+
+def _comparison_table(found: Predictions, comparison: Comparison) -> ResultTable:
+    """Predicted and measured, the ratio of every cell."""
+    missing = len(found.cells) - len(comparison.cells)
     notes = [
         agreement_words(comparison),
-        f"{missing} were not measured." if comparison.missing else "",
-        remarks_words(remarks),
+        f"{counted(missing, 'prediction')} were not measured." if missing else "",
+        remarks_words(found.rates_apart),
     ]
-    return ResultTable(
-        title=f"Predicted and measured, {name}",
-        columns=columns,
-        rows=tuple(rows),
-        numeric=frozenset(columns[:1] + columns[2:5]),
+    return table_of(
+        f"Predicted and measured, {found.fabric}",
+        sorted(comparison.cells, key=lambda cell: (cell.bytes, cell.algorithm)),
+        {
+            "bytes": "bytes",
+            "schedule": schedule_words,
+            "predicted": "predicted_s",
+            "measured": "measured_s",
+            "ratio": Number(lambda cell: f"{cell.ratio:.2f}"),
+            "": _comparison_doubt,
+        },
         note=" ".join(filter(None, notes)),
     )
+
+
+def _comparison_doubt(cell: Prediction) -> str:
+    """What makes it doubtful, and whether measured samples, or launches, are of two kinds."""
+    measured, ratio = cell.measured, cell.ratio
+    assert measured is not None
+    assert ratio is not None
+    of_two_kinds = measured.modes is not None or measured.apart is not None
+    words = [
+        doubt(cell),
+        "measured in two kinds" if of_two_kinds else "",
+        "" if abs(ratio - 1) <= _GOAL else f"off by more than {percent(_GOAL, 0)}",
+    ]
+    return ", ".join(filter(None, words))
 
 
 def agreement_words(comparison: Comparison) -> str:
@@ -242,4 +244,4 @@ def doubt(prediction: Prediction | Elsewhere) -> str:
 
 
 def _in_order(predictions: Sequence[Prediction]) -> list[Prediction]:
-    return sorted(predictions, key=lambda prediction: (prediction.size, prediction.seconds))
+    return sorted(predictions, key=lambda prediction: (prediction.bytes, prediction.predicted_s))

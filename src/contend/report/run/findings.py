@@ -190,7 +190,7 @@ def pingpong_finding(cells: Sequence[CellSummary]) -> str:
 Label = int | float | str | None
 
 
-class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredEstimateJson(msgspec.Struct, frozen=True, kw_only=True):
     """A number with its interval."""
 
     value: Annotated[float, "the number."]
@@ -219,7 +219,7 @@ class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
     """A schedule that did not win."""
 
     schedule: Annotated[str, "its name."]
-    times_slower: Annotated[EstimateJson, "its median over that of the winner."]
+    times_slower: Annotated[MeasuredEstimateJson, "its median over that of the winner."]
     p: Annotated[float, "corrected probability of such a difference between equals."]
     beaten: Annotated[bool, "whether the winner is proven faster."]
 
@@ -247,7 +247,7 @@ class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
     """What avoids a collapse."""
 
     schedule: Annotated[str, "the best one at the worst size that has not collapsed there."]
-    times_faster: Annotated[EstimateJson, "than the collapsed one."]
+    times_faster: Annotated[MeasuredEstimateJson, "than the collapsed one."]
 
 
 class CollapseJson(ConditionJson, frozen=True, kw_only=True):
@@ -260,7 +260,7 @@ class CollapseJson(ConditionJson, frozen=True, kw_only=True):
     bytes: Annotated[list[int | None], "the collapsed sizes."]
     worst_bytes: Annotated[int | None, "the size with the largest factor."]
     factor: Annotated[
-        EstimateJson, "how many times lower the rate is there than that of the reference."
+        MeasuredEstimateJson, "how many times lower the rate is there than that of the reference."
     ]
     against: Annotated[ReferenceJson, "the reference."]
     bimodal: Annotated[bool, "whether the samples there are of two kinds."]

@@ -18,8 +18,8 @@ from contend.report.run.comparison import compared
 from contend.report.run.findings import (
     CollapseJson,
     ConditionJson,
-    EstimateJson,
     Label,
+    MeasuredEstimateJson,
     WinnerJson,
     collapse_json,
     condition_keys,
@@ -166,7 +166,7 @@ class ComparedCellJson(ConditionJson, frozen=True, kw_only=True):
 
     schedule: Annotated[str, "its name."]
     bytes: Annotated[int | None, "to each other rank."]
-    ratio: Annotated[EstimateJson, "median of the other run over that of the base."]
+    ratio: Annotated[MeasuredEstimateJson, "median of the other run over that of the base."]
     differs: Annotated[
         bool | None, "whether the interval of the ratio leaves 1 out; null without an interval."
     ]
