@@ -19,9 +19,11 @@ from contend.profiling.record_form import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,
+    COMPLETION,
     EVENT,
     HEADER,
     MAGIC,
+    NO_NUMBER,
     PEER,
     SECTIONS,
     UNDER_WAY,
@@ -68,6 +70,8 @@ class Rank:
     members: Sequence[int] = ()
     lost: dict[str, int] = field(default_factory=dict)
     requests_lost: int = 0
+    whole: int = 0
+    least: int = 0
     program: str = "/nowhere/app"
     launch: str = "launcher word"
     unix: int = 10**18
@@ -113,10 +117,15 @@ class Rank:
         request: int = 0,
         thread: int = 0,
         role: int = 0,
+        number: int = NO_NUMBER,
     ) -> None:
-        """Adds an event."""
+        """Adds an event; the cell of a completion is that of what made its request."""
         instants = (self.base + start, self.base + end)
-        self.events.append((*instants, size, cell, peer, tag, request, kind, thread, role))
+        if kind == COMPLETION:
+            cell = next((one[3] for one in self.events[::-1] if one[6] == request), cell)
+            role = int(peer >= 0)
+        turn = number << 2 | role
+        self.events.append((*instants, size, cell, peer, tag, request, kind, 0, thread, turn))
 
     def in_call(self, start: int, routine: int, *awaited: tuple[int, int, int]) -> None:
         """Adds a thread that is in a call which waits for kind, peer and tag."""
@@ -174,6 +183,7 @@ class Rank:
         header["header_bytes"] = HEADER.itemsize
         for name in ("rank", "size", "state", "exit_code", "requests_lost", "spawned", "spawns"):
             header[name] = getattr(self, name)
+        header["whole"], header["least"] = self.whole, self.least
         header["pid"] = 1000 + self.rank
         header["collective_stride"] = self.stride
         header["host"] = self.host.encode()

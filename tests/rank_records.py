@@ -48,7 +48,7 @@ _HEADER = np.dtype(
         *_fields("S8 magic u4 version u4 header_bytes i4 rank i4 size i8 pid u4 state"),
         *_fields("i4 exit_code u4 thread_level u4 fortran_calls u4 stride u4 requests_lost"),
         *_fields("u4 spawned u4 spawns S64 host S256 library S256 program S192 launch"),
-        *_fields("u8 died u8 died_at u4 signal u4 died_thread S32 error"),
+        *_fields("u8 died u8 died_at u4 signal u4 died_thread S32 error u8 whole u8 least"),
         ("clock", _CLOCK),
         ("sections", _SECTION, 9),
     ]
@@ -63,8 +63,8 @@ _ITEMS = {
     "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 turn",
     "threads": "u8 start u8 left u8 site u4 routine u4 count u8 asking u8 asked_left u4 asked"
     " u4 asked_for 64u4 awaited",
-    "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
-    " u4 role",
+    "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u1 kind u1 weight"
+    " u2 thread u4 turn",
 }
 _PLAIN = {"members": "i4"}
 

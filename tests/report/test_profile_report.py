@@ -75,7 +75,7 @@ def test_tables_hold_what_was_recorded(profile: Profile) -> None:
     sizes = tables["By bytes of a call"]
     assert [row[0] for row in sizes.rows] == ["0 B", "8 to 15 B", "4 KiB to 8 KiB"]
     rank_rows = {row[0]: row for row in tables["Rank by rank"].rows}
-    assert rank_rows["others waited for it"][-2:] == ("700 µs", "5")
+    assert rank_rows["others waited because of it"][-2:] == ("700 µs", "5")
     assert rank_rows["neighbours it sent to"][1] == "1"
 
 

@@ -76,7 +76,7 @@ def _check_arrivals(records: list[RankRecord]) -> None:
         for peer in range(RANKS):
             sent[peer] += int(record.peers[peer]["bytes"])
         arrived[rank] += sum(totals[name][1] for name in RECEIVES)
-        parts = record.events[(record.events["kind"] == PART) & (record.events["role"] == 1)]
+        parts = record.events[(record.events["kind"] == PART) & (record.events["turn"] & 3 == 1)]
         parts = parts[parts["request"] == 0]
         arrived[rank] += int(parts["bytes"].sum())
         # What was started counts once as sent and once as arrived.

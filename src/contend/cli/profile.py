@@ -34,7 +34,11 @@ RecordOption = Annotated[
         "SIZE",
         "Size limit of a rank's record, in memory and on the disk",
         parsed("--record", parse_size),
-    )("What does not fit is counted.", default="16MiB"),
+    )(
+        "16MiB hold 250,000 events: a call is one, and each message that it completes. Of longer "
+        "runs the first half of them is kept, and then the longest waits.",
+        default="16MiB",
+    ),
 ]
 
 

@@ -35,7 +35,7 @@ from contend.explanation.waits import awaited, waited_for
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import ProgramProfile
-from contend.profiling.routines import SYNCHRONISING, is_own
+from contend.profiling.routines import AWAITING, SYNCHRONISING, is_own
 from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
@@ -160,12 +160,20 @@ class ProfileSource:
 
     def _untold(self) -> Iterator[str]:
         """Calls after the records were full, where waiting in them could matter."""
-        share = self.profile.findings.untold_s / max(self.profile.findings.run_s, 1e-12)
+        findings = self.profile.findings
+        # What so many calls cost alone is no waiting.
+        names = [f"MPI_{routine}{wide}" for routine in AWAITING for wide in ("", "_c")]
+        here = findings.cells.filter(pl.col("routine").is_in(names))
+        cost = sum(bound.seconds for bound in self._overhead(here)) * len(self.profile.ranks)
+        full = self.profile.record.left_out
+        unmatched = 0.0 if full is None else full.unmatched_s
+        untold = max(findings.untold_s - unmatched - cost, 0.0) + unmatched
+        share = untold / max(findings.run_s, 1e-12)
         if share >= SMALL_SHARE:
             yield (
-                f"{rounded(100 * share, 2)} % of the run is in calls for which the record had no "
-                "room. How much of that is waiting for late ranks is not known, and could change "
-                "the verdict; a larger --record keeps more."
+                f"Up to {rounded(100 * share, 2)} % of the run may be more waiting for late ranks, "
+                "in calls for which the record had no room. That could change the verdict; a "
+                "larger --record keeps more."
             )
 
     @cached_property

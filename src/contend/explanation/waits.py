@@ -28,6 +28,18 @@ def waited_for(profile: ProgramProfile, cells: pl.DataFrame) -> str:
     return f"waiting{most_of_it} {words}"
 
 
+def _passed_on(profile: ProgramProfile, ranks: list[int]) -> str:
+    """Where the lateness of ranks began, if most of it is that they waited for another one."""
+    findings = profile.findings
+    direct = findings.waits.filter(pl.col("awaited").is_in(ranks))["seconds"].sum()
+    by_rank = findings.ranks.sort("caused_s", "rank", descending=[True, False])
+    own = by_rank.filter(pl.col("rank").is_in(ranks))["caused_s"].sum()
+    first = int(by_rank["rank"][0])
+    if first in ranks or own >= _HALF * float(direct):
+        return ""
+    return f", {'which waited' if len(ranks) == 1 else 'most of whom waited'} for rank {first}"
+
+
 def awaited(profile: ProgramProfile, cells: pl.DataFrame) -> str:
     """The ranks that most of the waiting is for, where a few are."""
     findings = profile.findings
@@ -47,5 +59,7 @@ def awaited(profile: ProgramProfile, cells: pl.DataFrame) -> str:
         ranks.append(rank)
         share += times / total if total else 0.0
         if share >= _HALF:
-            return f" ({rank_words(ranks)} in {100 * share:.0f} % of it)"
+            return (
+                f" ({rank_words(ranks)} in {100 * share:.0f} % of it{_passed_on(profile, ranks)})"
+            )
     return ", a different one each time"

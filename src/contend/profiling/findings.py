@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from contend.profiling.hang.stuck_words import StuckWords
-from contend.profiling.record_form import CALL, WORLD, State
+from contend.profiling.record_form import WORLD, State
 from contend.profiling.routines import is_own
 from contend.units import counted, format_seconds
 
@@ -80,17 +80,9 @@ class ProfileFindings:
 
     @cached_property
     def untold_s(self) -> float:
-        """Time of all ranks in calls for which records had no room: who was late is not known."""
-        if all(warning.code != "lost-events" for warning in self.profile.record.missing):
-            return 0.0
-        here = self.cells.filter(pl.col("entered_s").is_null()).select(*_KEYS, "seconds")
-        untold = 0.0
-        for (rank,), cells in here.group_by("rank"):
-            events = self.profile.events(int(rank)).filter(pl.col("kind") == CALL)
-            kept = events.join(cells, on="cell", how="semi")
-            told = 1e-9 * float((kept["end_ns"] - kept["start_ns"]).sum())
-            untold += max(float(cells["seconds"].sum()) - told, 0.0)
-        return untold
+        """Time that ranks may have waited in calls for which records had no room."""
+        full = self.profile.record.left_out
+        return 0.0 if full is None else full.seconds
 
     @cached_property
     def transfer_s(self) -> float:
@@ -200,7 +192,8 @@ class ProfileFindings:
     def ranks(self) -> pl.DataFrame:
         """By rank: ``run_s``, ``mpi_s``, ``waiting_s``, ``caused_s``, ``sent_bytes``, peers.
 
-        ``caused_s`` is what others waited for this rank, in the calls that were recorded.
+        ``caused_s`` is what others waited for this rank, or for those that it had made late, in the
+        calls that were recorded.
         """
         cells = self.cells.group_by("rank").agg(
             pl.col("waiting_s").sum(),
@@ -289,7 +282,7 @@ class ProfileFindings:
             whole += f"; {own}"
         if self._share(self.untold_s) >= _WAITING_NAMED:
             untold = _percent(self._share(self.untold_s))
-            whole += f"; how much is waiting of {untold} that passed with a full record is unknown"
+            whole += f"; up to {untold} may be waiting in calls that a full record has left out"
         if self._share(self.waiting_s) < _WAITING_NAMED:
             return whole
         waiting = _percent(self._share(self.waiting_s))

@@ -158,6 +158,24 @@ class Phase(msgspec.Struct, frozen=True):
     mpi_share: float
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """What records that were full have left out, of calls in which ranks may have waited.
+
+    Attributes:
+        after_s: from the first MPI_Init until the first of the records was full.
+        below_s: what such calls took at most.
+        calls: how many there are.
+        seconds: that ranks may have waited in them and in the following.
+        unmatched_s: likewise in longer calls that are there, whose messages were left out.
+    """
+
+    after_s: float
+    below_s: float
+    calls: Count
+    seconds: float
+    unmatched_s: float = 0.0
+
+
 class OtherProgram(msgspec.Struct, frozen=True):
     """Another MPI program of a command, with a profile of its own.
 
@@ -202,6 +220,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         hosts: with how many ranks they held.
         rank_hosts: index of each rank's host; None for ranks without a record.
         record_bytes: what a rank's record may take at most: the bound of memory.
+        lasts_s: after how long the first record is full, or would be at the rate of this run; None
+            where that is not known.
         run_s: from the first MPI_Init to the last end.
         uncertainty_s: of the synchronised clock, at most; None where clocks could not be compared.
         thread_level: that MPI was started with, at most; 0 to 3.
@@ -209,6 +229,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         routines: names, by index.
         phases: in their order.
         missing: what is not in the profile, and why.
+        left_out: what records that were full have left out; None where none was.
         stuck: where ranks were when the program was ended; empty if all had finished.
         under_way: messages that ranks waited for then, and that were on their way.
         left: names of records that could not be merged and stay in the folder.
@@ -238,6 +259,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     hosts: tuple[Host, ...] = ()
     rank_hosts: tuple[Count | None, ...] = ()
     record_bytes: Count = 0
+    lasts_s: float | None = None
     run_s: float = 0.0
     uncertainty_s: float | None = None
     thread_level: Count = 0
@@ -245,6 +267,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     routines: tuple[str, ...] = ()
     phases: tuple[Phase, ...] = ()
     missing: tuple[Warned, ...] = ()
+    left_out: LeftOut | None = None
     stuck: tuple[Stuck, ...] = ()
     under_way: tuple[UnderWay, ...] = ()
     left: tuple[str, ...] = ()

@@ -22,20 +22,22 @@ from numpy.typing import NDArray
 from contend.errors import InputError, ShortfallError
 from contend.files import whole_file
 from contend.process import Run
+from contend.profiling import routines
 from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
-from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
+from contend.profiling.folder import EVENTS, SCHEMAS, LeftOut, Phase, ProfileRecord
 from contend.profiling.hang.deadlock import with_messages
 from contend.profiling.hang.past import Past
 from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when, where_stuck
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
-from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
+from contend.profiling.record_form import CALL, NO_CALL, NO_CELL, State, packed_events
 from contend.profiling.routines import is_own
 from contend.profiling.sites import Places
 from contend.profiling.waits.collectives import Entries, Waits
-from contend.profiling.waits.messages import MOST_EVENTS, Messages
+from contend.profiling.waits.messages import EAGER, MOST_EVENTS, Messages
+from contend.profiling.waits.origins import Origins
 from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]
@@ -104,7 +106,8 @@ class Gathering:
         self._calls, self._peers, self._rows = _Columns(), _Columns(), _Columns()
         self._collectives, self._waits = _Columns(), _Columns()
         self._messages = Messages()
-        self._caused = np.zeros(self._size)
+        self._origins = Origins()
+        self._left_out: list[LeftOut] = []
         self._programs: dict[str, None] = {}
         self._events_at = 0
         self._events: dict[int, tuple[int, int, int]] = {}
@@ -124,8 +127,9 @@ class Gathering:
         self._judge_messages()
         calls = self._calls.table("calls")
         phases = self._phases(calls)
+        caused = self._origins.caused(self._size)
         for number, rank in self._ranks.items():
-            self._add_rank(number, rank)
+            self._add_rank(number, rank, float(caused[number]))
         self._write("calls", calls)
         self._write("collectives", self._collectives.table("collectives"))
         self._write("waits", self._waits.table("waits"))
@@ -153,6 +157,8 @@ class Gathering:
             self._add_calls(self._with_calls_under_way(record))
             self._add_peers(record)
             self._keep_events(record, events)
+            if record.lost["events"]:
+                self._left_out.append(self._left_out_of(record))
             if self._clocks[number].uncertainty is not None:
                 collectives = self._renumbered(record)
                 entries = self._instants(number, collectives["entry"])
@@ -234,6 +240,41 @@ class Gathering:
             self._last.get(record.rank, 0.0), 1e-9 * float(ends.max(initial=0))
         )
 
+    def _left_out_of(self, record: RankRecord) -> LeftOut:
+        """Calls of a full record that messages may have kept waiting, less those that it has."""
+        kept = np.concatenate((record.events, record.later))
+        kept = kept[(kept["kind"] == CALL) & (kept["cell"] != NO_CELL)]
+        cells, counter = record.cells, self._ranks[record.rank].counter
+        names = [routines.plain(name) for name in record.routines]
+        of = cells["routine"]
+        waits = np.array([name in routines.AWAITING for name in names], bool)[of]
+        sends = np.array([name in routines.SENDS for name in names], bool)[of]
+        waits |= sends & (cells["size_class"] > EAGER.bit_length())
+        told = np.bincount(kept["cell"], counter.seconds(kept["end"] - kept["start"]), len(cells))
+        calls = cells["calls"].astype(np.int64) - np.bincount(kept["cell"], minlength=len(cells))
+        below = float(counter.seconds(record.header["least"].reshape(1))[0])
+        seconds = np.maximum(counter.seconds(cells["ticks"]) - told, 0)
+        if below:
+            seconds = np.minimum(seconds, below * np.maximum(calls, 0))
+        full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1:]
+        return LeftOut(
+            after_s=1e-9 * float(self._instants(record.rank, full)[0] - self._origin),
+            below_s=below,
+            calls=int(calls[waits].clip(0).sum()),
+            seconds=float(seconds[waits].sum()),
+        )
+
+    def _left_out_together(self) -> LeftOut | None:
+        if not self._left_out:
+            return None
+        return LeftOut(
+            min(part.after_s for part in self._left_out),
+            max(part.below_s for part in self._left_out),
+            sum(part.calls for part in self._left_out),
+            sum(part.seconds for part in self._left_out) + self._messages.untold_s,
+            self._messages.untold_s,
+        )
+
     def _renumbered(self, record: RankRecord) -> NDArray[Any]:
         """Collectives with the profile's numbers of communicators."""
         collectives = record.collectives.copy()
@@ -280,7 +321,7 @@ class Gathering:
             self._add_waits(number, waits)
 
     def _add_waits(self, number: int, waits: Waits) -> None:
-        self._caused += np.bincount(waits.awaited, waits.seconds, self._size)
+        self._origins.add(number, waits)
         sums = waits.sums()
         self._waits.add(rank=np.full(len(sums["cell"]), number, np.uint32), **sums)
 
@@ -302,7 +343,7 @@ class Gathering:
         names = ("rank", "cell", "routine", "communicator", "site", "size_class")
         return {name: self._calls.parts[name][at] for name in names}
 
-    def _add_rank(self, number: int, rank: RankHeader) -> None:
+    def _add_rank(self, number: int, rank: RankHeader, caused: float) -> None:
         clock = rank.header["clock"]
         instants = self._instants(
             number, np.array([clock[name] for name in ("begun_ticks", "start_ticks", "end_ticks")])
@@ -320,7 +361,7 @@ class Gathering:
             "ended_s": max(ended, self._last[number]),
             "uncertainty_s": np.nan if unsure is None else 1e-9 * unsure,
             "mpi_s": self._mpi[number],
-            "caused_s": float(self._caused[number]),
+            "caused_s": caused,
             "stride": int(rank.header["collective_stride"]),
             "events": kept,
             "events_at": at,
@@ -359,6 +400,15 @@ class Gathering:
         record = read_record(self._ranks[rank].path)
         return record, self._communicators.numbers_of(record)
 
+    def _lasts(self, ranks: pl.DataFrame) -> float | None:
+        """After how long the first record is full at the mean rate of its events."""
+        run_s = (ranks["ended_s"] - ranks["started_s"]).to_list()
+        events = [self._ranks[rank].header["sections"][-1] for rank in ranks["rank"]]
+        rooms = [
+            int(one["capacity"]) / max(int(one["used"]) + int(one["lost"]), 1) for one in events
+        ]
+        return min(map(float.__mul__, run_s, rooms), default=None)
+
     def _place(self, record: RankRecord, address: int) -> int:
         return int(self._places.number(np.array([address], np.uint64), record.modules)[0])
 
@@ -387,6 +437,7 @@ class Gathering:
             hosts=tuple(Host(name, count) for name, count in held.items()),
             rank_hosts=tuple(hosts),
             record_bytes=max(rank.path.stat().st_size for rank in self._ranks.values()),
+            lasts_s=self._lasts(ranks),
             run_s=float(ranks["ended_s"].max()),  # type: ignore[arg-type]
             uncertainty_s=None if np.isnan(unsure).any() else float(unsure.max()),
             thread_level=max(int(header["thread_level"]) for header in headers),
@@ -396,6 +447,7 @@ class Gathering:
             stuck=stuck,
             under_way=under_way,
             left=tuple(self._left.names),
+            left_out=self._left_out_together(),
             missing=(
                 *self._left.warnings,
                 *left_out(
@@ -404,6 +456,7 @@ class Gathering:
                     self._lost,
                     headers,
                     {thread.rank: thread.died for thread in stuck if thread.died},
+                    full=self._left_out_together(),
                     cut_short=self._record.ended_unix is not None and self._record.status is None,
                 ),
                 *self._unmatched(),

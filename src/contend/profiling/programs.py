@@ -15,11 +15,11 @@ import polars as pl
 
 from contend.errors import InputError
 from contend.profiling.clocks import TickCounter, counter_of
-from contend.profiling.folder import OtherProgram, read_other_library
+from contend.profiling.folder import LeftOut, OtherProgram, read_other_library
 from contend.profiling.record_file import read_header
 from contend.profiling.record_form import State
 from contend.runs import Warned
-from contend.units import counted
+from contend.units import counted, format_seconds
 
 _SHOWN = 6
 _LOST = {
@@ -32,10 +32,7 @@ _LOST = {
     "cells": ("call", "only counted by routine, without size, communicator and place"),
     "peers": ("peer", "without a row in the matrix"),
     "collectives": ("collective", "those that are kept stand for all"),
-    "events": (
-        "event",
-        "who was late from the first of them on is unknown, and a replay ends there",
-    ),
+    "events": ("event", "a replay ends at the first of them"),
     "modules": ("memory map", "places in it have no name"),
     "routines": ("routine name", "not kept"),
 }
@@ -83,6 +80,7 @@ def left_out(
     headers: Sequence[np.void],
     died: Mapping[int, str],
     *,
+    full: LeftOut | None,
     cut_short: bool,
 ) -> Iterator[Warned]:
     """What is missing, each with what follows from it.
@@ -93,6 +91,7 @@ def left_out(
         lost: items that found no room, by rank and section.
         headers: of all records.
         died: of what, by rank, as far as it is known.
+        full: what records without room for all events have left out; None where none has.
         cut_short: whether contend was told to end while the program ran.
     """
     absent = sorted(set(range(size)) - set(ranks["rank"].to_list()))
@@ -108,6 +107,8 @@ def left_out(
                 f"{counted(number, thing)} of {rank_words(those)} did not fit into the record: "
                 f"{consequence}; give --record a larger size"
             )
+            if section == "events" and full is not None:
+                text = f"{_left_out_words(full)}: {text}"
             yield Warned(f"lost-{section}", text)
     requests = sum(int(header["requests_lost"]) for header in headers)
     if requests:
@@ -120,6 +121,14 @@ def left_out(
             "transfer cannot be told apart where they take part"
         )
         yield Warned("clock", text)
+
+
+def _left_out_words(full: LeftOut) -> str:
+    shorter = f"calls below {format_seconds(full.below_s)}" if full.below_s else "all calls"
+    return (
+        f"from {format_seconds(full.after_s)} on {shorter} were left out; ranks may have waited up "
+        f"to {format_seconds(full.seconds)} more in all"
+    )
 
 
 def _endings(ranks: pl.DataFrame, died: Mapping[int, str], *, cut_short: bool) -> Iterator[Warned]:

@@ -61,7 +61,8 @@ class RankRecord:
         peers: of dtype `PEER`, by rank in MPI_COMM_WORLD.
         collectives: of dtype `COLLECTIVE`.
         threads: of dtype `UNDER_WAY`: the call that each thread is in.
-        events: of dtype `EVENT`.
+        events: of dtype `EVENT`, from the beginning to the first that was left out.
+        later: of those from there on the longest.
     """
 
     path: Path
@@ -82,6 +83,7 @@ class RankRecord:
     collectives: Items
     threads: Items
     events: Items
+    later: Items
 
     def members_of(self, index: int) -> NDArray[np.int32] | None:
         """Ranks of a communicator in MPI_COMM_WORLD, by their rank in it; None if not kept."""
@@ -141,6 +143,11 @@ class _Reader:
         state = int(header["state"])
         if state not in list(State):
             raise self._wrong("a state from 0 to 3", str(state))
+        # Where none has been left out, all are whole.
+        whole = int(header["whole"] if header["least"] else header["sections"][-1]["used"])
+        every = parts.pop("events")
+        if whole > header["sections"][-1]["used"]:
+            raise self._wrong(f"at most {header['sections'][-1]['used']} whole events", str(whole))
         record = RankRecord(
             path=self._path,
             rank=int(header["rank"]),
@@ -153,9 +160,11 @@ class _Reader:
             lost={name: int(section["lost"]) for name, section in sections.items()},
             routines=_lines(parts.pop("routines")),
             modules=_lines(parts.pop("modules")),
+            events=every[:whole],
+            later=every[whole:],
             **parts,
         )
-        self._check(record)
+        self._check(record, every)
         return record
 
     def header(self) -> np.void:
@@ -205,7 +214,7 @@ class _Reader:
             content += part
         return bytes(content)
 
-    def _check(self, record: RankRecord) -> None:
+    def _check(self, record: RankRecord, events: Items) -> None:
         """Whether what refers to each other is there.
 
         Raises:
@@ -221,15 +230,15 @@ class _Reader:
             ("routines of cells", record.cells["routine"], len(record.routines)),
             ("communicators of collectives", record.collectives["communicator"], known),
             ("cells of collectives", _known_cells(record.collectives), len(record.cells)),
-            ("cells of events", _known_cells(record.events), len(record.cells)),
+            ("cells of events", _known_cells(events), len(record.cells)),
             ("routines of threads", _in_calls(record.threads)["routine"], len(record.routines)),
             ("routines that threads asked with", record.threads["asked"], len(record.routines)),
             ("what threads wait for", _awaited(record.threads)["kind"], len(Awaits)),
             ("awaited communicators", _awaited(record.threads)["communicator"], known),
-            ("kinds of events", record.events["kind"], len(EventKind)),
+            ("kinds of events", events["kind"], len(EventKind)),
             ("parents of communicators", record.communicators["parent"], known),
             ("members", record.members, record.size),
-            ("peers of events", record.events["peer"], record.size),
+            ("peers of events", events["peer"], record.size),
         )
         for what, numbers, bound in bounds:
             if len(numbers) and (numbers.max() >= bound or numbers.min() < NO_PEER):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 7
+VERSION = 8
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -186,9 +186,10 @@ EVENT = np.dtype(
         ("peer", "<i4"),
         ("tag", "<i4"),
         ("request", "<u4"),
-        ("kind", "<u2"),
+        ("kind", "u1"),
+        ("weight", "u1"),
         ("thread", "<u2"),
-        ("role", "<u4"),
+        ("turn", "<u4"),
     ]
 )
 SECTIONS: Mapping[str, np.dtype[Any]] = {
@@ -229,6 +230,8 @@ HEADER = np.dtype(
         ("signal", "<u4"),
         ("died_thread", "<u4"),
         ("error", "S32"),
+        ("whole", "<u8"),
+        ("least", "<u8"),
         ("clock", CLOCK),
         ("sections", SECTION, len(SECTIONS)),
     ]
@@ -239,8 +242,34 @@ CALL, COMPLETION, PART = map(int, EventKind)
 """Kinds of events: a call; a request that the call before completed; bytes to or from one peer in
 the call before."""
 
-KEPT = np.dtype([("start_ns", "<i8"), ("end_ns", "<i8"), *EVENT.descr[2:]])
-"""An event in a profile: times in nanoseconds of the common clock from the first MPI_Init."""
+KEPT = np.dtype(
+    [
+        ("start_ns", "<i8"),
+        ("end_ns", "<i8"),
+        *EVENT.descr[2:7],
+        ("kind", "<u2"),
+        ("thread", "<u2"),
+        ("role", "<u4"),
+    ]
+)
+"""An event in a profile: times in nanoseconds of the common clock from the first MPI_Init; the cell
+is that of the call also for completions, and a collective has its number as its role."""
+
+NO_NUMBER = 2**30 - 1
+"""Stands for the number of an event whose place in an order is not known."""
+OF_SEND, OF_RECEIVE, OF_COLLECTIVE = range(3)
+"""Roles of events."""
+
+
+def roles(events: NDArray[Any]) -> NDArray[np.int64]:
+    """What events of a record are of."""
+    return events["turn"].astype(np.int64) & 3
+
+
+def numbers(events: NDArray[Any]) -> NDArray[np.int64]:
+    """Places of a record's messages in their flows, and of collectives on their communicators."""
+    return events["turn"].astype(np.int64) >> 2
+
 
 _LEVEL = 1
 _MOST_EVENTS = 1 << 26
@@ -254,18 +283,24 @@ def packed_events(
     Starts are differences from one event to the next, and ends durations: small numbers.
 
     Args:
-        events: of dtype `contend.profiling.record_layout.EVENT`.
+        events: of dtype `EVENT`.
         starts: in nanoseconds from the first MPI_Init, on the common clock.
         ends: likewise.
     """
-    columns = {
-        name: np.ascontiguousarray(events[name])
-        for name in KEPT.names or ()
-        if not name.endswith("_ns")
-    }
-    columns = {"start_ns": np.diff(starts, prepend=0), "end_ns": ends - starts, **columns}
+    kept = np.empty(len(events), KEPT)
+    for name in set(EVENT.names or ()) & set(KEPT.names or ()):
+        kept[name] = events[name]
+    kept["start_ns"], kept["end_ns"] = np.diff(starts, prepend=0), ends - starts
+    role, number = roles(events), numbers(events)
+    called, completed = events["kind"] == CALL, events["kind"] == COMPLETION
+    numbered = called & (role == OF_COLLECTIVE) & (number != NO_NUMBER)
+    kept["role"] = np.where(numbered, number, np.where(completed, 0, role))
+    call = np.maximum.accumulate(np.where(called, np.arange(len(events)), 0))
+    kept["cell"][completed] = events["cell"][call[completed]]
+    besides = completed & (role != OF_RECEIVE)
+    kept["peer"][besides], kept["tag"][besides], kept["bytes"][besides] = NO_PEER, 0, 0
     compressor = zstandard.ZstdCompressor(level=_LEVEL)
-    return compressor.compress(b"".join(columns[name].tobytes() for name in KEPT.names or ()))
+    return compressor.compress(b"".join(kept[name].tobytes() for name in KEPT.names or ()))
 
 
 def read_events(path: Path, at: int, length: int, count: int) -> NDArray[Any]:

@@ -27,6 +27,15 @@ QUESTIONS = TESTS | {"Iprobe", "Improbe", "Request_get_status", "Parrived", "Win
 STARTS = frozenset({"Start", "Startall", "Pready", "Pready_range", "Pready_list"})
 """What is sent in partitions is begun by the call that marks the last of them as ready."""
 
+UNLOCKS = frozenset({"Win_unlock", "Win_unlock_all"})
+LOCKED = UNLOCKS | {"Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all"}
+"""They may wait until the library has a lock that was asked for before."""
+LOCKS = frozenset({"Win_lock", "Win_lock_all"})
+
+AWAITING = RECEIVES | EXCHANGES | PROBES | WAITS | TESTS | LOCKS | LOCKED
+AWAITING |= {"Ssend", "Win_start", "Win_complete", "Win_wait", "Win_test"}
+"""They may wait for other ranks' messages, besides sends of large ones, or in a window."""
+
 ALL_TO_ALLS = frozenset({"Alltoall", "Alltoallv", "Alltoallw"})
 SYNCHRONISING = ALL_TO_ALLS | {
     "Barrier",

@@ -160,9 +160,11 @@ static void keep_occurrence(const contend_call* call, const volume* given, uint3
 
 static uint32_t note(const contend_call* call, const volume* given, uint32_t request) {
   uint32_t cell = contend_count(call, given->on->index, given->bytes, given->bytes);
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root,
-                   (int32_t)given->shape.operation, request, contend_so_far(given->on));
+  contend_turn turn =
+      contend_next(true, given->on->index, contend.header->size, 0, call->start, call->end);
+  turn.number = contend_so_far(given->on);
+  contend_keep(call, cell, CONTEND_CALL, given->bytes, given->root, (int32_t)given->shape.operation,
+               request, 2, turn);
   contend_add_parts(call, cell, parts, given->parts, given->as_events);
   return cell;
 }
@@ -184,7 +186,7 @@ static void note_nonblocking(const contend_call* call, const volume* given, MPI_
   request->peer = given->shape.root;
   request->tag = (int32_t)given->shape.operation;
   request->bytes = given->shape.bytes;
-  note(call, given, request->number);
+  request->cell = note(call, given, request->number);
   contend_count_collective(given->on);
 }
 
@@ -203,8 +205,8 @@ static void note_persistent(const contend_call* call, const volume* given, MPI_R
     request->part_count = given->parts;
   }
   uint32_t cell = contend_count(call, given->on->index, given->bytes, 0);
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root, 0, CONTEND_NO_REQUEST, 0);
+  contend_keep(call, cell, CONTEND_CALL, given->bytes, given->root, 0, CONTEND_NO_REQUEST, 0,
+               CONTEND_NO_TURN);
 }
 #endif
 

@@ -477,8 +477,7 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
     uint32_t number = made_request->number;
     made_request->routine = call->routine;
     made_request->bytes = CONTEND_UNKNOWN_BYTES;
-    if (contend_room_for_events(1))
-      contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0);
+    contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0, CONTEND_NO_TURN);
   }
   contend_done();
   return result;

@@ -223,16 +223,27 @@ typedef struct {
   uint32_t part_count;  ///< without `parts`: partitions that are not marked as ready yet
   uint32_t number;      ///< CONTEND_NO_REQUEST while a persistent one is not under way
   uint32_t cell;        ///< of the call that began it
-  uint32_t next;        ///< index of the next one in the same slot, or free
+  union {
+    uint32_t turn;     ///< of a message: its number in its flow, or CONTEND_NO_NUMBER
+    uint32_t routine;  ///< of a collective
+  };
   int32_t peer;         ///< as `contend_awaited` has it
   int32_t tag;          ///< of a collective its contend_operation
   uint32_t collective;  ///< number of a collective on the communicator; of what is sent in
                         ///< partitions how many they are
-  uint16_t routine;     ///< of a collective
+  uint16_t next;        ///< index of the next one in the same slot, or free
   uint8_t kind : 4;     ///< contend_request_kind
   bool persistent : 1, cancelled : 1, parts_are_events : 1;
   bool claimed;  ///< a call waits for it
 } contend_request;
+
+/// The turn of a message that a request begins, where it is known before it is complete.
+static inline contend_turn contend_begin(const contend_call* call, enum contend_request_kind kind,
+                                         uint32_t communicator, int32_t peer, int32_t tag) {
+  bool comes = kind == CONTEND_RECEIVES;
+  if (comes && tag == MPI_ANY_TAG) return CONTEND_NO_TURN;
+  return contend_next(comes, communicator, peer, tag, call->start, comes ? call->end : call->start);
+}
 
 /// Knows operations of reductions from now on.
 void contend_start_operations(void);

@@ -57,6 +57,17 @@ static void await_target(MPI_Win window, int target, int32_t wanted) {
   contend_unlock();
 }
 
+/// What calls of a routine tell a rank, or all (below 0), by the window is a flow of its own.
+static contend_turn turn_of(const contend_call* call, const contend_live_communicator* on,
+                            int32_t peer, bool counts) {
+  bool asks = call->routine == contend_routine_Win_test;
+  int32_t flow = -2 - (asks ? contend_routine_Win_wait : call->routine);
+  if (peer < 0) peer = contend.header->size;
+  if (counts) return contend_next(false, on->index, peer, flow, call->start, call->start);
+  uint64_t last = contend_flow_of(false, on->index, peer, flow)->last;
+  return (contend_turn){CONTEND_NO_NUMBER, call->start > last ? call->start - last : 0};
+}
+
 /// `takes`: bytes come from the target.
 static void note_operation(const contend_call* call, MPI_Win window, int target, uint64_t bytes,
                            bool takes, const MPI_Request* handle) {
@@ -160,14 +171,23 @@ static void await_epoch(MPI_Win window, int epoch, enum contend_awaited_kind kin
 /// was a question that was not `answered`.
 static void note_epoch(contend_call* call, MPI_Win window, int epoch, const int* answered) {
   const contend_live_communicator* on = communicator_of(window);
-  uint64_t count = (uint64_t)on->epoch_sizes[epoch];
+  int32_t count = on->epoch_sizes[epoch];
   uint64_t since = answered ? contend_asked(call, *answered) : call->start;
   uint32_t cell = contend_count(call, on->index, 0, 0);
-  if ((answered && !*answered) || !contend_room_for_events(1 + count)) return;
+  if (answered && !*answered) return;
   call->start = since;
-  contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
-  for (uint64_t index = 0; index < count; index++)
-    contend_append(call, cell, CONTEND_PART, 0, on->epochs[epoch][index], 0, CONTEND_NO_REQUEST, 0);
+  // All of it is kept, or nothing.
+  contend_turn turn = CONTEND_NO_TURN;
+  for (int32_t index = 0; index < count; index++) {
+    uint64_t silence = turn_of(call, on, on->epochs[epoch][index], false).silence;
+    if (silence > turn.silence) turn.silence = silence;
+  }
+  contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0, turn);
+  for (int32_t index = 0; index < count; index++) {
+    turn.number = turn_of(call, on, on->epochs[epoch][index], true).number;
+    contend_keep(call, cell, CONTEND_PART, 0, on->epochs[epoch][index], 0, CONTEND_NO_REQUEST, 0,
+                 turn);
+  }
 }
 
 #define SYNCHRONISES(name, parameters, arguments, before, epoch, flag) \
@@ -196,7 +216,9 @@ static void note_order(const contend_call* call, MPI_Win window, int target, int
   int32_t had = wanted == CONTEND_ANY_TAG ? has_lock(on, peer) : wanted;
   if (wanted != CONTEND_ANY_TAG) set_lock(on, NO_LOCK, contend_lock_of(peer, wanted));
   if (over) set_lock(on, peer, 0);
-  contend_note(call, on->index, 0, peer < 0 ? CONTEND_NO_PEER : peer, had, CONTEND_NO_REQUEST);
+  uint32_t cell = contend_count(call, on->index, 0, 0);
+  contend_keep(call, cell, CONTEND_CALL, 0, peer < 0 ? CONTEND_NO_PEER : peer, had,
+               CONTEND_NO_REQUEST, 0, over ? turn_of(call, on, peer, true) : CONTEND_NO_TURN);
 }
 
 #define ORDERS(name, parameters, arguments, target, wanted, over)                    \

@@ -10,7 +10,10 @@ static void note_send(const contend_call* call, int64_t count, MPI_Datatype type
   int32_t receiver = contend_world_rank(communicator, peer);
   uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
   contend_sent(receiver, bytes);
-  contend_note(call, communicator->index, bytes, receiver, tag, CONTEND_NO_REQUEST);
+  uint32_t cell = contend_count(call, communicator->index, bytes, bytes);
+  contend_turn turn =
+      contend_next(false, communicator->index, receiver, tag, call->start, call->start);
+  contend_keep(call, cell, CONTEND_CALL, bytes, receiver, tag, CONTEND_NO_REQUEST, 0, turn);
 }
 
 /// Notes a call that makes a request. A send counts now, a receive when it has arrived, and what is
@@ -24,13 +27,16 @@ static contend_request* note_begun_on(const contend_call* call, enum contend_req
   bool gives = !persistent && kind != CONTEND_RECEIVES;
   uint32_t cell = contend_count(call, communicator->index, bytes, gives ? bytes : 0);
   if (gives) contend_sent(world_peer, bytes);
+  contend_turn turn = persistent ? CONTEND_NO_TURN
+                                 : contend_begin(call, kind, communicator->index, world_peer, tag);
   contend_request* request = contend_new_request(handle, communicator, kind, persistent);
+  // That of what an exchange receives is another.
+  if (kind != CONTEND_EXCHANGES) request->turn = turn.number;
   request->bytes = bytes;
   request->cell = cell;
   request->peer = world_peer >= 0 ? world_peer : contend_awaited_peer(communicator, peer);
   request->tag = tag;
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0);
+  contend_keep(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0, turn);
   return request;
 }
 
@@ -50,8 +56,13 @@ static void note_arrival_on(contend_call* call, uint64_t since,
   int32_t sender = none ? CONTEND_NO_PEER : contend_world_rank(communicator, status->MPI_SOURCE);
   uint32_t cell = contend_count(call, communicator->index, taken ? bytes : 0, taken ? bytes : 0);
   call->start = since;
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, bytes, sender, status->MPI_TAG, CONTEND_NO_REQUEST, 0);
+  contend_turn turn = CONTEND_NO_TURN;
+  if (taken)
+    turn = contend_next(true, communicator->index, sender, status->MPI_TAG, since, call->end);
+  else if (sender >= 0)
+    turn.number = contend_flow_of(true, communicator->index, sender, status->MPI_TAG)->count;
+  contend_keep(call, cell, CONTEND_CALL, bytes, sender, status->MPI_TAG, CONTEND_NO_REQUEST, 0,
+               turn);
 }
 
 static void note_arrival(contend_call* call, MPI_Comm handle, const MPI_Status* status) {
@@ -66,13 +77,18 @@ static void note_exchange(const contend_call* call, int64_t count, MPI_Datatype 
   uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
   contend_sent(receiver, bytes);
   uint32_t cell = contend_count(call, communicator->index, bytes, bytes);
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, bytes, receiver, tag, CONTEND_NO_REQUEST, 0);
-  if (status->MPI_SOURCE == MPI_PROC_NULL) return;
   int32_t sender = contend_world_rank(communicator, status->MPI_SOURCE);
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_PART, contend_received(status), sender, status->MPI_TAG,
-                   CONTEND_NO_REQUEST, 1);
+  contend_turn sent =
+      contend_next(false, communicator->index, receiver, tag, call->start, call->start);
+  contend_turn taken =
+      contend_next(true, communicator->index, sender, status->MPI_TAG, call->start, call->end);
+  // Both are kept, or none.
+  if (taken.silence > sent.silence) sent.silence = taken.silence;
+  taken.silence = sent.silence;
+  contend_keep(call, cell, CONTEND_CALL, bytes, receiver, tag, CONTEND_NO_REQUEST, 0, sent);
+  if (status->MPI_SOURCE == MPI_PROC_NULL) return;
+  contend_keep(call, cell, CONTEND_PART, contend_received(status), sender, status->MPI_TAG,
+               CONTEND_NO_REQUEST, 1, taken);
 }
 
 // ---- matched probes: a message does not say which communicator it came over

@@ -174,6 +174,72 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
+/// What finds flows; more ranks than peers stand for all members of a communicator.
+static bool make_flows(int size) {
+  size_t bytes = sizeof *contend.flows << CONTEND_FLOW_BITS;
+  contend.flows = malloc(bytes);
+  contend.lasts = calloc(2 * ((size_t)size + 1), sizeof *contend.lasts);
+  if (contend.flows == NULL || contend.lasts == NULL) return false;
+  memset(contend.flows, 0xff, bytes);
+  return true;
+}
+
+contend_flow* contend_flow_slowly(contend_flow* flow, uint64_t envelope, uint32_t side) {
+  static contend_flow beyond_all;
+  static uint32_t flows;
+  const contend_flow* end = contend.flows + (1u << CONTEND_FLOW_BITS);
+  while (flow->side != UINT32_MAX) {
+    if (flow->side == side && flow->envelope == envelope) return flow;
+    if (++flow == end) flow = contend.flows;
+  }
+  // A flow that has begun was silent for as long as the peer was.
+  bool fits = flows < 3u << (CONTEND_FLOW_BITS - 2);
+  flows += fits;
+  if (!fits) flow = &beyond_all;
+  *flow = (contend_flow){envelope, side, fits ? 0 : CONTEND_NO_NUMBER, contend.lasts[side]};
+  if (flow->last == 0) flow->last = contend.header->clock.start_ticks;
+  return flow;
+}
+
+/// Leaves out the shortest half of the later events; whether one of such a length fits then.
+static bool make_room(uint64_t length) {
+  contend_header* header = contend.header;
+  contend_section* section = &header->sections[CONTEND_EVENTS];
+  contend_event* events = contend.events;
+  uint64_t used = section->used, whole = contend.least ? header->whole : section->capacity / 2;
+  while (whole < used && events[whole].kind != CONTEND_CALL) whole++;
+  uint64_t of_weight[65] = {0}, left = used - whole;
+  for (uint64_t index = whole; index < used; index++) of_weight[events[index].weight]++;
+  unsigned least = contend.least ? 64 - (unsigned)__builtin_clzll(contend.least) : 0;
+  do left -= of_weight[least++];
+  while (least < 63 && left > (section->capacity - whole) / 2);
+  header->whole = whole;
+  header->least = contend.least = UINT64_C(1) << (least - 1);
+  // Should this be the end, the later half is gone, and nothing is there twice.
+  __atomic_store_n(&section->used, whole, __ATOMIC_RELEASE);
+  atomic_signal_fence(memory_order_seq_cst);
+  uint64_t kept = whole;
+  for (uint64_t index = whole; index < used; index++)
+    if (events[index].weight >= least) events[kept++] = events[index];
+  atomic_signal_fence(memory_order_seq_cst);
+  section->lost += used - kept;
+  __atomic_store_n(&section->used, kept, __ATOMIC_RELEASE);
+  return length >= contend.least && kept < section->capacity;
+}
+
+void contend_append(const contend_call* call, contend_event event, uint64_t length) {
+  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  if (section->used == section->capacity && !make_room(length)) {
+    section->lost++;
+    return;
+  }
+  event.start = call->start;
+  event.end = call->end;
+  event.weight = length ? (uint8_t)(64 - __builtin_clzll(length)) : 0;
+  event.thread = contend_this_thread.number;
+  contend.events[section->used++] = event;
+}
+
 /// Says why a rank has no record, the first of all for each reason.
 static void tell(int rank, const char* path, int error) {
   char host[64] = "", name[64];
@@ -203,7 +269,7 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
   contend_header* header = NULL;
   errno = ENOMEM;
   if (leaves_memory(mapped_bytes) && make_cell_slots(sections[CONTEND_CELLS].capacity) &&
-      contend_start_requests()) {
+      make_flows(size) && contend_start_requests()) {
     file = make_file(folder, rank, path, sizeof path);
     header = map_file(path, mapped_bytes);
   }

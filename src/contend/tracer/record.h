@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 7u
+#define CONTEND_RECORD_VERSION 8u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
@@ -37,7 +37,8 @@
 #define CONTEND_WORLD 0u  ///< index of MPI_COMM_WORLD among communicators
 #define CONTEND_SELF 1u   ///< index of MPI_COMM_SELF
 #define CONTEND_ALL_SIZES 255u
-#define CONTEND_OTHERS 2u  ///< stands for communicators that no longer fitted
+#define CONTEND_NO_NUMBER ((1u << 30) - 1)  ///< of an event whose place in an order is not known
+#define CONTEND_OTHERS 2u                   ///< stands for communicators that no longer fitted
 
 enum contend_state {
   CONTEND_RUNNING = 0,   ///< still running, or killed: nobody was left to say more
@@ -113,6 +114,9 @@ typedef struct {
   uint32_t signal;    ///< or 0 for an error
   uint32_t died_thread;  ///< by first call; UINT32_MAX for one that had called nothing
   char error[32];        ///< its class, as MPI calls it
+  uint64_t
+      whole;  ///< events from the first one on behind which some are left out, if any are lost:
+  uint64_t least;  ///< those whose calls, and the silence before them, took fewer ticks than this
   contend_clock clock;
   contend_section sections[CONTEND_SECTIONS];
 } contend_header;
@@ -243,7 +247,7 @@ typedef struct {
 enum contend_event_kind {
   CONTEND_CALL,        ///< a call; its routine, communicator and site are its cell's
   CONTEND_COMPLETION,  ///< a request that the preceding call completed, with the actual
-                       ///< peer, tag and bytes of a receive
+                       ///< peer, tag and bytes of a receive; `cell` is that of what began it
   CONTEND_PART,        ///< bytes to one peer in the preceding call (v, w, neighbours,
                        ///< the sending half of a Sendrecv is the call itself, the
                        ///< receiving half a part with `role` 1), or a rank that
@@ -251,20 +255,26 @@ enum contend_event_kind {
 };
 
 /// What happened, in order, so that the program's communication can be carried out again on another
-/// network. Kept from the beginning until the section is full.
+/// network. When the section is full, the first half stays as it is. The second keeps from then on
+/// what took longest, of which each lateness of another rank is a part: calls, with all that they
+/// completed, and messages before which a flow, which is all messages in one direction to or from a
+/// rank with one tag on one communicator, had been silent. The k-th message of a flow that is sent
+/// is the k-th that is received.
 typedef struct {
   uint64_t start,
       end;  ///< ticks; of the call, or from where its thread began to ask again and again
   uint64_t bytes;
-  uint32_t cell;     ///< index; of the preceding call for completions and parts
+  uint32_t cell;     ///< index; of the preceding call for parts
   int32_t peer;      ///< destination, source (CONTEND_NO_PEER: any source), or root
   int32_t tag;       ///< of a collective: its contend_operation; of a lock as `contend_awaited`
   uint32_t request;  ///< number of the request that the call made, from 1; or completed
-  uint16_t kind;     ///< contend_event_kind
+  uint8_t kind;      ///< contend_event_kind
+  uint8_t weight;    ///< bits that the ticks of the call, or of the silence before it, have
   uint16_t thread;   ///< from 0, by first call
-  uint32_t role;     ///< of the receiving half of a Sendrecv 1; of a request that is started 0 for
-                     ///< a send, 1 for a receive, 2 for a collective; of a collective its number
-                     ///< on the communicator
+  uint32_t turn;  ///< its lowest two bits are its role: of the receiving half of a Sendrecv 1; of
+                  ///< a request that is started or completed 0 for a send, 1 for a receive, 2
+                  ///< for a collective; the others its number from 0: of a message in its flow,
+                  ///< of a collective on the communicator; or CONTEND_NO_NUMBER
 } contend_event;
 
 #endif

@@ -9,7 +9,7 @@
 enum { CAPACITY = 1 << 16, SLOTS = 1 << 16, LINE = 64 };
 
 static contend_request* requests;  // the first one is never used: 0 is no request
-static uint32_t* slots;
+static uint16_t* slots;
 static uint32_t first_free, unused = 1;
 static uint32_t last_number;
 static uint32_t receiving;  // requests that may receive; calls look at it without the lock
@@ -22,14 +22,14 @@ bool contend_start_requests(void) {
   return true;
 }
 
-static uint32_t* slot_of(uint64_t key) {
+static uint16_t* slot_of(uint64_t key) {
   return &slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
 }
 
 /// The link to a request in its slot's chain; it leads to 0 when the handle is not known. Libraries
 /// give one handle to all requests that are complete at once: then it is the latest.
-static inline uint32_t* link_to(uint64_t key) {
-  uint32_t* link = slot_of(key);
+static inline uint16_t* link_to(uint64_t key) {
+  uint16_t* link = slot_of(key);
   while (*link && requests[*link].key != key) link = &requests[*link].next;
   return link;
 }
@@ -70,9 +70,9 @@ static void give_up(const uint32_t* claims, int count) {
 }
 
 /// The link to a request that was claimed.
-static inline uint32_t* claimed_link(uint64_t key, uint32_t claimed) {
+static inline uint16_t* claimed_link(uint64_t key, uint32_t claimed) {
   if (!contend.locked) return link_to(key);
-  uint32_t* link = slot_of(key);
+  uint16_t* link = slot_of(key);
   while (*link && *link != claimed) link = &requests[*link].next;
   return link;
 }
@@ -111,26 +111,26 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->peer = CONTEND_NO_PEER;
   request->collective = kind == CONTEND_COLLECTIVE ? contend_so_far(communicator) : 0;
   request->tag = 0;
-  request->routine = 0;
+  request->turn = CONTEND_NO_NUMBER;
   request->bytes = 0;
   request->parts = NULL;
   request->part_count = 0;
   request->parts_are_events = false;
   count_receiving(receives(request));
-  uint32_t* slot = slot_of(request->key);
+  uint16_t* slot = slot_of(request->key);
   request->next = *slot;
-  *slot = index;
+  *slot = (uint16_t)index;
   return request;
 }
 
-static void forget(uint32_t* link) {
+static void forget(uint16_t* link) {
   uint32_t index = *link;
   contend_request* request = &requests[index];
   *link = request->next;
   count_receiving(-(uint32_t)receives(request));
   if (request->parts) free(request->parts);
   contend_release(request->communicator);
-  request->next = first_free;
+  request->next = (uint16_t)first_free;
   first_free = index;
 }
 
@@ -142,8 +142,9 @@ void contend_add_parts(const contend_call* call, uint32_t cell, const contend_pa
       contend.peers[part->peer].collective_bytes += part->bytes;
       contend.peers[part->peer].collective_messages++;
     }
-    if (as_events && contend_room_for_events(1))
-      contend_append(call, cell, CONTEND_PART, part->bytes, part->peer, 0, CONTEND_NO_REQUEST, 0);
+    if (as_events)
+      contend_keep(call, cell, CONTEND_PART, part->bytes, part->peer, 0, CONTEND_NO_REQUEST, 0,
+                   CONTEND_NO_TURN);
   }
 }
 
@@ -200,16 +201,22 @@ static uint32_t await(const MPI_Request* handles, int count, const uint32_t* cla
   return communicator;
 }
 
+static uint32_t role_of(const contend_request* request) {
+  return request->kind == CONTEND_COLLECTIVE ? 2 : receives(request);
+}
+
 /// A request is complete. Its status says what has arrived; NULL when it failed.
 static void complete(const contend_call* call, uint32_t cell, MPI_Request handle, uint32_t claimed,
                      const MPI_Status* status) {
-  uint32_t* link = claimed_link(CONTEND_KEY(handle), claimed);
+  uint16_t* link = claimed_link(CONTEND_KEY(handle), claimed);
   if (*link == 0) return;
   contend_request* request = &requests[*link];
   // A persistent one that is not under way is complete at any time.
   if (request->persistent && request->number == CONTEND_NO_REQUEST) return;
-  uint64_t bytes = 0;
-  int32_t peer = CONTEND_NO_PEER, tag = 0;
+  uint64_t bytes = request->bytes;
+  int32_t peer = request->peer < 0 ? CONTEND_NO_PEER : request->peer, tag = request->tag;
+  contend_turn turn = {request->turn, 0};
+  if (request->kind == CONTEND_COLLECTIVE) turn.number = request->collective;
   if (receives(request) && status) {
     int cancelled = 0;
     if (request->cancelled) {
@@ -222,9 +229,13 @@ static void complete(const contend_call* call, uint32_t cell, MPI_Request handle
     bytes = cancelled || status->MPI_SOURCE == MPI_PROC_NULL ? 0 : contend_received(status);
     if (request->kind == CONTEND_RECEIVES && request->cell != CONTEND_NONE)
       contend.cells[request->cell].bytes += bytes;
+    if (turn.number == CONTEND_NO_NUMBER && !cancelled)
+      turn.number =
+          contend_next(true, request->communicator->index, peer, tag, 0, call->end).number;
   }
-  if (status && contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_COMPLETION, bytes, peer, tag, request->number, 0);
+  if (status)
+    contend_keep(call, request->cell == CONTEND_NONE ? cell : request->cell, CONTEND_COMPLETION,
+                 bytes, peer, tag, request->number, role_of(request), turn);
   if (request->persistent) {
     request->number = CONTEND_NO_REQUEST;
     request->cancelled = false;
@@ -381,8 +392,8 @@ static inline uint32_t begin(contend_call* call, uint32_t communicator, bool as_
   uint64_t since = polling.until ? contend_asked(call, true) : call->start;
   uint32_t cell = contend_count(call, communicator, 0, 0);
   call->start = since;
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
+  contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0,
+               CONTEND_NO_TURN);
   return cell;
 }
 
@@ -565,14 +576,16 @@ static void start(const contend_call* call, uint32_t cell, contend_request* requ
   request->number = ++last_number;
   request->cell = cell;
   if (request->kind == CONTEND_SENDS) contend_sent(request->peer, request->bytes);
-  uint32_t role = request->kind == CONTEND_COLLECTIVE ? 2 : request->kind == CONTEND_RECEIVES;
   int32_t peer = request->peer < 0 ? CONTEND_NO_PEER : request->peer;
   // What is sent in partitions is under way when the last of them is marked as ready.
   bool later = request->kind == CONTEND_SENDS && request->collective;
   if (later) request->part_count = request->collective;
-  if (contend_room_for_events(1))
-    contend_append(call, cell, kind, request->bytes, later ? CONTEND_NO_PEER : peer, request->tag,
-                   later ? CONTEND_NO_REQUEST : request->number, role);
+  contend_turn turn = CONTEND_NO_TURN;
+  if (!later && request->kind != CONTEND_COLLECTIVE)
+    turn = contend_begin(call, request->kind, request->communicator->index, peer, request->tag);
+  if (request->kind != CONTEND_COLLECTIVE) request->turn = turn.number;
+  contend_keep(call, cell, kind, request->bytes, later ? CONTEND_NO_PEER : peer, request->tag,
+               later ? CONTEND_NO_REQUEST : request->number, role_of(request), turn);
   if (request->parts)
     contend_add_parts(call, cell, request->parts, request->part_count, request->parts_are_events);
 }
@@ -607,8 +620,8 @@ int contend_Startall(int count, MPI_Request handles[]) {
     for (int index = 0; index < count; index++)
       bytes += bytes_given(&requests[*link_to(CONTEND_KEY(handles[index]))]);
     uint32_t cell = contend_count(&call, communicator_of(handles, count, NULL), bytes, bytes);
-    if (contend_room_for_events(1))
-      contend_append(&call, cell, CONTEND_CALL, bytes, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
+    contend_keep(&call, cell, CONTEND_CALL, bytes, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0,
+                 CONTEND_NO_TURN);
     for (int index = 0; index < count; index++) {
       uint32_t known = *link_to(CONTEND_KEY(handles[index]));
       if (known) start(&call, cell, &requests[known], CONTEND_PART);
@@ -623,7 +636,7 @@ int contend_Request_free(MPI_Request* handle) {
   // Before it is freed: afterwards another thread may be given the same handle.
   contend_lock();
   uint32_t communicator = communicator_of(handle, 1, NULL);
-  uint32_t* link = link_to(CONTEND_KEY(*handle));
+  uint16_t* link = link_to(CONTEND_KEY(*handle));
   if (*link) forget(link);
   contend_unlock();
   int result = REAL(Request_free)(handle);
@@ -652,10 +665,12 @@ static void note_ready(const contend_call* call, MPI_Request handle, uint32_t co
   uint32_t cell = contend_count(call, index, 0, 0);
   if (!known || request->parts || request->part_count == 0) return;
   request->part_count -= count < request->part_count ? count : request->part_count;
-  if (request->part_count == 0 && contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, request->bytes,
-                   request->peer < 0 ? CONTEND_NO_PEER : request->peer, request->tag,
-                   request->number, 0);
+  if (request->part_count) return;
+  int32_t peer = request->peer < 0 ? CONTEND_NO_PEER : request->peer;
+  contend_turn turn = contend_begin(call, CONTEND_SENDS, index, peer, request->tag);
+  request->turn = turn.number;
+  contend_keep(call, cell, CONTEND_CALL, request->bytes, peer, request->tag, request->number, 0,
+               turn);
 }
 
 #define READY(name, parameters, arguments, partitions)  \

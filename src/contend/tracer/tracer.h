@@ -63,6 +63,20 @@ void contend_compare_clocks(int when, bool last, MPI_Comm all, contend_clock* cl
 
 // ---- record.c: the file, its cells and events
 
+/// Messages in one direction to or from a rank, with one tag on one communicator.
+typedef struct {
+  uint64_t envelope;  ///< communicator and tag
+  uint32_t side;      ///< peer, and whether they come from it
+  uint32_t count;
+  uint64_t last;  ///< ticks when the last one was sent, or had been received
+} contend_flow;
+
+/// A message in its flow.
+typedef struct {
+  uint32_t number;   ///< from 0, or CONTEND_NO_NUMBER
+  uint64_t silence;  ///< ticks since the one before
+} contend_turn;
+
 /// What is recorded, all of it mapped from the file but for the tables that find things in it.
 typedef struct {
   contend_header* header;
@@ -74,6 +88,9 @@ typedef struct {
   contend_peer* peers;
   contend_collective* collectives;
   contend_event* events;
+  uint64_t least;         ///< as in the header; 0 while nothing is left out
+  contend_flow* flows;    ///< by their hash
+  uint64_t* lasts;        ///< ticks of the last message on each side of each peer
   uint64_t next_reading;  ///< ticks at which both clocks are to be read again
   uint64_t reading_gap;   ///< ticks
   bool locked;            ///< several threads may call MPI at a time
@@ -82,6 +99,9 @@ typedef struct {
 } contend_record;
 
 CONTEND_OWN contend_record contend;
+
+enum { CONTEND_FLOW_BITS = 14 };  ///< as many flows are told apart, but for a quarter
+#define CONTEND_NO_TURN ((contend_turn){CONTEND_NO_NUMBER, 0})
 
 typedef struct {
   uintptr_t frame;  ///< of the routine that the program called
@@ -137,6 +157,8 @@ void contend_read_clocks(uint64_t ticks);
 /// of the routine that had none.
 uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
                           uint16_t size_class, uint32_t slot);
+/// The flow of an envelope, which is not where it was looked for first.
+contend_flow* contend_flow_slowly(contend_flow* flow, uint64_t envelope, uint32_t side);
 
 // ---- sites.c: where in the program
 
@@ -253,38 +275,58 @@ static inline uint32_t contend_count(const contend_call* call, uint32_t communic
   return index;
 }
 
-/// Whether so many more events fit; once they do not, no later ones are kept either.
-static inline bool contend_room_for_events(uint64_t count) {
-  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
-  if (CONTEND_LIKELY(section->lost == 0 && section->capacity - section->used >= count)) return true;
-  section->lost += count;
-  return false;
+/// The flow of messages to or from a rank of MPI_COMM_WORLD.
+static inline contend_flow* contend_flow_of(bool comes, uint32_t communicator, int32_t peer,
+                                            int32_t tag) {
+  uint64_t envelope = (uint64_t)communicator << 32 | (uint32_t)tag;
+  uint32_t side = (uint32_t)peer << 1 | comes;
+  // As quick as can be: neighbours in the table are tried one after the other.
+  uint32_t slot = side + (uint32_t)tag * 0x9e5u + communicator * 0x35bdu;
+  contend_flow* flow = &contend.flows[slot & ((1u << CONTEND_FLOW_BITS) - 1)];
+  if (!CONTEND_LIKELY(flow->side == side && flow->envelope == envelope))
+    return contend_flow_slowly(flow, envelope, side);
+  return flow;
 }
 
-/// Appends an event that `contend_room_for_events` has found room for.
-static inline void contend_append(const contend_call* call, uint32_t cell,
-                                  enum contend_event_kind kind, uint64_t bytes, int32_t peer,
-                                  int32_t tag, uint32_t request, uint32_t role) {
-  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
-  contend_event* event = &contend.events[section->used++];
-  event->start = call->start;
-  event->end = call->end;
-  event->bytes = bytes;
-  event->cell = cell;
-  event->peer = peer;
-  event->tag = tag;
-  event->request = request;
-  event->kind = (uint16_t)kind;
-  event->thread = contend_this_thread.number;
-  event->role = role;
+/// The next message of a flow. What others wait for is when it has `begun`, and the silence before
+/// the one after it counts from when it `ended`.
+static inline contend_turn contend_next(bool comes, uint32_t communicator, int32_t peer,
+                                        int32_t tag, uint64_t begun, uint64_t ended) {
+  if (peer < 0) return CONTEND_NO_TURN;
+  contend_flow* flow = contend_flow_of(comes, communicator, peer, tag);
+  contend_turn turn = {flow->count, begun > flow->last ? begun - flow->last : 0};
+  flow->count += flow->count < CONTEND_NO_NUMBER;
+  flow->last = contend.lasts[(uint32_t)peer << 1 | comes] = ended;
+  return turn;
+}
+
+/// Appends an event of a length in ticks, if it is one of the longest.
+void contend_append(const contend_call* call, contend_event event, uint64_t length);
+/// Likewise of what is known of an event.
+static inline void contend_keep(const contend_call* call, uint32_t cell,
+                                enum contend_event_kind kind, uint64_t bytes, int32_t peer,
+                                int32_t tag, uint32_t request, uint32_t role, contend_turn turn) {
+  uint64_t length = call->end - call->start;
+  if (turn.silence > length) length = turn.silence;
+  if (CONTEND_LIKELY(length < contend.least))
+    contend.header->sections[CONTEND_EVENTS].lost++;
+  else
+    contend_append(call,
+                   (contend_event){.bytes = bytes,
+                                   .cell = cell,
+                                   .peer = peer,
+                                   .tag = tag,
+                                   .request = request,
+                                   .kind = (uint8_t)kind,
+                                   .turn = turn.number << 2 | role},
+                   length);
 }
 
 /// Notes a call that stands by itself.
 static inline void contend_note(const contend_call* call, uint32_t communicator, uint64_t bytes,
                                 int32_t peer, int32_t tag, uint32_t request) {
   uint32_t cell = contend_count(call, communicator, bytes, bytes);
-  if (contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, bytes, peer, tag, request, 0);
+  contend_keep(call, cell, CONTEND_CALL, bytes, peer, tag, request, 0, CONTEND_NO_TURN);
 }
 
 /// Begins a function of the recorder: a call from within another goes straight to the library.

@@ -165,11 +165,83 @@ def test_nonblocking_collectives_wait_for_the_last_to_begin(tmp_path: Path) -> N
     ranks = doing(3)
     ends = []
     for rank, (begun, asked) in zip(ranks, ((10, 100), (20, 650), (600, 610)), strict=True):
-        rank.call(BARRIER, begun, begun + 1, request=1)
+        rank.call(BARRIER, begun, begun + 1, request=1, number=0)
         ends.append(rank.call(TEST, asked, 700))
         rank.done(1)
     told = waits(tmp_path / "p", ranks)
     assert told == {(0, ends[0]): (2, "a late rank", 500), (1, ends[1]): (2, "a late rank", 0)}
+
+
+def _full(rank: Doing, whole: int) -> None:
+    """Makes the record one that has left out calls below 100 ns behind its first events."""
+    rank.whole, rank.least, rank.lost = whole, 100, {"events": 9}
+
+
+def test_the_longest_waits_of_a_full_record_are_told(tmp_path: Path) -> None:
+    """Of ten messages the first, the eighth and the tenth are there, as their numbers say.
+
+    The eighth is sent at 1800, 800 after the receive began. The tenth is sent after the ninth, at
+    2500, 500 after the receive began: of its 900 another 400 may be waiting. So may 100 of each of
+    the seven calls that are not there.
+    """
+    zero, one = doing(2)
+    one.call(RECEIVE, 10, 20, peer=0, number=0)
+    eighth = one.call(RECEIVE, 1000, 1900, peer=0, number=7)
+    tenth = one.call(RECEIVE, 2000, 2900, peer=0, number=9)
+    one.cell(RECEIVE, calls=7, ticks=5000)
+    for number, at in ((0, 5), (7, 1800), (8, 2500)):
+        zero.call(SEND, at, at + 1, peer=1, number=number)
+    _full(zero, 1)
+    _full(one, 1)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told[1, eighth] == (0, "a late sender", 800)
+    assert told[1, tenth] == (0, "a late sender", 500)
+    profile = ProgramProfile.load(tmp_path / "p")
+    full = profile.record.left_out
+    assert full is not None
+    assert full.calls == 7
+    assert 1e9 * full.unmatched_s == pytest.approx(400)
+    assert 1e9 * full.seconds == pytest.approx(400 + 7 * 100)
+    # A replay has what is whole.
+    assert profile.events(1)["end_ns"].to_list() == [20]
+
+
+def test_what_completions_of_a_full_record_were_of_is_known_without_their_beginnings(
+    tmp_path: Path,
+) -> None:
+    """A receive of rank 1's, and a collective, whose beginnings were left out."""
+    zero, one = doing(2)
+    begun = one.cell(BEGIN_RECEIVE)
+    entered = one.cell(BARRIER)
+    first = one.call(WAIT, 100, 500)
+    one.done(7, peer=0, number=3)
+    one.events[-1] = (*one.events[-1][:3], begun, *one.events[-1][4:])
+    second = one.call(WAIT, 600, 900)
+    one.done(8, number=2)
+    one.events[-1] = (*one.events[-1][:3], entered, *one.events[-1][4:-1], 2 << 2 | 2)
+    zero.call(SEND, 400, 401, peer=1, number=3)
+    zero.call(BARRIER, 800, 801, request=1, number=2)
+    _full(one, 0)
+    _full(zero, 0)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told[1, first] == (0, "a late sender", 300)
+    assert told[1, second] == (0, "a late rank", 200)
+
+
+def test_lateness_is_followed_to_where_it_began(tmp_path: Path) -> None:
+    """Rank 0 sends at 900, so rank 1, which waits from 100 on, sends to rank 2 at 1000 only.
+
+    Of the 950 that rank 2 waits from 50 on 800 are rank 0's, as are those that rank 1 waits.
+    """
+    ranks = doing(3)
+    ranks[0].call(SEND, 900, 901, peer=1)
+    ranks[1].call(RECEIVE, 100, 910, peer=0)
+    ranks[1].call(SEND, 1000, 1001, peer=2)
+    ranks[2].call(RECEIVE, 50, 1010, peer=1)
+    waits(tmp_path / "p", ranks)
+    profile = ProgramProfile.load(tmp_path / "p")
+    caused = [round(1e9 * seconds) for seconds in profile.ranks["caused_s"]]
+    assert caused == [1600, 150, 0]
 
 
 def test_nothing_is_matched_behind_what_found_no_room(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from contend.profiling import routines
 from contend.profiling.hang.stuck import Entered
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_form import INTER, NO_CELL, OPERATIONS, EventKind
+from contend.profiling.record_form import INTER, NO_CELL, OPERATIONS, EventKind, numbers
 
 
 class Past:
@@ -33,7 +33,7 @@ class Past:
         events = record.events
         events = events[(events["cell"] != NO_CELL) & (events["kind"] == EventKind.CALL)]
         cells = record.cells[events["cell"]]
-        here = (events["role"] == number) & collective[cells["routine"]]
+        here = (numbers(events) == number) & collective[cells["routine"]]
         rows = np.flatnonzero(here & (communicators[cells["communicator"]] == communicator))
         if not len(rows):
             return None

@@ -72,6 +72,7 @@ class Waits:
         cells: of the rank's record.
         awaited: ranks that were waited for.
         kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`, `LATE_PARTNER`.
+        since: nanoseconds of the common clock at which it began to wait.
         seconds: waited; 0 where nobody was late.
         uncertainty: seconds by which that may be wrong, by the clocks.
     """
@@ -79,6 +80,7 @@ class Waits:
     cells: NDArray[np.uint32]
     awaited: Numbers
     kinds: Numbers
+    since: Instants
     seconds: NDArray[np.float64]
     uncertainty: NDArray[np.float64]
 
@@ -108,6 +110,7 @@ class Waits:
             call["cell"],
             decisive["peer"],
             decisive["kind"],
+            call["start"],
             1e-9 * seconds,
             1e-9 * np.where(seconds > 0, unsure, 0.0),
         )
@@ -141,6 +144,7 @@ class Share:
         cells: of the rank's record.
         seconds: from entry to exit.
         waiting: seconds until the last member entered.
+        entries: of the rank.
         last: whether this rank was the last.
         awaited: rank of the last member.
         uncertainty: seconds by which waiting may be wrong, by the clocks.
@@ -150,6 +154,7 @@ class Share:
     cells: NDArray[np.uint32]
     seconds: NDArray[np.float64]
     waiting: NDArray[np.float64]
+    entries: Instants
     last: NDArray[np.bool_]
     awaited: Numbers
     uncertainty: NDArray[np.float64]
@@ -161,6 +166,7 @@ class Share:
             self.cells[rows],
             self.awaited[rows],
             np.full(int(rows.sum()), LATE_RANK),
+            self.entries[rows],
             self.waiting[rows],
             self.uncertainty[rows],
         )
@@ -223,6 +229,7 @@ class Entries:
                 collectives["cell"][rows],
                 1e-9 * duration,
                 1e-9 * waiting,
+                entry,
                 latest.ranks[at] == rank,
                 latest.ranks[at],
                 1e-9 * np.where(waiting > 0, unsure, 0),

@@ -10,6 +10,10 @@ the library hands over in step with the receiver the posting of the receive (a l
 nonblocking collective the last member's entry (a late rank). Of several the last one counts, or the
 first where the call returns with any. That holds within the uncertainty of both clocks.
 
+Of a record that was full only the longest events are there, with their numbers in their order. Of a
+message that is not there, the last one before it that is tells an instant that was not later: what
+ranks waited for it is at least as long as is said.
+
 The states are "late sender" and "late receiver" as Scalasca defines them (Geimer et al., The
 Scalasca performance toolset architecture, 2010).
 """
@@ -25,7 +29,16 @@ from numpy.typing import NDArray
 
 from contend.profiling import routines
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_form import NO_CELL, EventKind
+from contend.profiling.record_form import (
+    NO_CELL,
+    NO_NUMBER,
+    OF_COLLECTIVE,
+    OF_RECEIVE,
+    OF_SEND,
+    EventKind,
+    numbers,
+    roles,
+)
 from contend.profiling.waits.collectives import (
     LATE_PARTNER,
     LATE_RANK,
@@ -36,6 +49,7 @@ from contend.profiling.waits.collectives import (
 
 MOST_EVENTS = 1 << 24
 """Of all ranks together: of more, messages are not matched."""
+_NOT_SAID = -(1 << 62)
 ANY = -1
 """Stands for any source or any tag of a receive that is posted."""
 
@@ -46,12 +60,11 @@ _STARTED, _TOLD, COMPLETED = -2, -3, -4
 _LETS = {"Win_post": (_STARTED, _TOLD), "Win_complete": (COMPLETED,)}
 NEEDED = {"Win_start": _STARTED, "Win_complete": _TOLD}
 NEEDED |= {"Win_wait": COMPLETED, "Win_test": COMPLETED}
-_UNLOCKS = frozenset({"Win_unlock", "Win_unlock_all"})
-_LOCKED = _UNLOCKS | {"Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all"}
-_LOCKS = frozenset({"Win_lock", "Win_lock_all"})
-# Every library sends so many bytes without asking whether the receiver is ready.
-_EAGER = 1024
-_NONE, _PERHAPS, _IN_STEP, _NEVER = range(4)
+EAGER = 1024
+"""Every library sends so many bytes without asking whether the receiver is ready."""
+_NONE, _PERHAPS, _IN_STEP, _NEVER, _POSTED = range(5)
+# What is only seen, or posted, does not tell what arrives.
+_NO_SIZE = (_NEVER, _POSTED)
 _SENDS = {
     **dict.fromkeys(("Send", "Isend", "Sendrecv", "Sendrecv_replace"), _PERHAPS),
     **dict.fromkeys(("Isendrecv", "Isendrecv_replace"), _PERHAPS),
@@ -73,12 +86,12 @@ _MESSAGE = np.dtype(
         ("at", "<i8"),
         ("call", "<i8"),
         ("mode", "<i8"),
+        ("number", "<i8"),
+        ("known", "?"),
     ]
 )
 _ENVELOPE = ("communicator", "source", "destination", "tag")
-_ENTRY = np.dtype(
-    [("communicator", "<i8"), ("routine", "<i8"), ("number", "<i8"), ("at", "<i8"), ("call", "<i8")]
-)
+_ENTRY = np.dtype([("communicator", "<i8"), ("number", "<i8"), ("at", "<i8"), ("call", "<i8")])
 _AWAITED = np.dtype(
     [("rank", "<i8"), ("call", "<i8"), ("instant", "<i8"), ("peer", "<i8"), ("kind", "<i8")]
 )
@@ -89,13 +102,15 @@ class Messages:
     """Messages and nonblocking collectives: those of all ranks are added, then they are matched."""
 
     whole: bool = True
+    thinned: bool = False
+    untold_s: float = 0.0
     _events: int = 0
     _calls: dict[int, NDArray[Any]] = field(default_factory=dict)
     _sent: list[NDArray[Any]] = field(default_factory=list)
     _received: list[NDArray[Any]] = field(default_factory=list)
     _locks: list[NDArray[Any]] = field(default_factory=list)
     _entries: list[tuple[int, NDArray[Any]]] = field(default_factory=list)
-    _routines: dict[str, int] = field(default_factory=dict)
+    _unsure: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(
         self,
@@ -110,7 +125,8 @@ class Messages:
             communicators: the profile's numbers, by the record's.
             instants: ticks on the common clock.
         """
-        self._events += len(record.events)
+        self._events += len(record.events) + len(record.later)
+        self.thinned = self.thinned or record.lost["events"] > 0
         self.whole = self.whole and self._events <= MOST_EVENTS
         if not self.whole:
             return
@@ -119,7 +135,7 @@ class Messages:
         self._sent.append(steps.sends())
         self._received.append(steps.receives())
         self._locks.append(steps.locks())
-        self._entries.append((record.rank, steps.entries(self._routines)))
+        self._entries.append((record.rank, steps.entries()))
 
     def waits(
         self, sizes: _Numbers, uncertainty: NDArray[np.float64], hosts: Mapping[int, str]
@@ -133,51 +149,64 @@ class Messages:
         """
         if not self.whole or not self._calls:
             return
-        pairs = self._matched(sizes)
+        sent, received = np.concatenate(self._sent), np.concatenate(self._received)
+        sent, received = (side[sizes[side["communicator"]] > 0] for side in (sent, received))
+        if not self.thinned:
+            # Of messages that all are there the order of posting tells, even where another one is
+            # complete before.
+            sent["number"] = _places(_groups(sent, _ENVELOPE), sent["at"], sent["known"])
+            received = received[received["mode"] != _POSTED]
+            taking = received["mode"] != _NEVER
+            received["number"] = _places(_groups(received, _ENVELOPE), received["at"], taking)
         awaited = np.concatenate(
             [
-                *self._late_senders(*pairs),
-                *self._late_receivers(*pairs, uncertainty, hosts),
+                self._late_senders(sent, received),
+                *self._late_receivers(sent, received, uncertainty, hosts),
                 *self._late_ranks(sizes),
                 *self._late_unlocks(),
             ]
         )
+        unsure = np.concatenate(self._unsure, axis=1)
         for rank, calls in self._calls.items():
-            yield rank, Waits.decisive(rank, calls, awaited[awaited["rank"] == rank], uncertainty)
+            waits = Waits.decisive(rank, calls, awaited[awaited["rank"] == rank], uncertainty)
+            if self.thinned:
+                calls = calls[np.unique(unsure[1, unsure[0] == rank])]
+                told = waits.seconds[np.isin(waits.since, calls["start"])].sum()
+                whole = 1e-9 * float((calls["end"] - calls["start"]).sum())
+                self.untold_s += max(whole - float(told), 0.0)
+            yield rank, waits
 
-    def _matched(self, sizes: _Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Messages with the receives that took them, row by row."""
-        sent, received = np.concatenate(self._sent), np.concatenate(self._received)
-        sent, received = (side[sizes[side["communicator"]] > 0] for side in (sent, received))
-        both = np.concatenate((sent, received))
-        group = _groups(both, _ENVELOPE)
-        first, second = group[: len(sent)], group[len(sent) :]
-        # A probe tells of a message that a later receive takes.
-        taking = received["mode"] != _NEVER
-        of_sent = _places(first, sent["at"], np.ones(len(sent), bool))
-        of_received = _places(second, received["at"], taking)
-        _, known, number = np.intersect1d(
-            first << 32 | of_sent, (second << 32 | of_received)[taking], return_indices=True
-        )
-        took = np.flatnonzero(taking)[number]
-        unlike = sent["bytes"][known] != received["bytes"][took]
-        doubtful = np.unique(first[known[unlike]])
-        # Probes and receives alike find the message of their place.
-        ordered = np.argsort(first << 32 | of_sent)
-        keys, wanted = (first << 32 | of_sent)[ordered], second << 32 | of_received
-        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        there = keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
-        there &= ~np.isin(second, doubtful)
-        return sent[ordered[at[there]]], received[there]
+    def _before(
+        self, messages: NDArray[Any], others: NDArray[Any], side: str
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Messages as one side tells of them, and as the other does.
 
-    def _late_senders(self, sent: NDArray[Any], received: NDArray[Any]) -> Iterator[NDArray[Any]]:
-        waits = received["call"] >= 0
-        yield _awaited(
-            received["destination"][waits],
-            received["call"][waits],
-            sent["at"][waits],
-            received["source"][waits],
-            np.where(received["tag"][waits] < ANY, LATE_PARTNER, LATE_SENDER),
+        Others are the last before, where the same ones have been left out.
+        """
+        messages = messages[messages["call"] >= 0]
+        others = others[others["known"] & (others["number"] < NO_NUMBER)]
+        group = _groups(np.concatenate((messages, others)), _ENVELOPE)
+        mine, theirs = np.split(group, [len(messages)])
+        order = np.lexsort((others["number"], theirs))
+        keys = (theirs << 32 | others["number"])[order]
+        wanted = mine << 32 | messages["number"]
+        at = np.searchsorted(keys, wanted, side="right") - 1
+        there = np.flatnonzero((at >= 0) & (messages["number"] < NO_NUMBER))
+        every = messages
+        messages, others, wanted = messages[there], others[order[at[there]]], wanted[there]
+        same, found, mine = keys[at[there]] == wanted, keys[at[there]] >> 32, mine[there]
+        unlike = same & (messages["bytes"] != others["bytes"])
+        unlike &= ~np.isin(messages["mode"], _NO_SIZE) & ~np.isin(others["mode"], _NO_SIZE)
+        fit = (found == mine) & (same | self.thinned) & ~np.isin(mine, mine[unlike])
+        doubtful = np.delete(every, there[fit & same])
+        self._unsure.append(np.stack((doubtful[side], doubtful["call"])))
+        return messages[fit], others[fit]
+
+    def _late_senders(self, sent: NDArray[Any], received: NDArray[Any]) -> NDArray[Any]:
+        taken, sent = self._before(received, sent, "destination")
+        kind = np.where(taken["tag"] < ANY, LATE_PARTNER, LATE_SENDER)
+        return _awaited(
+            taken["destination"], taken["call"], sent["at"], taken["source"], kind
         )
 
     def _late_receivers(
@@ -188,8 +217,10 @@ class Messages:
         hosts: Mapping[int, str],
     ) -> Iterator[NDArray[Any]]:
         """Sends in step: by their mode, or larger than any that returned before the receive."""
-        kept = (sent["call"] >= 0) & (sent["mode"] != _NEVER) & (received["mode"] != _NEVER)
-        sent, received = sent[kept], received[kept]
+        taken = received[received["mode"] != _NEVER]
+        waits = (sent["mode"] == _IN_STEP) | (sent["bytes"] > EAGER) | (not self.thinned)
+        waits &= sent["mode"] != _NEVER
+        sent, received = self._before(sent[waits], taken, "source")
         if not len(sent):
             return
         source, target, posted = sent["source"], sent["destination"], received["at"]
@@ -207,7 +238,7 @@ class Messages:
         apart = (of_rank[source] != of_rank[target]).astype(np.int64)
         unsure = uncertainty[source] + uncertainty[target]
         early = left + unsure < posted
-        eager = np.full(2, _EAGER, np.int64)
+        eager = np.full(2, EAGER, np.int64)
         np.maximum.at(eager, apart[early], sent["bytes"][early])
         in_step = (sent["mode"] == _IN_STEP) | (~early & (sent["bytes"] > eager[apart]))
         yield _awaited(
@@ -224,6 +255,9 @@ class Messages:
         One that has its lock perhaps must last until the other has unlocked.
         """
         rows = np.concatenate(self._locks)
+        # What of unlocking is left out could have ended each of them.
+        asks = rows[rows["tag"] >= 0]
+        self._unsure.append(np.stack((asks["source"], asks["call"])))
         keys = ("communicator", "destination", "tag")
         rows = np.sort(rows, order=keys)
         new = np.diff(_groups(rows, keys)) != 0
@@ -249,13 +283,17 @@ class Messages:
         entries = np.concatenate([part for _, part in self._entries])
         if not len(entries):
             return
-        group = _groups(entries, ("communicator", "routine", "number"))
+        group = _groups(entries, ("communicator", "number"))
         order = np.lexsort((entries["at"], group))
         last = order[np.append(np.flatnonzero(np.diff(group[order])), len(order) - 1)]
         members = np.bincount(group)
         communicators = entries["communicator"][last]
-        whole = (members == sizes[communicators]) & (members > 1)
-        rows = whole[group] & (entries["call"] >= 0)
+        same = members == sizes[communicators]
+        told = (same | self.thinned) & (members > 1) & (sizes[communicators] > 1)
+        told &= entries["at"][last] > _NOT_SAID
+        lone = (entries["call"] >= 0) & ~same[group]
+        self._unsure.append(np.stack((ranks[lone], entries["call"][lone])))
+        rows = told[group] & (entries["call"] >= 0)
         yield _awaited(
             ranks[rows],
             entries["call"][rows],
@@ -274,7 +312,7 @@ class Steps:
         communicators: NDArray[np.uint32],
         instants: Callable[[NDArray[np.uint64]], _Numbers],
     ) -> None:
-        events = record.events
+        events = np.concatenate((record.events, record.later))
         # Behind a call whose communicator is not known nothing is the k-th any more.
         unknown = np.flatnonzero(events["cell"] == NO_CELL)
         self.whole = not len(unknown)
@@ -297,7 +335,9 @@ class Steps:
         self._made = np.flatnonzero(
             (events["kind"] != EventKind.COMPLETION) & (events["request"] > 0)
         )
-        self._completed, self._maker = _joined(events["request"], completed, self._made)
+        self._role, self._number = roles(events), numbers(events)
+        self._completed = completed
+        self._maker = _joined(events["request"], completed, self._made)
 
     def _of(self, names: frozenset[str] | Mapping[str, int]) -> NDArray[np.bool_]:
         """Whether events are of these routines."""
@@ -308,7 +348,8 @@ class Steps:
     def _completing(self) -> _Numbers:
         """By event: the call in which what it began was complete; -1 where none is known."""
         call = np.where(self._is_call & (self._events["request"] == 0), self._call, -1)
-        call[self._maker] = self._call[self._completed]
+        known = self._maker >= 0
+        call[self._maker[known]] = self._call[self._completed[known]]
         return call
 
     def sends(self) -> NDArray[Any]:
@@ -317,9 +358,16 @@ class Steps:
         mode[~self._is_call] = _NONE
         started = self._of(routines.STARTS) & (self._events["request"] > 0)
         mode[started & (self._events["kind"] != EventKind.COMPLETION)] = _PERHAPS
-        mode[started & (self._events["role"] != 0)] = _NONE
+        mode[started & (self._role != OF_SEND)] = _NONE
         rows = np.flatnonzero((mode != _NONE) & (self._events["peer"] >= 0))
-        found = self._messages(rows, rows, rows, self._completing()[rows])
+        # What began others is left out; that they are complete tells of them.
+        lone = self._completed[(self._maker < 0) & (self._role[self._completed] == OF_SEND)]
+        begun = np.array([_SENDS.get(name, _NONE) for name in self._names])[self._routine[lone]]
+        mode[lone] = np.where(self._of(routines.STARTS)[lone], _PERHAPS, begun)
+        lone = lone[(mode[lone] != _NONE) & (self._events["peer"][lone] >= 0)]
+        call = np.concatenate((self._completing()[rows], self._call[lone]))
+        known, rows = np.arange(len(call)) < len(rows), np.concatenate((rows, lone))
+        found = self._messages(rows, rows, call, known)
         found["source"], found["destination"] = self._rank, self._events["peer"][rows]
         found["mode"] = mode[rows]
         return np.concatenate((found, *self._epochs(_LETS, lets=True)))
@@ -332,7 +380,7 @@ class Steps:
         for name, several in tags.items():
             rows = np.flatnonzero(parts & self._of(frozenset({name})))
             for tag in several:
-                found = self._messages(rows, rows, rows, self._call[rows])
+                found = self._messages(rows, rows, self._call[rows], parts[rows])
                 peers = self._events["peer"][rows]
                 found["source"], found["destination"] = self._rank, peers
                 if not lets:
@@ -345,25 +393,35 @@ class Steps:
         events = self._events
         there = events["peer"] >= 0
         at_once = self._is_call & self._of(routines.RECEIVES) & there
-        half = (events["kind"] == EventKind.PART) & (events["role"] == 1)
+        half = (events["kind"] == EventKind.PART) & (self._role == OF_RECEIVE)
         half &= (events["request"] == 0) & self._of(routines.EXCHANGES) & there
         probed = self._is_call & self._of(routines.PROBES) & there
         blocking = np.flatnonzero(at_once | half | probed)
-        arrived = there[self._completed]
-        rows = np.concatenate((blocking, self._completed[arrived]))
-        makers = np.concatenate((blocking, self._maker[arrived]))
-        found = self._messages(rows, makers, makers, self._call[rows])
+        arrived = there[self._completed] & (self._role[self._completed] == OF_RECEIVE)
+        began = self._of(routines.BEGUN_RECEIVES) | (
+            self._of(routines.STARTS) & (self._role == OF_RECEIVE)
+        )
+        posted = self._made[(began & there & (self._number < NO_NUMBER))[self._made]]
+        rows = np.concatenate((blocking, self._completed[arrived], posted))
+        makers = np.concatenate((blocking, self._maker[arrived], posted))
+        call = np.where(np.arange(len(rows)) < len(rows) - len(posted), self._call[rows], -1)
+        found = self._messages(rows, np.where(makers < 0, rows, makers), call, makers >= 0)
         found["source"], found["destination"] = events["peer"][rows], self._rank
         found["mode"] = np.where(probed[rows], _NEVER, _PERHAPS)
+        found["mode"][len(rows) - len(posted) :] = _POSTED
         return np.concatenate((found, *self._epochs({name: (NEEDED[name],) for name in NEEDED})))
 
     def locks(self) -> NDArray[Any]:
         """Calls on locks, as messages to their targets that are of as many bytes as their end."""
-        rows = np.flatnonzero(self._is_call & self._of(_LOCKS | _LOCKED))
-        found = self._messages(rows, rows, rows, self._call[rows])
+        rows = np.flatnonzero(self._is_call & self._of(routines.LOCKS | routines.LOCKED))
+        found = self._messages(rows, rows, self._call[rows], self._is_call[rows])
         found["source"], found["destination"] = self._rank, self._events["peer"][rows]
         found["bytes"] = self.calls["end"][self._call[rows]]
-        modes = ((_LOCKED, _NEVER), (_UNLOCKS, _IN_STEP), (_LOCKS, _PERHAPS))
+        modes = (
+            (routines.LOCKED, _NEVER),
+            (routines.UNLOCKS, _IN_STEP),
+            (routines.LOCKS, _PERHAPS),
+        )
         for names, mode in modes:
             found["mode"][self._of(names)[rows]] = mode
         return found
@@ -371,17 +429,16 @@ class Steps:
     def taken(self) -> NDArray[Any]:
         """Messages that were received."""
         found = self.receives()
-        taken: NDArray[Any] = found[found["mode"] != _NEVER]
+        taken: NDArray[Any] = found[found["mode"] == _PERHAPS]
         return taken
 
     def posted(self) -> NDArray[Any]:
         """Receives that were begun and are not complete; `ANY` for any source or tag."""
         begins = np.setdiff1d(self._made, self._maker)
-        role = self._events["role"][begins]
         exchange = self._of(routines.BEGUN_EXCHANGES)[begins]
-        started = self._of(routines.STARTS)[begins] & (role == 1)
+        started = self._of(routines.STARTS)[begins] & (self._role[begins] == OF_RECEIVE)
         rows = begins[self._of(routines.BEGUN_RECEIVES)[begins] | exchange | started]
-        found = self._messages(rows, rows, rows, self._call[rows])
+        found = self._messages(rows, rows, self._call[rows], np.ones(len(rows), bool))
         found["source"], found["destination"] = self._events["peer"][rows], self._rank
         # What an exchange receives is not among its events.
         for name in ("source", "tag"):
@@ -389,37 +446,36 @@ class Steps:
         return found
 
     def _messages(
-        self, rows: _Numbers, begun: _Numbers, on: _Numbers, calls: _Numbers
+        self, rows: _Numbers, begun: _Numbers, calls: _Numbers, known: NDArray[np.bool_]
     ) -> NDArray[Any]:
         found = np.zeros(len(rows), _MESSAGE)
-        found["communicator"], found["at"] = self._communicator[on], self._at[begun]
+        found["communicator"], found["at"] = self._communicator[rows], self._at[begun]
         found["tag"], found["bytes"] = self._events["tag"][rows], self._events["bytes"][rows]
-        found["call"] = calls
+        found["call"], found["known"], found["number"] = calls, known, self._number[rows]
         return found
 
-    def entries(self, numbers: dict[str, int]) -> NDArray[Any]:
-        """Nonblocking collectives, numbered by communicator and routine."""
-        known = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.int64)
+    def entries(self) -> NDArray[Any]:
+        """Nonblocking collectives, of those that are complete also without their beginnings."""
         mine = self._is_call & self._of(_BEGUN_COLLECTIVES) & (self._events["request"] > 0)
-        rows = np.flatnonzero(mine)
+        begun = np.flatnonzero(mine)
+        lone = self._completed[(self._maker < 0) & (self._role[self._completed] == OF_COLLECTIVE)]
+        rows = np.concatenate((begun, lone))
         found = np.zeros(len(rows), _ENTRY)
-        found["communicator"], found["at"] = self._communicator[rows], self._at[rows]
-        found["routine"] = known[self._routine[rows]]
-        found["call"] = self._completing()[rows]
-        group = _groups(found, ("communicator", "routine"))
-        found["number"] = _places(group, np.arange(len(rows)), np.ones(len(rows), bool))
-        return found
+        found["communicator"], found["number"] = self._communicator[rows], self._number[rows]
+        found["at"] = np.where(np.arange(len(rows)) < len(begun), self._at[rows], _NOT_SAID)
+        found["call"] = np.concatenate((self._completing()[begun], self._call[lone]))
+        return found[found["number"] < NO_NUMBER]
 
 
-def _joined(requests: NDArray[Any], completed: _Numbers, made: _Numbers) -> tuple[Any, Any]:
-    """Completions with what made their requests, as far as that is there."""
+def _joined(requests: NDArray[Any], completed: _Numbers, made: _Numbers) -> _Numbers:
+    """What made the requests that are complete; -1 where that is not there."""
     order = made[np.argsort(requests[made], kind="stable")]
     if not len(order):
-        return completed[:0], order
+        return np.full(len(completed), -1)
     at = np.searchsorted(requests[order], requests[completed], side="right") - 1
     maker = order[np.maximum(at, 0)]
     known = (at >= 0) & (requests[maker] == requests[completed])
-    return completed[known], maker[known]
+    return np.where(known, maker, -1)
 
 
 def by_envelope(

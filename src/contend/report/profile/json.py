@@ -64,7 +64,10 @@ class ProfiledRankJson(msgspec.Struct, frozen=True, kw_only=True):
     run_s: Annotated[float, "between MPI_Init and MPI_Finalize."]
     mpi_s: Annotated[float, "in MPI."]
     waiting_s: Annotated[float, "for ranks that were late."]
-    caused_s: Annotated[float, "what others waited for it, in the calls that are recorded."]
+    caused_s: Annotated[
+        float,
+        "what others waited for it, or for ranks that it made late, in calls that are recorded.",
+    ]
     sent_bytes: Annotated[int, "to all peers."]
     messages: Annotated[int, "to all peers."]
     neighbours: Annotated[int, "ranks to which it sent point to point."]

@@ -7,7 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from contend.profiling import ALL_SIZES, OtherProgram, Phase, ProfileFindings, ProgramProfile
+from contend.profiling import (
+    ALL_SIZES,
+    OtherProgram,
+    Phase,
+    ProfileFindings,
+    ProfileRecord,
+    ProgramProfile,
+)
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
@@ -139,13 +146,24 @@ def _summary(profile: ProgramProfile) -> ResultTable:
         ),
         ("exit status", "" if record.status is None else str(record.status)),
         ("clock", _clock_words(record.uncertainty_s)),
-        ("record of a rank", f"{format_bytes(record.record_bytes)} at most"),
+        ("record of a rank", _record_words(record)),
     ]
     return ResultTable(
         title="What ran",
         columns=("", ""),
         rows=tuple(row for row in rows if row[1]),
     )
+
+
+def _record_words(record: ProfileRecord) -> str:
+    lasts = (
+        ""
+        if record.lasts_s is None
+        else (
+            f"; at the rate of this run its events are full after {format_seconds(record.lasts_s)}"
+        )
+    )
+    return f"{format_bytes(record.record_bytes)} at most{lasts}"
 
 
 def _others_words(others: Sequence[OtherProgram]) -> str:
@@ -223,8 +241,10 @@ def _routines(findings: ProfileFindings) -> ResultTable:
     )
     columns = ("routine", "calls", "bytes", "mean call", "longest", *_SHARES)
     note = f"{_WAITING_NOTE} {_more(table, 'routine')}".strip()
+    full = findings.profile.record.left_out
+    least = "" if full is None else "at least "
     return ResultTable(
-        title=f"{percent(findings.mpi_share)} of the run is in MPI, "
+        title=f"{percent(findings.mpi_share)} of the run is in MPI, {least}"
         f"{percent(findings.waiting_s / max(findings.run_s, 1e-12))} waiting for late ranks",
         columns=columns,
         rows=rows,
@@ -373,7 +393,7 @@ def _ranks(findings: ProfileFindings) -> ResultTable:
     measures = (
         ("in MPI", pl.col("mpi_s") / pl.col("run_s"), percent),
         ("waiting for late ranks", pl.col("waiting_s"), format_seconds),
-        ("others waited for it", pl.col("caused_s"), format_seconds),
+        ("others waited because of it", pl.col("caused_s"), format_seconds),
         ("sent", pl.col("sent_bytes").cast(pl.Float64), format_bytes),
         ("messages", pl.col("messages").cast(pl.Float64), lambda value: f"{value:,.0f}"),
         ("neighbours it sent to", pl.col("neighbours").cast(pl.Float64), lambda v: f"{v:,.0f}"),

@@ -1,0 +1,63 @@
+"""Where lateness began: what ranks wait for may be late because it waited itself.
+
+While a rank waits for another one that waits for a third, the third one is what both wait for: that
+part of the time is the third one's, and so on. What is left is of ranks that computed, or whose
+messages were on their way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.profiling.waits.collectives import Waits
+
+# Of longer chains of many waits the rest counts as of the rank that was come to.
+_MOST_LOOKED_AT = 1 << 28
+
+
+@dataclass
+class Origins:
+    """Waits of all ranks: those of each are added, then all are followed."""
+
+    _rows: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def add(self, rank: int, waits: Waits) -> None:
+        """Adds what a rank waited for."""
+        there = waits.seconds > 0
+        since = waits.since[there]
+        until = since + np.rint(1e9 * waits.seconds[there]).astype(np.int64)
+        ranks = np.full(len(since), rank)
+        self._rows.append(np.stack((ranks, since, until, waits.awaited[there])))
+
+    def caused(self, size: int) -> NDArray[np.float64]:
+        """Seconds of all ranks' waits by the rank at which the lateness began.
+
+        Cost: of chains of n waits n rounds of binary searches, all waits at once.
+        """
+        caused = np.zeros(size)
+        rows = np.concatenate([np.zeros((4, 0), np.int64), *self._rows], axis=1)
+        rank, since, until, awaited = rows[:, np.lexsort((rows[1], rows[0]))]
+        # Instants by their order, so that one number stands for a rank and an instant.
+        times = np.unique(np.concatenate((since, until)))
+        begins, ends = np.searchsorted(times, since), np.searchsorted(times, until)
+        width = len(times) + 1
+        firsts = rank * width + begins
+        lasts = np.maximum.accumulate(rank * width + ends) if len(rank) else firsts
+        of, start, stop = awaited, begins, ends
+        looked_at = 0
+        while len(of) and looked_at < _MOST_LOOKED_AT:
+            looked_at += len(of)
+            low = np.searchsorted(lasts, of * width + start, side="right")
+            count = np.maximum(np.searchsorted(firsts, of * width + stop) - low, 0)
+            piece = np.repeat(np.arange(len(of)), count)
+            at = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count - low, count)
+            begin, end = np.maximum(start[piece], begins[at]), np.minimum(stop[piece], ends[at])
+            length = times[stop] - times[start]
+            own = length - np.bincount(piece, times[end] - times[begin], len(of))
+            caused += np.bincount(of, 1e-9 * np.maximum(own, 0), size)
+            there = end > begin
+            of, start, stop = awaited[at[there]], begin[there], end[there]
+        return caused + np.bincount(of, 1e-9 * (times[stop] - times[start]), size)
