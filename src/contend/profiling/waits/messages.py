@@ -205,9 +205,7 @@ class Messages:
     def _late_senders(self, sent: NDArray[Any], received: NDArray[Any]) -> NDArray[Any]:
         taken, sent = self._before(received, sent, "destination")
         kind = np.where(taken["tag"] < ANY, LATE_PARTNER, LATE_SENDER)
-        return _awaited(
-            taken["destination"], taken["call"], sent["at"], taken["source"], kind
-        )
+        return _awaited(taken["destination"], taken["call"], sent["at"], taken["source"], kind)
 
     def _late_receivers(
         self,
