@@ -41,6 +41,8 @@ from contend.units import format_bytes, format_rate, format_seconds, rounded
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
 _WORLD, _OTHERS = 0, 2
+# Waiting of all ranks: no place is too small for it.
+_LONG_S = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +93,11 @@ class ProfileSource:
             bounds=tuple(map(self._in_communication, beside)),
             stalled=self.stalled(whole),
         )
+        latest = findings.places["waiting_s"].max() or 0.0
         for place in findings.places.iter_rows(named=True):
-            if place["share"] >= SMALL_SHARE and not is_own(place["routine"]):
+            told = place["share"] >= SMALL_SHARE and not is_own(place["routine"])
+            # Where waits are long, their worst place is one of few calls among many short ones.
+            if told or place["waiting_s"] == max(latest, _LONG_S):
                 here = whole.filter(
                     (pl.col("routine") == place["routine"]) & (pl.col("site") == place["site"])
                 )
