@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static int rank, size, number = 1, other;
-static char large[1 << 20];
+static char large[1 << 20], greatest[1 << 20];
 
 static int is(const char* mode, const char* name) { return strcmp(mode, name) == 0; }
 
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &pair);
     MPI_Comm_set_name(pair, "pair");
     if (rank == 0) MPI_Bcast(large, sizeof large, MPI_CHAR, 1, pair);
-    if (rank == 1) MPI_Reduce(MPI_IN_PLACE, large, sizeof large, MPI_CHAR, MPI_MAX, 1, pair);
+    if (rank == 1) MPI_Reduce(large, greatest, sizeof large, MPI_CHAR, MPI_MAX, 1, pair);
   } else if (is(mode, "stopped")) {
     if (rank == 1) raise(SIGSTOP);
   } else if (is(mode, "lost")) {
