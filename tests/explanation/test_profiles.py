@@ -23,7 +23,7 @@ from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy
 from contend.profiling import ProgramProfile
 
-from .built_profiles import FINALIZE, MS, RUN, explained, finish, of, pair
+from .built_profiles import FINALIZE, MS, RUN, SECOND, explained, finish, of, pair
 
 
 def test_a_program_that_computes_has_no_other_limit(tmp_path: Path) -> None:
@@ -60,6 +60,20 @@ def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
     assert "the run would be at most 30 % shorter" in reason.why
     assert place.evidence.cell.startswith("MPI_Allreduce called at app+0x")
     assert "--picture waits" in explanation.remedies[1].command
+
+
+def test_a_place_of_long_waits_is_told_however_small_its_share(tmp_path: Path) -> None:
+    """Of 40 s of two ranks 30 s are in sends; rank 0 waits 1.2 s for rank 1, or 0.6 s."""
+    told = []
+    for waited in (12, 6):
+        ranks = [Rank(n, 2, **RUN | {"ended": 20 * SECOND}) for n in range(2)]
+        for rank, entry in zip(ranks, (0, waited * 100 * MS), strict=True):
+            rank.cell(SEND, ticks=15 * SECOND)
+            cell = rank.cell(ALLREDUCE, ticks=waited * 100 * MS - entry + MS)
+            rank.collective(18 * SECOND + entry, 18 * SECOND + waited * 100 * MS + MS, cell)
+        cells = [v.evidence.cell for v in explained(tmp_path / f"{waited}", ranks).verdicts]
+        told.append(any(cell.startswith("MPI_Allreduce called at") for cell in cells))
+    assert told == [True, False]
 
 
 def test_late_ranks_on_shared_processors_are_those(tmp_path: Path) -> None:

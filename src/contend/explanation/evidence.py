@@ -51,7 +51,7 @@ SIZES_APART = 4
 """The line that tells the time of no bytes goes through two sizes that differ by this factor."""
 SMALL_SHARE = 0.1
 """Of a program's run time: a program that is in MPI for less computes, and a place in it that takes
-less is not judged by itself, unless most of long waiting is there."""
+less is not judged by itself, but where ranks wait long."""
 SMALL_BYTES = 1024
 """Of a program's messages: up to this size they take what messages of no size take, but for what a
 known wire needs for their bytes."""

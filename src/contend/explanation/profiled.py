@@ -93,11 +93,12 @@ class ProfileSource:
             bounds=tuple(map(self._in_communication, beside)),
             stalled=self.stalled(whole),
         )
-        latest = findings.places["waiting_s"].max() or 0.0
+        # Where waits are long, few calls among many short ones may have a large part of them.
+        latest = float(findings.places["waiting_s"].max() or 0.0)  # type: ignore[arg-type]
+        long = max(min(SMALL_SHARE * findings.waiting_s, latest), _LONG_S)
         for place in findings.places.iter_rows(named=True):
             told = place["share"] >= SMALL_SHARE and not is_own(place["routine"])
-            # Where waits are long, their worst place is one of few calls among many short ones.
-            if told or place["waiting_s"] == max(latest, _LONG_S):
+            if told or (place["waiting_s"] or 0.0) >= long:
                 here = whole.filter(
                     (pl.col("routine") == place["routine"]) & (pl.col("site") == place["site"])
                 )
