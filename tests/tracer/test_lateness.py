@@ -44,7 +44,7 @@ def test_known_waits_are_told(
 
 
 @pytest.mark.parametrize("memory", [256 << 10, 64 << 20])
-@pytest.mark.parametrize("how", ["recv", "wait", "all", "coll"])
+@pytest.mark.parametrize("how", ["recv", "wait", "all", "coll", "epoch"])
 def test_late_messages_behind_many_others_are_told(
     any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path, how: str, memory: int
 ) -> None:

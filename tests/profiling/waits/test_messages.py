@@ -228,6 +228,30 @@ def test_what_completions_of_a_full_record_were_of_is_known_without_their_beginn
     assert told[1, second] == (0, "a late rank", 200)
 
 
+def test_the_longest_waits_in_windows_of_a_full_record_are_told(tmp_path: Path) -> None:
+    """Of four epochs the third of rank 0's, and of rank 1's posts the third and the fourth.
+
+    Rank 0 then asks for a lock that rank 1 has until 1600; 500 of 900 are known to be waiting.
+    """
+    zero, one = doing(2)
+    begun = zero.call(START, 100, 500)
+    zero.event(100, 500, begun, kind=PART, peer=1, number=2)
+    for number, at in ((2, 400), (3, 700)):
+        posted = one.call(POST, at, at + 1)
+        one.event(at, at + 1, posted, kind=PART, peer=0, number=number)
+    asks = zero.call(LOCK, 1100, 2000, peer=1, tag=1)
+    one.call(UNLOCK, 1600, 1601, peer=1, tag=1)
+    _full(zero, 0)
+    _full(one, 0)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told[0, begun] == (1, "a late partner in a window", 300)
+    assert told[0, asks] == (1, "a late partner in a window", 500)
+    full = ProgramProfile.load(tmp_path / "p").record.left_out
+    assert full is not None
+    # Who unlocked later may be left out, and the unlocking itself took 1 ns.
+    assert 1e9 * full.unmatched_s == pytest.approx(400 + 1)
+
+
 def test_lateness_is_followed_to_where_it_began(tmp_path: Path) -> None:
     """Rank 0 sends at 900, so rank 1, which waits from 100 on, sends to rank 2 at 1000 only.
 

@@ -1,7 +1,7 @@
 // Many small messages from rank to rank, then few late ones: rank 0 comes late, so that rank 1
 // sends late to rank 2. Arguments: small messages, late ones, and how ranks receive: recv, wait,
-// all, or coll for barriers in their place. Ranks 1 and 2 print their number and the seconds that
-// they waited, by one clock of all ranks: from their calls until rank 0 came.
+// all, coll for barriers in their place, or epoch for windows. Ranks 1 and 2 print their number and
+// the seconds that they waited, by one clock of all ranks: from their calls until rank 0 came.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +36,19 @@ static void receive(const char* how, int from) {
   }
 }
 
+static void meet(int rank, MPI_Group all, MPI_Win window) {
+  MPI_Group other;
+  if (rank) {
+    MPI_Group_incl(all, 1, &(int){rank - 1}, &other);
+    MPI_Win_start(other, 0, window);
+    MPI_Win_complete(window);
+  }
+  if (rank == RANKS - 1) return;
+  MPI_Group_incl(all, 1, &(int){rank + 1}, &other);
+  MPI_Win_post(other, 0, window);
+  MPI_Win_wait(window);
+}
+
 int main(int count, char** words) {
   char one = 0;
   int rank;
@@ -47,6 +60,10 @@ int main(int count, char** words) {
     if (rank) MPI_Recv(&one, 1, MPI_CHAR, rank - 1, SMALL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank < RANKS - 1) MPI_Send(&one, 1, MPI_CHAR, rank + 1, SMALL, MPI_COMM_WORLD);
   }
+  MPI_Win window;
+  MPI_Group group;
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Win_create(&one, 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int index = 0; index < late; index++) {
     struct timespec pause = {0, 20000000};
@@ -55,6 +72,10 @@ int main(int count, char** words) {
     came[index] = now();
     if (strcmp(how, "coll") == 0) {
       MPI_Barrier(MPI_COMM_WORLD);
+      continue;
+    }
+    if (strcmp(how, "epoch") == 0) {
+      meet(rank, group, window);
       continue;
     }
     if (rank) receive(how, rank - 1);
@@ -70,6 +91,7 @@ int main(int count, char** words) {
     }
     printf("%d %.6f\n", other, waited);
   }
+  MPI_Win_free(&window);
   MPI_Finalize();
   return 0;
 }
