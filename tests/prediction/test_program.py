@@ -40,8 +40,10 @@ def test_pauses_stay_and_messages_take_what_the_network_gives_them(
     found = predict_program(held_against(program, 1.05, None), crossbar(calibration, 2))
     # 0.1 s, 1.1 bytes on the wire for each of a million at 1 MB/s, and the receiver's last 50 ms.
     assert found.seconds == pytest.approx(0.1 + 1.1 + 0.05, rel=1e-6)
-    assert found.low == pytest.approx(0.1 + 0.99 + 0.05, rel=1e-6)
-    assert found.high == pytest.approx(0.1 + 1.21 + 0.05, rel=1e-6)
+    # Launches differ by 2 %, and the model is wrong by 8 % of the 1.18 / 2 s of a rank in MPI.
+    apart = 0.02 * 1.25 + 0.08 * (1.2 - 0.02) / 2
+    assert found.low == pytest.approx(0.1 + 0.99 + 0.05 - apart, rel=1e-6)
+    assert found.high == pytest.approx(0.1 + 1.21 + 0.05 + apart, rel=1e-6)
     slow = crossbar(calibration, 2, rate=calibration.wire_Bps / 2)
     assert predict_program(held_against(program, 1.05, None), slow).seconds == pytest.approx(
         0.1 + 2.2 + 0.05, rel=1e-6
@@ -217,12 +219,17 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     assert any("assumed" in remark for remark in result["remarks"])
     (slow,) = result["cases"]
 
-    def seconds(rate: float, headers: float = 1.03, times: float = 1.0) -> object:
+    def seconds(
+        rate: float, headers: float = 1.03, times: float = 1.0, apart: float = 0.0
+    ) -> object:
         costs = times * (1.2e-6 + 2 * 0.3e-6)
-        return pytest.approx(0.15 + headers * 50_000 / rate + costs, abs=1e-9)
+        return pytest.approx(0.15 + headers * 50_000 / rate + costs + apart, abs=1e-9)
 
     assert slow["predicted_s"] == seconds(12.5e9)
-    assert slow["interval_s"] == [seconds(12.5e9, 1.0, 0.5), seconds(12.5e9, 1.1, 2.0)]
+    # Launches differ by 2 %, and the model is wrong by 8 % of the time in MPI.
+    apart = slow["predicted_s"] * (0.02 + 0.08 * slow["communication"])
+    low, high = seconds(12.5e9, 1.0, 0.5, -apart), seconds(12.5e9, 1.1, 2.0, apart)
+    assert slow["interval_s"] == [low, high]
     # A generated fabric has 4xHDR, 25 GB/s.
     assert run(arguments) == 0
     own = json.loads(json_file.read_text())["cases"][0]
