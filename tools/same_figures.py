@@ -85,8 +85,8 @@ class Table:
         self._masked: list[dict[str, str]] = table.get("masked", [])
         self.options: dict[str, str] = table.get("options", {})
         self._ignored = set(table["ignored"])
-        # Between versions that both run, and to answers that are kept as well.
-        self._rules = [table.get("kept", {}), table]
+        self._names = table.get("renamed", [])
+        self._allowed = table.get("difference", [])
 
     def arguments(self, command: str, *, renamed: bool = False) -> list[str]:
         """The words of a command; with renamed options as the newer version has them."""
@@ -105,21 +105,18 @@ class Table:
 
     def differences(self, command: str, old: Answer, new: Answer) -> list[Difference]:
         """What differs between two answers, allowed or not."""
-        kept = "stderr" not in old
-        if kept:
-            # Standard output alone.
+        if "stderr" not in old:
+            # Of what is kept, standard output alone.
             new = {part: new[part] for part in new if part not in ("stderr", "files")}
         if "--csv -" in command:
             old, new = ({**answer, "text": _rows(answer["text"])} for answer in (old, new))
         old, new = _aligned(old, new)
-        rules = self._rules if kept else self._rules[1:]
-        names = [rule for part in rules for rule in part.get("renamed", [])]
-        allowed = [rule for part in rules for rule in part.get("difference", [])]
-        before = dict(self._values(old, command, names))
+        before = dict(self._values(old, command, self._names))
         after = dict(self._values(new, command, []))
         return [
             _explained(
-                Difference(command, key, before.get(key, ABSENT), after.get(key, ABSENT)), allowed
+                Difference(command, key, before.get(key, ABSENT), after.get(key, ABSENT)),
+                self._allowed,
             )
             for key in dict.fromkeys([*before, *after])
             if before.get(key, ABSENT) != after.get(key, ABSENT)
