@@ -40,6 +40,10 @@ class FieldMark(enum.Enum):
     LEFT_OUT = "is left out where it is None"
     SPREAD = "has its members told in its place"
 
+    def __repr__(self) -> str:
+        """As pages of the documentation show it."""
+        return self.value
+
 
 Share = Annotated[float, FieldMark.SHARE]
 Seconds = Annotated[float, FieldMark.SECONDS]
