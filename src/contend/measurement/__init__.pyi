@@ -7,9 +7,9 @@ from .bisect import measured_pairs as measured_pairs
 from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
-from .carried import PASSING_ON as PASSING_ON
-from .carried import carried as carried
-from .carried import messages_of as messages_of
+from .carried_rates import PASSING_ON as PASSING_ON
+from .carried_rates import carried as carried
+from .carried_rates import messages_of as messages_of
 from .draws import ByPart as ByPart
 from .draws import Distribution as Distribution
 from .draws import DrawnAgreement as DrawnAgreement

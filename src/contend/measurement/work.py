@@ -17,7 +17,7 @@ import polars as pl
 
 from contend.emulation import counted_together, drops_of
 from contend.errors import ContendError, UsageError
-from contend.measurement.carried import carried
+from contend.measurement.carried_rates import carried
 from contend.measurement.left import CUT, Left, line_of
 from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
