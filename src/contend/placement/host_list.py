@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from contend import fabric as fabrics
 from contend.errors import UsageError
 from contend.names import natural, shorten
-from contend.placement.host_names import launcher_names
 from contend.units import counted
 
 if TYPE_CHECKING:
@@ -72,6 +71,9 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
             f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
+    # Imported here: help lists the formats, and needs no names.
+    from contend.placement.host_names import launcher_names
+
     names, launched = fabrics.server_names(fabric), launcher_names(fabric)
     return [
         HostEntry(host, names[host], len(list(group)), launched[names[host]])
