@@ -35,7 +35,7 @@ def test_json_has_every_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     alltoall_run(tmp_path / "run", **small)
     assert run(["explain", str(tmp_path / "run"), "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["verdict"].startswith("The injection port limits pairwise (flow control off) at")
+    assert result["verdict"].startswith("The injection port limits pairwise at")
     large = result["cells"][1]
     assert [limit["limit"] for limit in large["limits"]] == ["the injection port"]
     (port, overhead) = large["bounds"]
