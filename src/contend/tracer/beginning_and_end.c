@@ -285,6 +285,7 @@ int contend_Finalize(void) {
   // Sessions may go on.
   bool last = open_sessions == 0;
   contend_this_thread.inside = true;
+  contend_this_thread.own = 0;
   contend_this_thread.frame = (uintptr_t)__builtin_frame_address(0);
   if (last) {
     header->state = CONTEND_FINISHED;
