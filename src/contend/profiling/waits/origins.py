@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from contend.profiling.waits.collectives import Waits
 
 # Of longer chains of many waits the rest counts as of the rank that was come to.
-_MOST_LOOKED_AT = 1 << 28
+_MOST_LOOKED_AT = 1 << 24
 
 
 @dataclass
@@ -35,6 +35,9 @@ class Origins:
     def caused(self, size: int) -> NDArray[np.float64]:
         """Seconds of all ranks' waits by the rank at which the lateness began.
 
+        Of a rank whose threads wait at the same time the first wait is followed. Chains that come
+        back to a rank, as threads' may, end after as many steps as there are ranks.
+
         Cost: of chains of n waits n rounds of binary searches, all waits at once.
         """
         caused = np.zeros(size)
@@ -44,20 +47,26 @@ class Origins:
         times = np.unique(np.concatenate((since, until)))
         begins, ends = np.searchsorted(times, since), np.searchsorted(times, until)
         width = len(times) + 1
-        firsts = rank * width + begins
-        lasts = np.maximum.accumulate(rank * width + ends) if len(rank) else firsts
         of, start, stop = awaited, begins, ends
+        # What is followed: waits that do not overlap.
+        lasts = np.maximum.accumulate(rank * width + ends) if len(rank) else ends
+        firsts = np.maximum(rank * width + begins, np.concatenate(([0], lasts[:-1]))[: len(rank)])
+        followed = firsts < lasts
+        firsts, lasts, awaited = firsts[followed], lasts[followed], awaited[followed]
         looked_at = 0
-        while len(of) and looked_at < _MOST_LOOKED_AT:
-            looked_at += len(of)
+        for _ in range(size):
             low = np.searchsorted(lasts, of * width + start, side="right")
             count = np.maximum(np.searchsorted(firsts, of * width + stop) - low, 0)
+            looked_at += len(of) + int(count.sum())
+            if not len(of) or looked_at > _MOST_LOOKED_AT:
+                break
             piece = np.repeat(np.arange(len(of)), count)
             at = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count - low, count)
-            begin, end = np.maximum(start[piece], begins[at]), np.minimum(stop[piece], ends[at])
-            length = times[stop] - times[start]
-            own = length - np.bincount(piece, times[end] - times[begin], len(of))
-            caused += np.bincount(of, 1e-9 * np.maximum(own, 0), size)
-            there = end > begin
-            of, start, stop = awaited[at[there]], begin[there], end[there]
+            begin = np.maximum(start[piece], firsts[at] % width)
+            end = np.minimum(stop[piece], lasts[at] % width)
+            own = (
+                times[stop] - times[start] - np.bincount(piece, times[end] - times[begin], len(of))
+            )
+            caused += np.bincount(of, 1e-9 * own, size)
+            of, start, stop = awaited[at], begin, end
         return caused + np.bincount(of, 1e-9 * (times[stop] - times[start]), size)
