@@ -63,8 +63,9 @@ _STARTED = (
 )
 _PROGRAMS = ("lmp", "mpirun", "mpiexec", "srun", "timeout")
 _SAMPLED = ("simulate", "fabric failures", "fabric improve")
-# Whose judgement a status of 1 is.
-_JUDGES = ("fabric check", "fabric diff", "mpi", "study")
+# Whose judgement a status of 1 is; without OpenSM, some of several simulations fail.
+_JUDGES = ["fabric check", "fabric diff", "mpi", "study"]
+_JUDGES += [] if shutil.which("ibsim") else ["simulate"]
 
 
 class _AboutToStart(Exception):  # noqa: N818 - no error of contend
@@ -120,7 +121,6 @@ def carry_out(words: list[str]) -> bool:
             status = run([*words, *small])
         except _AboutToStart:
             return False
-    # What the machine lacks, such as OpenSM, is no fault of the command.
     assert status in ((0, 1, 3) if verb in _JUDGES else (0, 3)), shlex.join(words)
     return status != 3
 

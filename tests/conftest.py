@@ -196,7 +196,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.nodeid.startswith(_ALONE):
             item.add_marker("alone")
             item.add_marker(pytest.mark.flaky(reruns=2))
-        elif "[wheel" in item.nodeid:
+        elif "[wheel" in item.nodeid or "Open MPI 5" in item.nodeid:
             # Open MPI 5's launcher now and then does not end with its ranks (PRRTE's issue 1839).
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutExpired"]))
     if (names := _skipped_before()) is not None:

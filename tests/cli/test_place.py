@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,19 +21,23 @@ from contend.routes import compute, save
 NAMES = ("node1", "node2", "node3", "node4")
 
 
-@pytest.fixture
-def network(tmp_path: Path) -> Path:
+def leave_network(file: Path, names: Sequence[str] = NAMES) -> Path:
     fabric = build(
         "two leaves",
-        host_name=list(NAMES),
+        host_name=list(names),
         host_switch=np.array([0, 0, 1, 1]),
         host_port=np.array([1, 2, 1, 2]),
         switch_name=["left", "right"],
         switch_ports=3,
         cables=np.array([[0, 3, 1, 3]]),
     )
-    save(compute(fabric, "minhop"), tmp_path / "net.fabric")
-    return tmp_path / "net.fabric"
+    save(compute(fabric, "minhop"), file)
+    return file
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    return leave_network(tmp_path / "net.fabric")
 
 
 @pytest.fixture
@@ -206,18 +210,8 @@ def test_what_was_found_is_told_though_its_file_cannot_be_written(
 def test_servers_without_names_are_placed_though_no_launcher_can_start_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    named = [f"mlx5_{n}" for n in range(4)]
-    fabric = build(
-        "nameless",
-        host_name=named,
-        host_switch=np.array([0, 0, 1, 1]),
-        host_port=np.array([1, 2, 1, 2]),
-        switch_name=["left", "right"],
-        switch_ports=3,
-        cables=np.array([[0, 3, 1, 3]]),
-    )
-    save(compute(fabric, "minhop"), tmp_path / "net.fabric")
-    assert run(["place", "ring", str(tmp_path / "net.fabric"), "-o", str(tmp_path / "ranks")]) == 2
+    nameless = leave_network(tmp_path / "net.fabric", [f"mlx5_{n}" for n in range(4)])
+    assert run(["place", "ring", str(nameless), "-o", str(tmp_path / "ranks")]) == 2
     printed = capsys.readouterr()
     assert "mean congestion" in printed.out
     assert "launchers know servers by names" in printed.err
