@@ -1,14 +1,16 @@
 """Programs that real codes contain do the same with the recorder, the drop-in library, and both.
 
 Each program's mode runs here under one library and in one other way than bare, by turns, so that
-every program, library, way and schedule is met; ``make conformance`` runs all cells.
+every program, library, way and schedule is met. Modes that are themes of one program share a start;
+``make conformance`` runs all cells, each by itself.
 """
 
 from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,25 +19,51 @@ from conformance import __main__ as table
 from conformance.cells import ALL, CASES, LIBRARIES, SCHEDULES, WAYS, Case, Cells, expected
 from probe_programs import Mpi
 
+# Programs that take one theme after the other.
+_OF_THEMES = {f"{name}.c" for name in ("messages", "collectives", "communicators", "errors")}
 
-def _turn(number: int, case: Case) -> tuple[str, str, str]:
-    """Library, way and schedule of a case."""
-    libraries = [name for name in LIBRARIES if name not in case.lacks]
-    library = libraries[number % len(libraries)]
-    way = WAYS[1 + number // 2 % 3]
-    return library, way, SCHEDULES[number % len(SCHEDULES)]
+
+def _sharing_starts(cases: Iterable[Case]) -> Iterator[Case]:
+    """Of themes of one program that differ in nothing else one case."""
+    modes: dict[str, list[str]] = {}
+    first: dict[str, Case] = {}
+    for case in cases:
+        shares = case.program in _OF_THEMES and not case.fails
+        alike = repr(replace(case, mode="" if shares else case.mode, many=()))
+        mode = case.mode.replace("{many}", str(*case.many)) if shares else case.mode
+        modes.setdefault(alike, []).append(mode)
+        first.setdefault(alike, case)
+    for alike, case in first.items():
+        yield replace(case, mode=" ".join(modes[alike])) if len(modes[alike]) > 1 else case
+
+
+def _turns(cases: Iterable[Case]) -> Iterator[tuple[Case, str, str, str]]:
+    """Cases with a library, a way and a schedule; the next schedule follows one that carries.
+
+    All-to-alls of every form, drawn at random, are carried, by rules that reach every schedule.
+    """
+    schedules = 0
+    for number, case in enumerate(cases):
+        libraries = [name for name in LIBRARIES if name not in case.lacks]
+        library, way = libraries[number % len(libraries)], WAYS[1 + number // 2 % 3]
+        if case.program.startswith("tuned/"):
+            yield case, library, WAYS[2 + number % 2], ALL
+            continue
+        yield case, library, way, SCHEDULES[schedules]
+        if case.alltoalls and way != "recorded":
+            schedules = (schedules + 1) % len(SCHEDULES)
 
 
 # Those that hang or die are tested with the recorder.
-COMPARED = [case.smaller for case in CASES if not case.told]
-TURNS = [(case, *_turn(number, case)) for number, case in enumerate(COMPARED)]
+COMPARED = list(_sharing_starts(case.smaller for case in CASES if not case.told))
+TURNS = list(_turns(COMPARED))
 
 
 def test_turns_meet_everything() -> None:
     assert {library for _, library, _, _ in TURNS} == set(LIBRARIES)
     assert {way for _, _, way, _ in TURNS} == set(WAYS[1:])
     met = {schedule for case, _, way, schedule in TURNS if case.alltoalls and way != "recorded"}
-    assert met == set(SCHEDULES)
+    assert met == {ALL, *SCHEDULES}
     assert len({case.name for case in CASES}) == len(CASES)
 
 

@@ -1,4 +1,4 @@
-/// Collectives of every kind and their datatypes: `collectives MODE`.
+/// Collectives of every kind and their datatypes: `collectives MODE ...`.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
@@ -330,5 +330,5 @@ int main(int argc, char** words) {
                                 {0}};
   begin(&argc, &words, MPI_THREAD_SINGLE);
   fill();
-  return run_one(modes, words) || end();
+  return run_all(modes, words) || end();
 }

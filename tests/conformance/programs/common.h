@@ -115,14 +115,20 @@ typedef struct {
   void (*run)(void);
 } theme;
 
-/// So many, where a mode does something many times: its second argument.
+/// So many, where a theme does something many times: the number before its name.
 static int many;
 
-/// Does what its first argument names.
-static inline int run_one(const theme* themes, char** words) {
-  if (words[2]) many = atoi(words[2]);
-  for (; themes->name; themes++)
-    if (strcmp(themes->name, words[1]) == 0) return themes->run(), 0;
-  fprintf(stderr, "no mode %s\n", words[1]);
-  return 1;
+/// Does what its arguments name, one after the other.
+static inline int run_all(const theme* themes, char** words) {
+  while (*++words) {
+    const theme* at = themes;
+    while (at->name && strcmp(at->name, *words) != 0) at++;
+    if (at->name) {
+      at->run();
+    } else if (!(many = atoi(*words))) {
+      fprintf(stderr, "no theme %s\n", *words);
+      return 1;
+    }
+  }
+  return 0;
 }

@@ -1,4 +1,4 @@
-/// Communicators, windows and files: `communicators MODE`, `KNOWN` as in common.h.
+/// Communicators, windows and files: `communicators MODE ...`, `KNOWN` as in common.h.
 #include "common.h"
 
 #define WORLD MPI_COMM_WORLD
@@ -267,5 +267,5 @@ int main(int argc, char** words) {
                                 {0}};
   begin(&argc, &words, MPI_THREAD_SINGLE);
   for (int at = 0; at < 64 * N; at++) data[at] = 100 * rank + at;
-  return run_one(modes, words) || end();
+  return run_all(modes, words) || end();
 }

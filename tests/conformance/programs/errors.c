@@ -164,5 +164,5 @@ int main(int argc, char** words) {
                                 {"fatal", fatal},
                                 {0}};
   begin(&argc, &words, MPI_THREAD_SINGLE);
-  return run_one(modes, words) || end();
+  return run_all(modes, words) || end();
 }

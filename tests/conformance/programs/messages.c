@@ -1,4 +1,4 @@
-/// Point to point and requests: `messages MODE`.
+/// Point to point and requests: `messages MODE ...`.
 #include "common.h"
 
 enum { N = 64 };
@@ -42,7 +42,7 @@ static void persistent(void) {
   }
   for (int at = 0; at < 4; at++) CALL(Request_free, &requests[at]);
   say("null %d", requests[0] == MPI_REQUEST_NULL);
-  MPI_Buffer_detach(&detached, &index);
+  CALL(Buffer_detach, &detached, &index);
 }
 
 static void freed(void) {
@@ -226,5 +226,5 @@ int main(int count, char** words) {
                                 {0}};
   begin(&count, &words, MPI_THREAD_SINGLE);
   for (int at = 0; at < N; at++) data[at] = 3 * at + rank;
-  return run_one(modes, words) || end();
+  return run_all(modes, words) || end();
 }
