@@ -6,23 +6,32 @@ import contextlib
 import gc
 import os
 import random
+import resource
+import signal
 import tempfile
 import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from campaign.kinds import Kind
 from campaign.mutations import mutated
 from campaign.reading import CommandFaultError, run_in_silence
 from contend.errors import ContendError
-from fuzzing import TookTooLong, memory_bounded, time_bounded
 
+MEMORY = 1 << 30
+SECONDS = 20.0
 _COMMAND_EVERY = 50
 _LOOK_EVERY = 500
 _ENCODINGS = ("utf-8", "ascii", "latin-1")
+
+
+class TookTooLong(BaseException):
+    """The reader did not come back; no handler of the reader may swallow it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,34 @@ def drive(kind: Kind, seed: int, first: int, count: int) -> Counts:
             os.chdir(here)
             tempfile.tempdir = temporary
     return counts
+
+
+@contextmanager
+def memory_bounded() -> Iterator[None]:
+    """Limits the address space to what is in use now and 1 GiB more."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@contextmanager
+def time_bounded() -> Iterator[None]:
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        raise TookTooLong
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    # Time of this process, so that a busy machine makes no faults.
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
 
 
 def _try(kind: Kind, folder: Path, seed: int, number: int, counts: Counts) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from built_records import ALLREDUCE, SEND, Rank, leave_records
 from campaign import reading
-from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT, WORDS
+from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT, WORDS, Mutation
 from campaign.reading import DATA, KEPT, RANKS
 from contend.cure import read_rules
 from contend.errors import UsageError
@@ -35,10 +35,8 @@ from contend.prediction import Calibration, Parameter, SizeClass
 from contend.profiling import merge, read_record
 from contend.routes.options import read_roots
 from contend.runs import LaunchRecord, Run, RunRecord
-from contend.runs.launch_file import read_samples
 from contend.studies import shipped_plans
 from contend.studies.plan_file import find_plan
-from fuzzing import Mutation
 from nccl_outputs import printed, written
 from sample_files import Launch
 
@@ -329,9 +327,14 @@ def kinds() -> Iterator[Kind]:
     launch = [
         Launch(2).cell([1e-3, 2e-3], algorithm="linear", bytes=1024, counts="even").content(),
         Launch(3, name="sort").cell(np.full(7, 1e-3), algorithm="a", bytes=0).content(),
+        Launch(3)
+        .cell(np.full(7, 1e-3), algorithm="a", bytes=0, durations={"barriers_s": 0.1})
+        .cell([], reason="skipped", verified=None, algorithm="b", bytes=8)
+        .cell(np.full(7, 1e-3), algorithm="a", bytes=9, instants={"counted": 0.5}, late=[1, 2])
+        .content(done=False)[:-20],
     ]
     yield Kind(
-        "samples of a launch", launch, BINARY, read_samples, "run/launch-000.samples", _launched
+        "samples of a launch", launch, BINARY, reading.launch, "run/launch-000.samples", _launched
     )
     run = min((KEPT / "simulated" / "runs").iterdir())
     place = f"study/runs/{run.name}"

@@ -1,4 +1,4 @@
-"""Mutations that know what texts, JSON, tables and arrays are made of, beside those that do not.
+"""Mutations that know what texts, JSON, tables and arrays are made of, and those that do not.
 
 A third of them are meant to be valid still: what lies behind a reader's first check is reached only
 by inputs that pass it.
@@ -14,6 +14,7 @@ import json
 import lzma
 import random
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -21,8 +22,7 @@ import numpy as np
 import polars as pl
 import zstandard
 
-from fuzzing import MUTATIONS, Mutation
-
+Mutation = Callable[[bytes, random.Random], bytes]
 LARGEST = 1 << 18
 
 HOSTILE = (
@@ -311,10 +311,113 @@ BINARY: dict[str, Mutation] = {"flipped bit": _flipped_bit, "named": _named}
 PACKED: dict[str, Mutation] = {"packed": _compressed_otherwise, "flipped bit": _flipped_bit}
 
 
+def _place(content: bytes, chance: random.Random) -> int:
+    return chance.randrange(len(content) + 1)
+
+
+def _cut_off(content: bytes, chance: random.Random) -> bytes:
+    return content[: _place(content, chance)]
+
+
+def _flipped_bytes(content: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(content)
+    for _ in range(chance.choice((1, 1, 4, 64)) if changed else 0):
+        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    return bytes(changed)
+
+
+def _binary(content: bytes, chance: random.Random) -> bytes:
+    at = _place(content, chance)
+    return content[:at] + chance.randbytes(chance.choice((1, 16, 4096))) + content[at:]
+
+
+def _duplicate(content: bytes, chance: random.Random) -> bytes:
+    lines = content.splitlines(keepends=True) or [b""]
+    at = chance.randrange(len(lines))
+    block = lines[at : at + chance.choice((1, 1, 5, 50))]
+    return b"".join(lines[:at] + block * chance.choice((1, 2, 300)) + lines[at:])
+
+
+def _interleave(content: bytes, chance: random.Random) -> bytes:
+    noise = (
+        b"ibwarn: [1234] mad_rpc: _do_madrpc failed; dport (Lid 7)\n",
+        b"-E- some error without its end",
+        b"\n\n\n",
+        b"\r\n",
+        b'"',
+        b"{ ",
+        b"START_NODES\n",
+        b"[0x]",
+    )
+    changed = content
+    for _ in range(chance.choice((1, 5))):
+        at = _place(changed, chance)
+        changed = changed[:at] + chance.choice(noise) + changed[at:]
+    return changed
+
+
+def _shuffle(content: bytes, chance: random.Random) -> bytes:
+    lines = content.splitlines(keepends=True)
+    for _ in range(min(len(lines), chance.choice((2, 20, 2000)))):
+        one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
+        lines[one], lines[other] = lines[other], lines[one]
+    return b"".join(lines)
+
+
+def _drop_lines(content: bytes, chance: random.Random) -> bytes:
+    kept = chance.random()
+    return b"".join(line for line in content.splitlines(keepends=True) if chance.random() < kept)
+
+
+_ANY_NUMBER = re.compile(rb"0x[0-9A-Fa-f]+|\d+|(?<=:)[0-9A-Fa-f]{2,16}")
+_ABSURD = (
+    *(b"0", b"-1", b"1e9", b"00000000000000000001", b"0x", b"255", b"254", b"256", b"65535"),
+    *(b"65536", b"49152", b"4294967295", b"4294967296", b"18446744073709551615"),
+    *(b"18446744073709551616", b"0xffffffffffffffff", b"0x10000000000000000", b"9" * 5000),
+    *("٣".encode(), b"N/A", b"", b"FFFF", b"FF"),
+)
+
+
+def _absurd_numbers(content: bytes, chance: random.Random) -> bytes:
+    found = list(_ANY_NUMBER.finditer(content))
+    changed = content
+    chosen = chance.sample(found, min(len(found), chance.choice((1, 1, 3, 30))))
+    for match in sorted(chosen, key=lambda match: -match.start()):
+        changed = changed[: match.start()] + chance.choice(_ABSURD) + changed[match.end() :]
+    return changed
+
+
+def _absurd_words(content: bytes, chance: random.Random) -> bytes:
+    """Eight bytes in a row become a huge or a small little-endian number."""
+    at = _place(content, chance)
+    number = chance.choice((0, 1, 255, 1 << 16, 1 << 20, 1 << 22, 1 << 31, 1 << 40, (1 << 64) - 1))
+    return content[:at] + number.to_bytes(8, "little") + content[at + 8 :]
+
+
+def _stretch(content: bytes, chance: random.Random) -> bytes:
+    at = _place(content, chance)
+    piece = content[at : at + chance.choice((1, 2, 30))]
+    return content[:at] + piece * chance.choice((10, 1000, 30000)) + content[at:]
+
+
+ANY: dict[str, Mutation] = {
+    "cut off": _cut_off,
+    "flipped": _flipped_bytes,
+    "binary": _binary,
+    "duplicated": _duplicate,
+    "interleaved": _interleave,
+    "shuffled": _shuffle,
+    "lines dropped": _drop_lines,
+    "absurd numbers": _absurd_numbers,
+    "absurd words": _absurd_words,
+    "stretched": _stretch,
+}
+
+
 def mutated(seeds: list[bytes], own: dict[str, Mutation], chance: random.Random) -> bytes:
     """A seed, mutated once or twice: by what knows its structure two times of three."""
     content = chance.choice(seeds)
     for _ in range(chance.choice((1, 1, 1, 2))):
-        ways = own if chance.random() < 0.67 else MUTATIONS
+        ways = own if chance.random() < 0.67 else ANY
         content = ways[chance.choice(list(ways))](content, chance)
     return content[:LARGEST]

@@ -26,7 +26,7 @@ from contend.report.run.tables import run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
 from contend.routes.saving import content as content_of
-from contend.runs import Run
+from contend.runs import Run, SampleTail, read_samples
 from contend.studies import SimulatedPlan, read_plan, run_simulations
 from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 
@@ -162,6 +162,22 @@ def run(path: Path) -> None:
     run = Run.load(path.parent)
     run_tables(run)
     measure_json(run)
+
+
+def launch(path: Path) -> None:
+    """What a launch has left is followed while it grows, shown, and read."""
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    tail = SampleTail(path)
+    before = tail.poll()
+    path.write_bytes(content)
+    assert tail.poll().samples >= before.samples
+    loaded = Run.load(path.parent)
+    run_tables(loaded)
+    measure_json(loaded)
+    raw = read_samples(path)
+    assert raw.frame.height <= len(content) / 16
+    assert raw.frame["rank"].is_between(0, raw.probe.ranks - 1).all()
 
 
 @cache

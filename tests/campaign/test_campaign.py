@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from campaign import reading
 from campaign.driving import content_of, drive
 from campaign.kinds import Kind, kinds
+from contend.fabric.formats.topology import READERS
+from contend.routes.dumps.readers import TABLE_READERS
 
 KINDS = {kind.name: kind for kind in kinds()}
 INPUTS = 80
@@ -22,6 +25,19 @@ def test_every_input_is_borne(name: str) -> None:
     assert [str(fault) for fault in counts.faults] == []
     assert counts.tried == counts.accepted + counts.refused == INPUTS
     assert counts.accepted >= INPUTS / 10
+
+
+def test_every_reader_has_a_kind() -> None:
+    told = {
+        kind.read: [
+            seed for each in KINDS.values() if each.read is kind.read for seed in each.seeds
+        ]
+        for kind in KINDS.values()
+    }
+    for name, reader in READERS.items():
+        assert any(reader.recognises(seed) for seed in told[reading.fabric]), name
+    for name, tables in TABLE_READERS.items():
+        assert any(tables.recognises(seed) for seed in told[reading.tables]), name
 
 
 def planted(kind: Kind, how: str) -> Kind:
@@ -52,7 +68,7 @@ _SIGNS = ("KeyError", "MemoryError", "left behind", "TookTooLong")
 def test_a_fault_planted_behind_all_checks_is_found(
     number: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzing.SECONDS", 0.5)
+    monkeypatch.setattr("campaign.driving.SECONDS", 0.5)
     how = number % len(_HOW)
     kind = dataclasses.replace(planted(KINDS[name], _HOW[how]), command=())
     found = []

@@ -35,7 +35,6 @@ from contend.profiling.record_form import (
     EventKind,
     State,
 )
-from fuzzing import drive
 
 RECORD_H = Path(__file__).parents[2] / "src" / "contend" / "tracer" / "record.h"
 STRUCTS = {
@@ -186,17 +185,6 @@ def test_a_file_that_was_cut_off_is_named(file: Path, kept: int) -> None:
     file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(InputError, match=re.escape(str(file))):
         read_record(file)
-
-
-def test_damaged_files_are_borne(tmp_path: Path) -> None:
-    path = tmp_path / "one.record"
-
-    def read(content: bytes) -> object:
-        path.write_bytes(content)
-        return read_record(path)
-
-    faults = drive(read, [_rank().content()], rounds=1500)
-    assert faults == []
 
 
 def test_numbers_are_those_of_the_recorder() -> None:
