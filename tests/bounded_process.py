@@ -5,38 +5,62 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 BYTES_ALWAYS, BYTES_FOR_EACH = 768 << 20, 64
 SECONDS_ALWAYS, SECONDS_FOR_EACH = 10.0, 20e-6
 
 _BOUNDED = """
-import resource
+import resource, time
 {before}
-pages = int(open("/proc/self/statm").read().split()[0])
-limit = pages * resource.getpagesize() + {memory}
-used = resource.getrusage(resource.RUSAGE_SELF)
-seconds = int(used.ru_utime + used.ru_stime + {seconds})
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+pages = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+
+def bound(size):
+    memory = pages + {memory} + {memory_for_each} * size
+    seconds = int(time.process_time() + {seconds} + {seconds_for_each} * size) + 1
+    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
+
 {code}
+"""
+_EACH = """
+from contend.errors import ContendError
+for path, size in {files!r}.items():
+    bound(size)
+    try:
+        print(path, "read", {read})
+    except ContendError as error:
+        assert len(str(error)) and "\\n" not in str(error)[:500], error
+        print(path, "refused", error)
 """
 
 
-def run_within_bounds(before: str, code: str, largest: int, together: int | None = None) -> str:
-    """What Python prints while it reads files of known sizes, in bytes and uncompressed.
+def read_within_bounds(read: str, files: Mapping[str, int], before: str = "") -> list[str]:
+    """What reading files comes to, one after the other in one process: "read ..." or "refused ...".
 
     Args:
+        read: what reads the file at `path`, as an expression.
+        files: their sizes in bytes, uncompressed; each bounds memory and time.
         before: imports and whatever else does not count.
-        code: reads, and may take memory and time in proportion to the size.
-        largest: size of one file, by which memory is bounded.
-        together: size of all files, by which time is; None for one file.
     """
+    told = run_within_bounds(
+        f"import contend\n{before}", _EACH.format(files=dict(files), read=read)
+    )
+    lines = [line.partition(" ") for line in told.splitlines()]
+    assert [path for path, _, _ in lines] == list(files)
+    return [outcome for _, _, outcome in lines]
+
+
+def run_within_bounds(before: str, code: str) -> str:
+    """What Python prints; by `bound(size)` the code takes no more than a file of that size may."""
     bounded = _BOUNDED.format(
         before=before,
         code=code,
-        memory=BYTES_ALWAYS + BYTES_FOR_EACH * largest,
-        seconds=SECONDS_ALWAYS + SECONDS_FOR_EACH * (together or largest),
+        memory=BYTES_ALWAYS,
+        memory_for_each=BYTES_FOR_EACH,
+        seconds=SECONDS_ALWAYS,
+        seconds_for_each=SECONDS_FOR_EACH,
     )
     done = subprocess.run(
         [sys.executable, "-c", bounded],

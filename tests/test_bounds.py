@@ -9,30 +9,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zstandard
 
-from bounded_process import run_within_bounds
+from bounded_process import read_within_bounds, run_within_bounds
 from contend.fabric.formats import fabric_file
 from contend.loading import load
 from contend.routes import save
 from sample_fabrics import two_leaves
 
-_READ = """
-try:
-    print("read", {read})
-except contend.ContendError as error:
-    print("refused", error)
-"""
-
-
-def read_within_bounds(path: Path, size: int, read: str = "contend.load({!r}).hosts") -> str:
-    """What reading a file that holds `size` bytes, uncompressed, comes to."""
-    return run_within_bounds("import contend", _READ.format(read=read.format(str(path))), size)
+LOAD = "contend.load(path).hosts"
 
 
 def packed(path: Path, head: bytes, repeated: bytes, times: int, end: bytes = b"") -> int:
@@ -67,19 +57,20 @@ BOMBS: dict[str, tuple[bytes, bytes, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_small_files_that_hold_much(name: str, tmp_path: Path) -> None:
-    head, repeated, end = BOMBS[name]
-    path = tmp_path / f"{name}.zst"
-    size = packed(path, head, repeated, 400_000, end)
-    assert path.stat().st_size < size / 100
-    read_within_bounds(path, size)
+def test_small_files_that_hold_much(tmp_path: Path) -> None:
+    sizes = {}
+    for name, (head, repeated, end) in BOMBS.items():
+        path = tmp_path / f"{name.replace(' ', '-')}.zst"
+        sizes[str(path)] = packed(path, head, repeated, 400_000, end)
+        assert path.stat().st_size < sizes[str(path)] / 100
+    read_within_bounds(LOAD, sizes)
 
 
 def test_more_than_texts_can_be_compressed_to_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "zeros.net.zst"
     packed(path, b'Switch 4 "S1"\n', b"#" * 999 + b"\n", 80_000)
-    assert "at most 1000 bytes for each" in read_within_bounds(path, 70 << 20)
+    [said] = read_within_bounds(LOAD, {str(path): 70 << 20})
+    assert "at most 1000 bytes for each" in said
 
 
 def changed(change: Callable[[dict[str, object]], None]) -> bytes:
@@ -99,7 +90,7 @@ def test_numbers_of_a_fabric_file_ask_for_no_memory(
     kind = getattr(two_leaves(), column).dtype
     path = tmp_path / "large.fabric"
     path.write_bytes(changed(lambda columns: columns.update({column: np.array(value, kind)})))
-    read_within_bounds(path, 1 << 20)
+    read_within_bounds(LOAD, {str(path): 1 << 20})
 
 
 def test_a_name_of_any_length_is_refused_before_it_is_taken(tmp_path: Path) -> None:
@@ -109,7 +100,8 @@ def test_a_name_of_any_length_is_refused_before_it_is_taken(tmp_path: Path) -> N
         content = changed(lambda columns: columns.update(host_name=("n" * (100 << 20), *names[1:])))
     path = tmp_path / "name.fabric"
     path.write_bytes(content)
-    assert "at most 65536 bytes of one host_name" in read_within_bounds(path, 100 << 20)
+    [said] = read_within_bounds(LOAD, {str(path): 100 << 20})
+    assert "at most 65536 bytes of one host_name" in said
 
 
 # How a line begins, and what it is filled with: what expressions might try in every way.
@@ -128,12 +120,17 @@ _FILLERS = (
 )
 
 
-@pytest.mark.parametrize(("head", "repeated"), _FILLERS)
-def test_a_mebibyte_of_one_thing(head: bytes, repeated: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "filled"
-    line = head + repeated * (60_000 // len(repeated)) + b"\n"
-    path.write_bytes(line * 17)
-    read_within_bounds(path, 1 << 20)
+def _mebibytes(folder: Path, lines: Iterable[bytes]) -> dict[str, int]:
+    """Files of one long line over and over."""
+    files = {str(folder / str(number)): line for number, line in enumerate(lines)}
+    for path, line in files.items():
+        Path(path).write_bytes((line + b"\n") * 17)
+    return {path: 17 * len(line) for path, line in files.items()}
+
+
+def test_a_mebibyte_of_one_thing(tmp_path: Path) -> None:
+    lines = (head + repeated * (60_000 // len(repeated)) for head, repeated in _FILLERS)
+    read_within_bounds(LOAD, _mebibytes(tmp_path, lines))
 
 
 _LINES_OF_HOSTS = (
@@ -144,12 +141,9 @@ _LINES_OF_HOSTS = (
 )
 
 
-@pytest.mark.parametrize("line", _LINES_OF_HOSTS)
-def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "hosts"
-    path.write_bytes((line + b"\n") * 17)
-    hosts = "contend.placement.parse('file:' + {!r}, contend.load('crossbar:4'))"
-    read_within_bounds(path, path.stat().st_size, hosts)
+def test_a_mebibyte_of_hosts(tmp_path: Path) -> None:
+    read = "contend.placement.parse('file:' + path, contend.load('crossbar:4'))"
+    read_within_bounds(read, _mebibytes(tmp_path, _LINES_OF_HOSTS))
 
 
 _NODES_OF_ONE_NAME = """
@@ -163,7 +157,8 @@ subnet = builder.subnet()
 
 
 def test_nodes_of_one_name_do_not_wait_for_each_other() -> None:
-    made = run_within_bounds(_NODES_OF_ONE_NAME, "print(len(set(with_guids(subnet).guid)))", 0)
+    count = "bound(0)\nprint(len(set(with_guids(subnet).guid)))"
+    made = run_within_bounds(_NODES_OF_ONE_NAME, count)
     assert made == "60000\n"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bounded_process import SECONDS_ALWAYS, SECONDS_FOR_EACH, run_within_bounds
+from bounded_process import read_within_bounds
 from campaign import reading
 from campaign.kinds import Kind, kinds
 from campaign.mutations import ARRAY, BINARY, JSON, TABLE, TEXT
@@ -24,30 +24,18 @@ _BEFORE = """
 import os
 from pathlib import Path
 from campaign.kinds import kinds
-from contend.errors import ContendError
 kind = next(kind for kind in kinds() if kind.name == {name!r})
 folder = Path({folder!r})
 os.chdir(folder)
 if kind.base is not None:
     kind.base(folder)
-path = folder / kind.place
-path.parent.mkdir(parents=True, exist_ok=True)
-"""
-_READ = """
-import resource, time
-for number in range({count}):
-    bound = {seconds} + {seconds_for_each} * os.path.getsize(folder / f"large-{{number}}")
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    until = int(time.process_time() + bound) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (min(until, hard), hard))
-    path.unlink(missing_ok=True)
-    os.link(folder / f"large-{{number}}", path)
-    try:
-        kind.read(path)
-        print("accepted")
-    except ContendError as error:
-        assert len(str(error)) and "\\n" not in str(error)[:500], error
-        print("refused")
+place = folder / kind.place
+place.parent.mkdir(parents=True, exist_ok=True)
+
+def read(path):
+    place.unlink(missing_ok=True)
+    os.link(folder / path, place)
+    kind.read(place)
 """
 
 
@@ -134,10 +122,7 @@ def test_large_inputs_are_read_within_bounds_or_refused(name: str, tmp_path: Pat
     contents = list(_large(_KINDS[name]))
     for number, content in enumerate(contents):
         (tmp_path / f"large-{number}").write_bytes(content)
-    sizes = [len(content) for content in contents]
+    sizes = {f"large-{number}": len(content) for number, content in enumerate(contents)}
     before = _BEFORE.format(name=name, folder=str(tmp_path))
-    times = {"seconds": SECONDS_ALWAYS, "seconds_for_each": SECONDS_FOR_EACH}
-    code = _READ.format(count=len(contents), **times)
-    said = run_within_bounds(before, code, max(sizes), sum(sizes)).split()
-    assert len(said) == len(contents)
-    assert "refused" in said
+    said = read_within_bounds("read(path)", sizes, before)
+    assert any(outcome.startswith("refused ") for outcome in said)

@@ -7,7 +7,7 @@ from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.cable_plan import read, recognises
 from contend.loading import load
-from sample_fabrics import DATA
+from sample_fabrics import DATA, cables_by_name
 
 GRAPH = (DATA / "tiny.ptm.dot").read_text()
 LIST = (DATA / "tiny.ndt").read_text()
@@ -22,19 +22,11 @@ def told(fabric: Fabric) -> list[str]:
     return [finding.message for finding in fabric.findings]
 
 
-def ports(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
-    ends = (fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port)
-    return {
-        frozenset({(fabric.switch_name[near], port), (fabric.switch_name[far], peer_port)})
-        for near, port, far, peer_port in zip(*(end.tolist() for end in ends), strict=True)
-    }
-
-
 def test_a_graph_of_ptm_is_the_network_that_lldp_finds_when_it_is_built() -> None:
     fabric, built = fabric_of(GRAPH), load(DATA / "lldp")
     assert fabric.host_name == built.host_name
     assert fabric.switch_name == built.switch_name
-    assert ports(fabric) == ports(built)
+    assert cables_by_name(fabric) == cables_by_name(built)
     assert told(fabric)[0] == "3 cables of the management network left out"
     assert not any(finding.wrong for finding in fabric.findings)
 
@@ -84,7 +76,6 @@ def test_a_list_of_sonic_tells_rates_and_a_brief_ndt_none() -> None:
         ("graph g {\n a -> b }", "2: expected a node or an edge, got '->'"),
         ("graph g { subgraph x { a } }", "1: expected a plain graph, got a subgraph"),
         ("graph g { a -- b", "expected } at the end of the graph"),
-        ("graph g {" + "a--b;" * 70_000 + "}", 'at most 65534 ports of a device, got 70000 at "a"'),
         ("graph g { }", "expected neighbours in what the plan reports, got none"),
         ("StartDevice,EndDevice\n", "1: expected a column startport, got none"),
         (LIST + "A1,31,DSM-01IB1,Port 1,,x,1,,,Data,,,\n", "11: expected one cable at a port"),
@@ -95,3 +86,10 @@ def test_what_is_wrong_is_named_with_its_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         fabric_of(text)
     assert message in str(caught.value)
+
+
+def test_a_device_has_no_more_ports_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contend.fabric.formats.lldp_network._MOST_PORT", 3)
+    assert fabric_of("graph g {" + "a--b;" * 2 + "c--a; d--b}").cables == 2
+    with pytest.raises(InputError, match='at most 3 ports of a device, got 4 at "a"'):
+        fabric_of("graph g {" + "a--b;" * 4 + "}")
