@@ -121,43 +121,6 @@ def test_phases_of_a_file_are_followed(
     assert all_right(ended, ranks, 4 * len(options["bytes"])), ended
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("1 2 0\n", "expected phases in which each rank sends to each other rank once"),
-        ("1 2 0\n2 0 1\n1 - -\n", "expected phases in which each rank sends to each other"),
-        ("1 2\n", ":1: expected 3 destinations, got 2"),
-        ("1 1 0\n", ":1: expected each rank as a destination once, got 1 again"),
-        ("# nothing\n1 2 x\n", ":2: expected a rank below 3 or -, got x"),
-        ("", "expected phases in which each rank sends to each other rank once"),
-    ],
-)
-def test_phases_that_are_no_all_to_all_are_refused(
-    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path, lines: str, said: str
-) -> None:
-    path = tmp_path / "phases.txt"
-    path.write_text(lines)
-    words = ["--check", "--algorithm", "routed", "--bytes", 8, "--phases", path]
-    ended = openmpi.run(3, alltoall_openmpi, *words)
-    assert ended.status == 2
-    assert any(f"{path}" in line and said in line for line in ended.said()), ended
-
-
-def test_a_schedule_by_routes_needs_phases(
-    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path
-) -> None:
-    ended = openmpi.run(2, alltoall_openmpi, "--algorithm", "routed", "--bytes", 8)
-    assert (ended.status, ended.said()) == (
-        2,
-        ["contend-alltoall: --phases: expected a file with the phases of the schedule, got none"],
-    )
-    missing = tmp_path / "missing"
-    words = ["--algorithm", "routed", "--bytes", 8, "--phases", missing]
-    ended = openmpi.run(2, alltoall_openmpi, *words)
-    assert ended.status == 2
-    assert f"contend-alltoall: rank 0: {missing}: cannot be read" in ended.said()
-
-
 def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -> None:
     # No library sends 1 MiB before the receiver is ready: a cycle of waiting ranks would stay one.
     options: dict[str, Sequence[object]] = {"bytes": [1 << 20], "counts": ["even", "uneven"]}
@@ -306,18 +269,3 @@ def test_algorithm_that_does_not_apply_is_skipped(openmpi: Mpi, alltoall_openmpi
         "skipped: bruck 8 uneven barrier 2, rank 0: bruck needs blocks of equal size",
         "skipped: xor 8 uneven barrier, rank 0: xor needs a power-of-two number of ranks, got 3",
     ]
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "said"),
-    [
-        ("radix", 1, "--radix: expected at least 2, got 1"),
-        ("batch", 0, "--batch: expected at least 1, got 0"),
-        ("bytes", 2**61, f"--bytes: {2**61} bytes for each of 2 ranks overflow 64 bits"),
-    ],
-)
-def test_bad_value_is_refused(
-    openmpi: Mpi, alltoall_openmpi: Path, option: str, value: int, said: str
-) -> None:
-    ended = openmpi.run(2, alltoall_openmpi, f"--{option}={value}")
-    assert (ended.status, ended.said()) == (2, [f"contend-alltoall: {said}"])

@@ -32,27 +32,6 @@ def test_every_rank_receives_what_its_pattern_sends(openmpi: Mpi, tmp_path: Path
     assert ((timed["received"] >= timed["start_s"]) & (timed["received"] <= timed["end_s"])).all()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1 - 1 -\n", "1: expected each rank as a destination once, got 1 again"),
-        ("- 1 - -\n", "1: expected no rank sending to itself, got 1"),
-        ("- - - -\n1 -\n", "2: expected 4 destinations, got 2"),
-        ("- 4 - -\n", "1: expected a rank below 4 or -, got 4"),
-        ("- x - -\n", "1: expected a rank below 4 or -, got x"),
-        ("# nothing\n", " expected at least one pattern, got none"),
-    ],
-)
-def test_bad_patterns_are_named_by_line(
-    openmpi: Mpi, tmp_path: Path, text: str, message: str
-) -> None:
-    patterns = tmp_path / "bad.txt"
-    patterns.write_text(text)
-    ended = openmpi.run(4, probe(openmpi, "bisect"), "--patterns", patterns, *_FOUR)
-    assert ended.status == 2
-    assert ended.said()[0].endswith(f"{patterns}:{message}")
-
-
 def test_rivals_send_until_the_victim_is_done(openmpi: Mpi, tmp_path: Path) -> None:
     path = tmp_path / "hotspot.samples"
     pairs = ["--victim", "0:1", "--rivals", "2:3,4:5", "--rivals-active", "0,1,2"]
@@ -95,21 +74,3 @@ def test_long_messages_are_fewer_where_a_sample_is_limited(
     assert (labels["window"], labels["operations"]) == (window, operations)
     instants = [name for name in raw.frame.columns if name.startswith("after_")]
     assert len(instants) == operations
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rivals", "2:3"], "--victim: expected one pair FROM:TO"),
-        (
-            ["--victim", "0:1", "--rivals", "1:2"],
-            "expected each rank in one pair only, got 1 twice",
-        ),
-        (["--victim", "0:4"], "expected two ranks below 4, got '0:4'"),
-        (["--victim", "0:1"], "expected at most the 0 pairs of --rivals"),
-    ],
-)
-def test_pairs_that_do_not_fit(openmpi: Mpi, arguments: list[str], message: str) -> None:
-    ended = openmpi.run(4, probe(openmpi, "hotspot"), *arguments, "--rivals-active", "1")
-    assert ended.status == 2
-    assert message in ended.said()[0]

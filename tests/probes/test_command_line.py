@@ -7,59 +7,126 @@ from pathlib import Path
 
 import pytest
 
-from probe_programs import Mpi
+from probe_programs import Mpi, probe
 
 ALGORITHMS = "good, truth, alone, unsupported, memory, wrong, wrong-later, killed, forgetful"
 
 
+# What options of all probes share, by the one that goes wrong on purpose; then what one knows.
+# FILE holds the text that stands behind the words.
+REFUSED = {
+    "trial": (
+        1,
+        [
+            ("8", "expected an option that begins with --, got '8'"),
+            ("--byte 8", "no such option --byte, did you mean 'bytes'?"),
+            ("--nothing 8", "no such option --nothing"),
+            ("--bytes", "--bytes needs a value"),
+            ("--verify=yes", "--verify takes no value"),
+            ("--bytes 4K", "--bytes: expected a whole number of at least 0, got '4K'"),
+            ("--algorithm goood", "--algorithm: got 'goood', did you mean 'good'?"),
+            ("--algorithm best", f"--algorithm: got 'best', expected one of {ALGORITHMS}"),
+            ("--algorithm good,", "--algorithm: expected words separated by commas, got 'good,'"),
+            ("--precision x", "--precision: expected a number of at least 0, got 'x'"),
+            ("--seed -1", "--seed: expected a whole number of at least 0, got '-1'"),
+            ("--repetitions 9:3", "--repetitions: expected MIN:MAX such as 6:1000, got '9:3'"),
+            (
+                "--warmups 0",
+                "--warmups: expected at least 1, as the first is the one whose data is verified",
+            ),
+            ("--cells /nowhere", "/nowhere: cannot be read"),
+            (
+                "--cells FILE good 1\ngood 1Q\n",
+                "FILE:2: expected a whole number of at least 0, got '1Q'",
+            ),
+        ],
+    ),
+    "alltoall": (
+        3,
+        [
+            ("--radix=1", "--radix: expected at least 2, got 1"),
+            ("--batch=0", "--batch: expected at least 1, got 0"),
+            (f"--bytes={2**61}", f"--bytes: {2**61} bytes for each of 3 ranks overflow 64 bits"),
+            (
+                "--algorithm routed",
+                "--phases: expected a file with the phases of the schedule, got none",
+            ),
+            ("--algorithm routed --phases /no", "/no: cannot be read"),
+            (
+                "PHASES 1 2 0\n",
+                "FILE: expected phases in which each rank sends to each other rank once",
+            ),
+            (
+                "PHASES 1 2 0\n2 0 1\n1 - -\n",
+                "FILE: expected phases in which each rank sends to each other rank once",
+            ),
+            ("PHASES 1 2\n", "FILE:1: expected 3 destinations, got 2"),
+            ("PHASES 1 1 0\n", "FILE:1: expected each rank as a destination once, got 1 again"),
+            ("PHASES # nothing\n1 2 x\n", "FILE:2: expected a rank below 3 or -, got x"),
+        ],
+    ),
+    "bisect": (
+        4,
+        [
+            ("--patterns FILE - 1 - -\n", "FILE:1: expected no rank sending to itself, got 1"),
+            ("--patterns FILE - - - -\n1 -\n", "FILE:2: expected 4 destinations, got 2"),
+            ("--patterns FILE # nothing\n", "FILE: expected at least one pattern, got none"),
+        ],
+    ),
+    "hotspot": (
+        4,
+        [
+            ("--rivals 2:3", "--victim: expected one pair FROM:TO"),
+            ("--victim 0:1 --rivals 1:2", "expected each rank in one pair only, got 1 twice"),
+            ("--victim 0:4", "expected two ranks below 4, got '0:4'"),
+            ("--victim 0:1 --rivals-active 1", "expected at most the 0 pairs of --rivals"),
+        ],
+    ),
+    "pingpong": (
+        2,
+        [
+            ("--pairs 0", "--pairs: expected two ranks such as 0-1, or all-shifts, got '0'"),
+            ("--peer 2", "--pairs: expected ranks below 2, the number of ranks, got '0-2'"),
+            ("--peer 1 --pairs 0-1", "give either --peer or --pairs, not both"),
+            ("--inner 0", "--inner: expected at least 1"),
+        ],
+    ),
+    "sort": (
+        2,
+        [
+            ("--m 0", "--m: expected at least 1, got 0"),
+            (f"--n {2**53 + 1}", f"--n: expected at most 2^53, got {2**53 + 1}"),
+            (
+                f"--n {2**53} --m 64",
+                f"--n, --m: expected at most 2^58 doubles, got {2**53} times 64",
+            ),
+            ("--print", "--print: expected n of at most 10000, got 1492992"),
+        ],
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["8"], "expected an option that begins with --, got '8'"),
-        (["--byte", "8"], "no such option --byte, did you mean 'bytes'?"),
-        (["--nothing", "8"], "no such option --nothing"),
-        (["--bytes"], "--bytes needs a value"),
-        (["--verify=yes"], "--verify takes no value"),
-        (["--bytes", "4K"], "--bytes: expected a whole number of at least 0, got '4K'"),
-        (["--bytes", "1:4"], "--bytes: expected a whole number of at least 0, got '1:4'"),
-        (
-            ["--bytes", "9223372036854775808"],
-            "--bytes: expected a whole number of at least 0, got '9223372036854775808'",
-        ),
-        (["--algorithm", "goood"], "--algorithm: got 'goood', did you mean 'good'?"),
-        (["--algorithm", "best"], f"--algorithm: got 'best', expected one of {ALGORITHMS}"),
-        (["--algorithm", "good,"], "--algorithm: expected words separated by commas, got 'good,'"),
-        (["--precision", "x"], "--precision: expected a number of at least 0, got 'x'"),
-        (["--seed", "-1"], "--seed: expected a whole number of at least 0, got '-1'"),
-        (["--repetitions", "9:3"], "--repetitions: expected MIN:MAX such as 6:1000, got '9:3'"),
-        (["--repetitions", "x"], "--repetitions: expected MIN:MAX such as 6:1000, got 'x'"),
-        (
-            ["--warmups", "0"],
-            "--warmups: expected at least 1, as the first is the one whose data is verified",
-        ),
-        (["--cells", "/nowhere"], "/nowhere: cannot be read"),
-    ],
+    ("name", "ranks", "words", "message"),
+    [(name, ranks, *row) for name, (ranks, rows) in REFUSED.items() for row in rows],
 )
-def test_refused(openmpi: Mpi, trial: Path, arguments: list[str], message: str) -> None:
-    ended = openmpi.run(1, trial, *arguments)
+def test_refused(
+    openmpi: Mpi, trial: Path, tmp_path: Path, name: str, ranks: int, words: str, message: str
+) -> None:
+    file = tmp_path / "file"
+    before, _, text = words.replace("PHASES", "--algorithm routed --phases FILE").partition("FILE ")
+    file.write_text(text)
+    arguments = [*before.split(), *([str(file)] if text else [])]
+    ended = openmpi.run(ranks, trial if name == "trial" else probe(openmpi, name), *arguments)
     assert (ended.status, ended.output) == (2, "")
-    assert ended.said() == [f"contend-trial: {message}"]
+    message = message.replace("FILE", str(file))
+    assert f"contend-{name}: {message}" in {line.replace("rank 0: ", "") for line in ended.said()}
 
 
 def test_only_one_rank_speaks(openmpi: Mpi, trial: Path) -> None:
     ended = openmpi.run(3, trial, "--bytes", "x")
     assert ended.status == 2
     assert len(ended.said()) == 1
-
-
-def test_fault_in_a_file_of_cells_names_its_line(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
-    cells = tmp_path / "cells"
-    cells.write_text("good 1\ngood 1Q\n", encoding="utf-8")
-    ended = openmpi.run(2, trial, "--cells", cells)
-    assert ended.status == 2
-    assert ended.said() == [
-        f"contend-trial: {cells}:2: expected a whole number of at least 0, got '1Q'"
-    ]
 
 
 def test_help_has_an_example_and_every_option(openmpi: Mpi, trial: Path) -> None:

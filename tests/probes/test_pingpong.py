@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from contend.runs import read_samples
-from probe_programs import Mpi, probe
+from probe_programs import Mpi
 
 _FEW = ("--repetitions", "2:2", "--seed", "0", "--verify")
 
@@ -44,31 +44,6 @@ def test_others_take_no_part(any_mpi: Mpi, pingpong: Path, tmp_path: Path) -> No
     ends = raw.frame.pivot("rank", index="repetition", values="end_s")
     assert (ends["0"] > ends["2"] - 1e-3).all()
     assert raw.frame.filter(pl.col("end_s") < pl.col("start_s")).is_empty()
-
-
-@pytest.mark.parametrize(
-    ("ranks", "arguments", "message"),
-    [
-        (1, [], "needs at least 2 ranks, as in mpirun -n 2, got 1"),
-        (
-            2,
-            ["--pairs", "0"],
-            "--pairs: expected two ranks such as 0-1, or all-shifts, got '0'",
-        ),
-        (
-            2,
-            ["--peer", "2"],
-            "--pairs: expected ranks below 2, the number of ranks, got '0-2'",
-        ),
-        (2, ["--peer", "1", "--pairs", "0-1"], "give either --peer or --pairs, not both"),
-        (2, ["--inner", "0"], "--inner: expected at least 1"),
-    ],
-)
-def test_pairs_that_are_none(wheel: Mpi, ranks: int, arguments: list[str], message: str) -> None:
-    """The probe's own refusals, whatever the library."""
-    ended = wheel.run(ranks, probe(wheel, "pingpong"), *arguments)
-    assert ended.status == 2
-    assert ended.said() == [f"contend-pingpong: {message}"]
 
 
 def test_window_is_narrowed_to_what_memory_is_meant_for_it(

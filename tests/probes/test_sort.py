@@ -211,20 +211,3 @@ def test_cell_without_memory_fails_and_others_go_on(
     assert raw.ends[0].reason == "failed"
     assert f"not enough memory: {said}" in raw.ends[0].said
     assert (raw.ends[1].reason, raw.ends[1].verified) == ("repetitions", True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--m", 0], "--m: expected at least 1, got 0"),
-        (["--n", 2**53 + 1], f"--n: expected at most 2^53, got {2**53 + 1}"),
-        (
-            ["--n", 2**53, "--m", 64],
-            f"--n, --m: expected at most 2^58 doubles, got {2**53} times 64",
-        ),
-        (["--print"], "--print: expected n of at most 10000, got 1492992"),
-    ],
-)
-def test_nonsense_is_refused(openmpi: Mpi, sort: Path, arguments: list[object], said: str) -> None:
-    ended = openmpi.run(2, sort, *arguments)
-    assert (ended.status, ended.said()) == (2, [f"contend-sort: {said}"])
