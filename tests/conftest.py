@@ -23,6 +23,7 @@ import pytest
 from contend.errors import MissingError
 from contend.mpi.search import packaged
 from probe_programs import Mpi
+from typed_commands import Typed, typing
 from working_programs import found, lacking, unusable
 
 # No test asserts a time: a busy machine takes longer for an example now and then.
@@ -93,6 +94,18 @@ def _debian(require_program: Callable[[str], str], name: str) -> Mpi:
 def openmpi(require_program: Callable[[str], str]) -> Mpi:
     """Debian's Open MPI."""
     return _debian(require_program, "openmpi")
+
+
+@pytest.fixture(scope="session")
+def mpich(require_program: Callable[[str], str]) -> Mpi:
+    """Debian's MPICH."""
+    return _debian(require_program, "mpich")
+
+
+@pytest.fixture(scope="session", params=["openmpi", "mpich"])
+def debian_mpi(request: pytest.FixtureRequest, require_program: Callable[[str], str]) -> Mpi:
+    """Debian's libraries, one after the other."""
+    return _debian(require_program, request.param)
 
 
 @pytest.fixture(scope="session")
@@ -250,6 +263,15 @@ def _refuse_skip(report: Any) -> None:
     if NO_SHARED_DATA not in reason:
         report.outcome = "failed"
         report.longrepr = f"{reason}: not allowed to skip with CONTEND_REQUIRE_ALL set"
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    """`typed("fabric show", file)` carries a command out, and gives what it printed.
+
+    The first argument may be several words; `status` is how the command is to end, 0 unless said.
+    """
+    return typing(capsys)
 
 
 @pytest.fixture(scope="session")

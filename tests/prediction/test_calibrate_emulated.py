@@ -13,6 +13,7 @@ from contend.cli.app import run
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
 from contend.runs import Run
+from typed_commands import Typed
 
 LATE = Path(__file__).parents[1] / "cli" / "late.c"
 
@@ -83,6 +84,5 @@ def _words(wire: float) -> str:
     return f"{8 * wire:.0f}bit/s"
 
 
-def test_a_single_host_cannot_be_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["calibrate"]) == 2
-    assert "expected two hosts at least" in capsys.readouterr().err
+def test_a_single_host_cannot_be_calibrated(typed: Typed) -> None:
+    assert "expected two hosts at least" in typed("calibrate", status=2).err

@@ -33,6 +33,7 @@ from contend.schedule import (
     suited,
 )
 from measured_runs import alltoall_run
+from typed_commands import Typed
 
 WIRE = 1e6
 
@@ -197,15 +198,14 @@ def test_the_command_says_its_verdict_first(
 def test_what_does_not_fit_is_one_line(
     calibration: Calibration,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    typed: Typed,
     words: list[str],
     said: str,
 ) -> None:
     costs = tmp_path / "calibration.json"
     save_calibration(costs, calibration)
     command = ["predict", "alltoall", "crossbar:16", "--calibration", str(costs), "--bytes", "4K"]
-    assert run([*command, *words]) == 2
-    error = capsys.readouterr().err
+    error = typed(*command, *words, status=2).err
     assert said in error
     assert error.count("\n") == 1
 

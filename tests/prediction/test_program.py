@@ -23,6 +23,7 @@ from contend.prediction import (
     where_recorded,
 )
 from contend.profiling import ProgramProfile
+from typed_commands import Typed
 from written_programs import COMPLETION, Script, crossbar, profile_of
 
 
@@ -184,7 +185,7 @@ def test_an_emulated_place_is_known_again(calibration: Calibration, tmp_path: Pa
 
 
 def test_the_command_line_says_how_long_and_what_would_help(
-    calibration: Calibration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    calibration: Calibration, tmp_path: Path, typed: Typed
 ) -> None:
     save_calibration(tmp_path / "costs.json", calibration)
     profile = one_message(tmp_path / "p")
@@ -192,27 +193,25 @@ def test_the_command_line_says_how_long_and_what_would_help(
     arguments = [str(profile.folder), "crossbar:2", "xgft:2;2,2;1,1", "--fabric"]
     arguments += ["crossbar:2", "--calibration", str(tmp_path / "costs.json")]
     arguments += ["--json", str(json_file), "--plot", str(figure)]
-    assert run(["predict", *arguments]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(typed("predict", *arguments).out.split())
     assert said.startswith("app (2 ranks) is predicted to take 1.05 s")
     assert "any placement" in said
     assert figure.stat().st_size > 0
     result = json.loads(json_file.read_text())
     assert [case["fabric"] for case in result["cases"]] == ["crossbar:2", "xgft:2;2,2;1,1"]
     assert result["modelled_s"] == pytest.approx(1.25, rel=1e-6)
-    assert run(["predict", "program", *arguments[:2], "--calibration", "nowhere"]) == 2
-    assert "contend calibrate makes one" in " ".join(capsys.readouterr().err.split())
+    printed = typed("predict program", *arguments[:2], "--calibration", "nowhere", status=2)
+    assert "contend calibrate makes one" in " ".join(printed.err.split())
 
 
 def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, typed: Typed
 ) -> None:
     """50 kB go off at once: 3 % of headers, 1.2 us of latency, and 0.3 us at each end."""
     profile = one_message(tmp_path / "p", size=50_000)
     json_file = tmp_path / "it.json"
     arguments = ["predict", str(profile.folder), "crossbar:2", "--json", str(json_file)]
-    assert run([*arguments, "--rate", "100Gbit/s"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(typed(*arguments, "--rate", "100Gbit/s").out.split())
     assert "The costs of messages are assumed, not measured" in said
     assert "a message is assumed to take 1.2 µs and 0.3 µs at each end" in said
     result = json.loads(json_file.read_text())
@@ -244,14 +243,11 @@ def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
     assert found.plot().get_xlabel() == "predicted run time [s]"
 
 
-def test_without_a_calibration_some_rate_must_be_known(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_calibration_some_rate_must_be_known(tmp_path: Path, typed: Typed) -> None:
     profile = one_message(tmp_path / "p")
     silent = tmp_path / "topology.conf"
     silent.write_text("SwitchName=s1 Nodes=h[1-2]\n")
-    assert run(["predict", str(profile.folder), str(silent), "--route", "minhop"]) == 2
-    error = capsys.readouterr().err
+    error = typed("predict", profile.folder, silent, "--route", "minhop", status=2).err
     assert "not all of its links have a known rate: give --rate, or --calibration" in error
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.cli.app import run
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.loading import load
 from contend.prediction import (
@@ -21,6 +20,7 @@ from contend.prediction import (
     save_calibration,
 )
 from contend.schedule import Action, carry_out
+from typed_commands import Typed
 from written_programs import COMPLETION, MS, PART, Script, crossbar, profile_of
 
 
@@ -76,7 +76,7 @@ def test_the_librarys_start_and_end_are_not_the_programs(
 
 
 def test_the_command_says_what_it_predicts_for(
-    calibration: Calibration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    calibration: Calibration, tmp_path: Path, typed: Typed
 ) -> None:
     sender = Script(0, 2).call("Send", 0, 10, peer=1, size=1000, tag=3).end(20)
     receiver = Script(1, 2).call("Recv", 0, 16, peer=0, size=1000, tag=3).end(20)
@@ -86,10 +86,10 @@ def test_the_command_says_what_it_predicts_for(
     tables = tmp_path / "it.lfts"
     tables.write_text("")
     given = ["predict", str(tmp_path / "p"), "crossbar:2", "--calibration", str(costs)]
-    assert run([*given, "--rate", "8Mbit"]) == 0
-    assert "Cables: 8 Mbit/s. Ranks sit on the profile's hosts" in capsys.readouterr().out
-    assert run([*given, "fig1", "--routes", str(tables)]) == 2
-    assert "--routes: expected one FABRIC that it is of, got 2" in capsys.readouterr().err
+    printed = typed(*given, "--rate", "8Mbit")
+    assert "Cables: 8 Mbit/s. Ranks sit on the profile's hosts" in printed.out
+    printed = typed(*given, "fig1", "--routes", tables, status=2)
+    assert "--routes: expected one FABRIC that it is of, got 2" in printed.err
 
 
 def test_what_one_side_alone_kept_is_left_out(calibration: Calibration, tmp_path: Path) -> None:

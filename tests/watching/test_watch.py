@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from contend.cli.app import run
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, counter_source
 from contend.loading import load
@@ -24,6 +23,7 @@ from contend.report import watched_document
 from contend.watching import Watched, watch
 from sample_fabrics import DATA
 from simulated_network import simulated_network
+from typed_commands import Typed
 
 COUNTERS = DATA / "counters"
 # 4xSDR, in bytes per second.
@@ -258,16 +258,13 @@ def test_what_cannot_be_watched_is_refused(fig1: Fabric, tmp_path: Path) -> None
         counter_source(address)()
 
 
-def test_the_command_line_records_every_state(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_records_every_state(tmp_path: Path, typed: Typed) -> None:
     network = str(COUNTERS / "fig1.ibnetdiscover")
     file, record, page = tmp_path / "now", tmp_path / "states.jsonl", tmp_path / "now.html"
     _ports(file, up=5e6)
     command = ["watch", network, "--route", "updn", "--counters", f"command:cat {file}"]
     options = ["--interval", "10ms", "--count", "2", "--log", str(record), "--plot", str(page)]
-    assert run([*command, *options]) == 0
-    told = capsys.readouterr().out.splitlines()
+    told = typed(*command, *options).out.splitlines()
     assert len(told) == 2
     assert all("no cable between switches carries anything" in line for line in told)
     states = [json.loads(line) for line in record.read_text().splitlines()]
