@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import typer
 
 from contend.cli.app import app, run, run_reporting_faults
 from contend.errors import InputError, MissingError, ShortfallError, UsageError
+from typed_commands import Typed
 
 Fail = Callable[[BaseException], list[str]]
 
@@ -61,18 +60,16 @@ def fail() -> Iterator[Fail]:
     ],
 )
 def test_error_is_one_line_and_a_status(
-    fail: Fail, capsys: pytest.CaptureFixture[str], error: BaseException, status: int, line: str
+    fail: Fail, typed: Typed, error: BaseException, status: int, line: str
 ) -> None:
     """0 done, 1 fell short, 2 bad input or usage, 3 the machine lacks something."""
-    assert run(fail(error)) == status
-    captured = capsys.readouterr()
+    captured = typed(*fail(error), status=status)
     assert captured.out == ""
     assert captured.err == f"{line}\n"
 
 
-def test_exit_status_of_a_command_is_kept(fail: Fail, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(fail(typer.Exit(1))) == 1
-    assert capsys.readouterr().err == ""
+def test_exit_status_of_a_command_is_kept(fail: Fail, typed: Typed) -> None:
+    assert typed(*fail(typer.Exit(1)), status=1).err == ""
 
 
 def test_fault_of_contend_itself_is_not_hidden_from_tests(fail: Fail) -> None:
@@ -123,12 +120,9 @@ def test_debug_shows_the_traceback(
     assert error.splitlines()[-1].startswith("contend: this is a fault of contend: ZeroDivision")
 
 
-def test_error_of_any_length_is_one_line_without_escape_sequences(
-    fail: Fail, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_error_of_any_length_is_one_line_without_escape_sequences(fail: Fail, typed: Typed) -> None:
     """Names come from files of others: they may hold what clears a terminal, or a megabyte."""
-    assert run(fail(UsageError("host \x1b[2J\x9b\r\n is " + "long " * 200_000))) == 2
-    error = capsys.readouterr().err
+    error = typed(*fail(UsageError("host \x1b[2J\x9b\r\n is " + "long " * 200_000)), status=2).err
     assert error.startswith("contend: host \\x1b[2J\\x9b is long long")
     assert error.endswith(" long\n")
     assert error.count("\n") == 1
@@ -147,30 +141,13 @@ def test_error_of_any_length_is_one_line_without_escape_sequences(
         (["--nothing-like-this"], "contend: No such option: --nothing-like-this"),
     ],
 )
-def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
-    assert run(arguments) == 2
-    assert capsys.readouterr().err.strip() == line
+def test_wrong_usage(typed: Typed, arguments: list[str], line: str) -> None:
+    assert typed(*arguments, status=2).err.strip() == line
 
 
-def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--help"]) == 0
-    captured = capsys.readouterr()
-    assert "Usage: contend" in captured.out
-    assert captured.err == ""
-
-
-def test_version(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", {"contend": "1.2.3"}.__getitem__)
-    assert run(["--version"]) == 0
-    assert capsys.readouterr().out == "contend 1.2.3\n"
-
-
-def test_program_ends_with_the_status() -> None:
-    program = [sys.executable, "-c", "from contend.cli import main; main()"]
-    wrong = subprocess.run([*program, "nothing-like-this"], capture_output=True, text=True)
-    assert wrong.returncode == 2
-    assert wrong.stderr.count("\n") == 1
-    assert wrong.stdout == ""
+    assert typed("--version").out == "contend 1.2.3\n"
 
 
 @pytest.mark.parametrize(
@@ -186,9 +163,9 @@ def test_program_ends_with_the_status() -> None:
     ],
 )
 def test_place_that_cannot_be_written_is_refused_before_any_work(
-    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    arguments: list[str], typed: Typed, tmp_path: Path
 ) -> None:
     """The fabric is absent too, but nobody has looked for it yet."""
     target = tmp_path / "absent" / "file.svg"
-    assert run([*arguments, str(target)]) == 2
-    assert capsys.readouterr().err == f"contend: {target}: No such file or directory\n"
+    printed = typed(*arguments, target, status=2)
+    assert printed.err == f"contend: {target}: No such file or directory\n"

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from contend.cli.app import run
+from typed_commands import Typed
 
 
-def test_fig1_is_free_of_congestion_in_shifts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fig1_is_free_of_congestion_in_shifts(tmp_path: Path, typed: Typed) -> None:
     """15 messages of 1,000,000 bytes at 1 GB/s are 15 ms, and no shift meets itself."""
     told, drawn = tmp_path / "it.json", tmp_path / "it.svg"
     options = ["--bytes", "1000,1000000", "--json", str(told), "--plot", str(drawn)]
-    assert run(["predict", "collectives", "fig1", *options]) == 0
-    out = capsys.readouterr().out
+    out = typed("predict collectives fig1", *options).out
     said = json.loads(told.read_text())
     assert (
         out.splitlines()[0]
@@ -40,16 +37,11 @@ def test_fig1_is_free_of_congestion_in_shifts(
     assert "broadcast by a binomial tree" in drawn.read_text()
 
 
-def test_what_is_slow_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_slow_is_said(typed: Typed) -> None:
     """Two leaves with one cable each: see tests/congestion/test_all_ranks.py."""
     command = ["predict", "collectives", "xgft:2;2,2;1,1", "--route", "minhop"]
-    assert run([*command, "--bytes", "24MiB"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == (
+    printed = typed(*command, "--bytes", "24MiB")
+    assert printed.out.splitlines()[0] == (
         "An all-to-all between 4 hosts takes at least 4.03 ms with blocks of 24 MiB, 18.8 GB/s a "
         "host (75.0 % of its port); shifts get 75.0 % on average; the worst, by 2, gets 50.0 %."
     )
-
-
-def test_sizes_beyond_a_table_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["predict", "collectives", "fig1", "--bytes", "1:1M"]) == 2
-    assert "--bytes: expected up to 12 sizes, got 21" in capsys.readouterr().err

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.cli.app import run
 from contend.mpi import launch_environment
 from probe_programs import Mpi
 
@@ -85,58 +84,18 @@ def test_python_has_what_the_command_has() -> None:
 
 
 @pytest.mark.usefixtures("permitted")
-def test_what_is_preloaded_into_a_program_stays(any_mpi: Mpi) -> None:
-    """Under MPICH contend preloads a library of its own into ranks; the user's come first."""
-    # Open MPI 5's launcher can miss the end of ranks that end at once.
-    show = 'echo "$LD_PRELOAD"; sleep 0.3'
+def test_python_s_ranks_with_what_is_preloaded_into_them(any_mpi: Mpi, tmp_path: Path) -> None:
+    """Under MPICH contend preloads a library of its own into ranks; the user's come first.
+
+    mpi4py loads MPI by dlopen, and MPICH loads UCX, which naps in a library loaded before.
+    """
+    program = "import os; from mpi4py import MPI; "
+    program += "print(MPI.COMM_WORLD.allreduce(1), os.environ['LD_PRELOAD'].split(':')[0])"
     ended = _emulate(
         "crossbar:2", "--unchecked", "-n", "2", "--mpi", any_mpi.wrapper,
-        "--", "sh", "-c", show, LD_PRELOAD="libm.so.6",
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    assert [line.split(":")[0] for line in ended.stdout.splitlines()] == ["libm.so.6"] * 2
-
-
-@pytest.mark.usefixtures("permitted")
-def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
-    """mpi4py loads MPI by dlopen, and MPICH loads UCX, which naps in a library loaded before."""
-    ended = _emulate(
-        "crossbar:2", "--unchecked", "-n", "2", "--mpi", any_mpi.wrapper,
-        "--", sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))",
-        **any_mpi.variables(tmp_path),
+        "--", sys.executable, "-c", program,
+        **any_mpi.variables(tmp_path), LD_PRELOAD="libm.so.6",
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     # Ranks may write into each other's lines.
-    assert "".join(ended.stdout.split()) == "22"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["fig1"], "give a command after --, or --shell"),
-        (["fig1", "--shell", "--", "true"], "--shell takes neither a command nor -n"),
-        (["fig1", "--mpi", "openmpi", "--", "true"], "--ranks-per-host and --mpi need -n"),
-        (["fig1", "--rate", "fast", "--", "true"], "--rate: expected a rate such as 1Gbit"),
-        (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
-        (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
-        (
-            ["fig1", "--host-queue", "1B", "--", "true"],
-            "host_queue: expected 1600 B to 1 GiB, got 1 B",
-        ),
-        (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
-        (["fig1", "--", ""], "the command after -- is empty"),
-        (
-            ["thunderbird", "--", "true"],
-            "expected 2 to 1,000 hosts to emulate, got 4,391; contend emulate --hosts chooses some",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["emulate", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("contend: ")
-    assert said in captured.err
-    assert captured.err.count("\n") == 1
+    assert sorted("".join(ended.stdout.split())) == sorted(2 * "2libm.so.6")

@@ -9,6 +9,7 @@ import pytest
 
 from contend.cli.app import run
 from measured_runs import alltoall_run
+from typed_commands import Typed
 
 
 def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,16 +26,15 @@ def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> No
     assert "contend study mistry2015 --ranks-per-host 1" in printed
 
 
-def test_time_outs_lead_in_2005(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "kutzner2005"]) == 0
-    assert capsys.readouterr().out.startswith("Time-outs from full buffers limit ring with barrier")
+def test_time_outs_lead_in_2005(typed: Typed) -> None:
+    printed = typed("explain kutzner2005")
+    assert printed.out.startswith("Time-outs from full buffers limit ring with barrier")
 
 
-def test_json_has_every_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_bound(tmp_path: Path, typed: Typed) -> None:
     small = {"launches": 1, "sizes": (4, 1 << 20), "schedules": ("pairwise",)}
     alltoall_run(tmp_path / "run", **small)
-    assert run(["explain", str(tmp_path / "run"), "--json", "-"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(typed("explain", tmp_path / "run", "--json", "-").out)
     assert result["verdict"].startswith("The injection port limits pairwise at")
     large = result["cells"][1]
     assert [limit["limit"] for limit in large["limits"]] == ["the injection port"]
@@ -44,21 +44,8 @@ def test_json_has_every_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert overhead["limit"] == "latency or software overhead"
 
 
-def test_markdown_and_what_is_not_proven(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_markdown_and_what_is_not_proven(tmp_path: Path, typed: Typed) -> None:
     alltoall_run(tmp_path / "run", launches=1, sizes=(1 << 20,), schedules=("linear",), slower=3.0)
-    assert run(["explain", str(tmp_path / "run"), "--markdown", "-"]) == 0
-    text = capsys.readouterr().out
+    text = typed("explain", tmp_path / "run", "--markdown", "-").out
     assert text.startswith("Not proven: no limit explains half of the time; the nearest bound")
     assert "| not proven |" in text
-
-
-def test_both_cannot_be_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "mistry2015", "--json", "-", "--markdown", "-"]) == 2
-    assert "only one of" in capsys.readouterr().err
-
-
-def test_what_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "mistry2051"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -11,6 +11,7 @@ import contend
 from contend.cli.app import run
 from contend.errors import IncompleteInput
 from sample_fabrics import DATA
+from typed_commands import Typed
 
 WARNING = "is incomplete: the records of 4 nodes and the other ends of 5 cables are missing\n"
 
@@ -44,22 +45,17 @@ def test_every_verb_warns(
     assert capfd.readouterr() == ("", f"contend: {cut_short} {WARNING}")
 
 
-def test_strict_holds_for_one_command_only(
-    cut_short: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_strict_holds_for_one_command_only(cut_short: str, typed: Typed) -> None:
     assert run(["fabric", "hosts", cut_short, "--strict"]) == 2
-    assert run(["fabric", "hosts", cut_short]) == 0
-    assert capsys.readouterr().out == "host\nhostb\nhostc\nhostd\n"
+    assert typed("fabric hosts", cut_short).out == "host\nhostb\nhostc\nhostd\n"
 
 
-def test_check_warns_and_judges(cut_short: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "check", cut_short]) == 1
-    assert capsys.readouterr().err.startswith("contend: warning: ")
+def test_check_warns_and_judges(cut_short: str, typed: Typed) -> None:
+    assert typed("fabric check", cut_short, status=1).err.startswith("contend: warning: ")
 
 
-def test_a_whole_file_is_strict_enough(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "hosts", str(DATA / "tiny.ibnetdiscover"), "--strict"]) == 0
-    assert capsys.readouterr().err == ""
+def test_a_whole_file_is_strict_enough(typed: Typed) -> None:
+    assert typed("fabric hosts", DATA / "tiny.ibnetdiscover", "--strict").err == ""
 
 
 def test_python_warns_too(cut_short: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.cli.app import run
+from typed_commands import Typed
 
 # Sixteen hosts on four leaves, two cables up from each.
 NET = ["xgft:2;4,4;1,2", "--route", "minhop"]
@@ -27,12 +27,10 @@ def listed(tmp_path: Path) -> Path:
     return file
 
 
-def test_jobs_and_the_next(
-    listed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_jobs_and_the_next(listed: Path, tmp_path: Path, typed: Typed) -> None:
     result, figure = tmp_path / "it.json", tmp_path / "it.svg"
     options = ["--json", str(result), "--plot", str(figure), "--next", "3"]
-    assert run(["jobs", NET[0], str(listed), *NET[1:], *options]) == 0
+    printed = typed("jobs", NET[0], listed, *NET[1:], *options)
     said = json.loads(result.read_text())
     jobs = {one["job"]: one for one in said["jobs"]}
     assert list(jobs) == ["11", "12", "13", "14"]
@@ -46,7 +44,7 @@ def test_jobs_and_the_next(
     # Three on the last leaf: node by node beside the job of one host, which sends nothing.
     assert said["next"]["best"]["servers"] == names(13, 14, 15).split(",")
     assert said["next"]["best"]["cost"] == 0
-    out = capsys.readouterr().out
+    out = printed.out
     first, second = out.splitlines()[:2]
     assert [first, second] == said["verdict"].splitlines()
     assert first.startswith("2 of 4 jobs lose bandwidth to others, ")
@@ -59,32 +57,18 @@ def test_jobs_and_the_next(
     assert figure.stat().st_size > 0
 
 
-def test_two_runs_say_the_same(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = []
-    for _ in range(2):
-        assert run(["jobs", NET[0], str(listed), *NET[1:], "--next", "2", "--json", "-"]) == 0
-        said.append(json.loads(capsys.readouterr().out))
-        del said[-1]["seconds"]
-    assert said[0] == said[1]
-
-
-def test_hosts_that_the_fabric_does_not_know(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_hosts_that_the_fabric_does_not_know(tmp_path: Path, typed: Typed) -> None:
     file = tmp_path / "jobs.csv"
     file.write_text(f"1,{names(0, 1)},gone[1-3]\n")
-    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 0
-    said = capsys.readouterr()
+    said = typed("jobs", NET[0], file, *NET[1:])
     assert "does not know 3 hosts of jobs: gone[1-3]; they are left out" in said.out
     assert said.out.startswith("Job 1 runs alone.")
     file.write_text("1,gone1\n")
-    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2
-    assert f"contend: {file}: expected hosts of " in capsys.readouterr().err
+    printed = typed("jobs", NET[0], file, *NET[1:], status=2)
+    assert f"contend: {file}: expected hosts of " in printed.err
 
 
-def test_names_of_jobs_reach_no_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_of_jobs_reach_no_terminal(tmp_path: Path, typed: Typed) -> None:
     file = tmp_path / "jobs.json"
     jobs = [
         {"job_id": n, "name": "\x1b[2J\x1b]0;x\x07[red]", "job_state": "RUNNING", "nodes": nodes}
@@ -92,53 +76,23 @@ def test_names_of_jobs_reach_no_terminal(
     ]
     file.write_text(json.dumps({"jobs": jobs}))
     figure = tmp_path / "it.html"
-    assert run(["jobs", NET[0], str(file), *NET[1:], "--plot", str(figure)]) == 0
-    said = capsys.readouterr().out
+    said = typed("jobs", NET[0], file, *NET[1:], "--plot", figure).out
     assert "\x1b" not in said
     assert "\x07" not in said
     assert "1 \\x1b[2J\\x1b]0;" in said
     assert "\x1b" not in figure.read_text()
 
 
-def test_no_job_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_job_runs(tmp_path: Path, typed: Typed) -> None:
     file = tmp_path / "none"
     file.write_text("No jobs in the system\n")
     figure = tmp_path / "it.svg"
-    assert run(["jobs", NET[0], str(file), *NET[1:], "--plot", str(figure)]) == 0
-    assert capsys.readouterr().out.startswith("No job runs on ")
+    assert typed("jobs", NET[0], file, *NET[1:], "--plot", figure).out.startswith("No job runs on ")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--hosts", "4"], "--hosts says where the next job may go: give --next too"),
-        (["--next", "9"], "next: 5 servers are free, expected 9"),
-        (["--pattern", "halo:3x3"], "got 3x3 of 9 (in a job of 4 hosts)"),
-        (["--samples", "1"], "--samples"),
-    ],
-)
-def test_what_is_refused(
-    listed: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["jobs", NET[0], str(listed), *NET[1:], *options]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_broken_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "jobs.csv"
-    file.write_text("job,hosts\n17\n")
-    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2
-    assert capsys.readouterr().err == (
-        f"contend: {file}:2: expected a job and its hosts with a comma between, got '17'\n"
-    )
-
-
-def test_without_slurm(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_slurm(tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert run(["jobs", *NET]) == 3
-    said = capsys.readouterr().err
+    said = typed("jobs", *NET, status=3).err
     assert said.startswith("contend: no list of jobs was given, and Slurm gave none: squeue: ")
 
 

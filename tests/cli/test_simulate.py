@@ -19,64 +19,12 @@ from contend.routes import save
 from sample_fabrics import mixed_rates
 from small_fabrics import unequal_planes
 
-TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
-
-
-def without_timings(result: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in result.items() if key not in TIMINGS})
-
 
 def test_table(simulate: Simulate) -> None:
     status, out, err = simulate("fig1", "--samples", "100")
     assert (status, err) == (0, "")
     for text in ("effective bisection bandwidth", "95 % interval", "Hottest channels", "seed 1"):
         assert text in out
-
-
-def test_keys_that_scripts_rely_on(measure: Any) -> None:
-    result = measure("fig1", "--samples", "100", "--seed", "7")
-    assert result["fabric"] | {"name": ""} == {
-        "hosts": 16,
-        "switches": 6,
-        "channels": 2 * 16 + 2 * 16,
-        "name": "",
-    }
-    assert (result["pattern"], result["samples"], result["seed"]) == ("bisect", 100, 7)
-    assert result["patterns_exist"] == 518_918_400
-    effective = result["effective_bandwidth"]
-    assert effective["ci95"][0] < effective["mean"] < effective["ci95"][1]
-    assert effective["of_mean_congestion"] < effective["mean"]
-    assert sum(result["congestion"]["histogram"].values()) == pytest.approx(1)
-    assert result["congestion"]["max"] == max(map(int, result["congestion"]["histogram"]))
-    assert result["rounds"]["mean_max"] >= result["rounds"]["mean_mean"] >= 1
-    assert set(result) >= TIMINGS
-
-
-def test_json_file_beside_the_table(simulate: Simulate, tmp_path: Path) -> None:
-    file = tmp_path / "result.json"
-    status, out, _ = simulate("fig1", "--samples", "10", "--json", file)
-    assert status == 0
-    assert "Hottest channels" in out
-    assert json.loads(file.read_text())["samples"] == 10
-
-
-def test_figure_of_2008(measure: Any, tmp_path: Path) -> None:
-    """Node 1 to 5, 2 to 9, ...: 3, 3, 3 and five times 1 (Hoefler et al. 2008, figure 1)."""
-    file = tmp_path / "pattern.csv"
-    pairs = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
-    rows = "\n".join(f"{source - 1},{target - 1}" for source, target in pairs)
-    file.write_text(f"source,target\n{rows}\n")
-    result = measure("fig1", "--pattern", f"file:{file}", "--placement", "linear")
-    assert result["congestion"]["histogram"] == {"1": 5 / 8, "3": 3 / 8}
-    assert result["effective_bandwidth"]["mean"] == pytest.approx((5 + 3 / 3) / 8)
-    assert result["exhaustive"]
-
-
-@pytest.mark.parametrize("pattern", ["bisect", "tree", "uniform", "shifts"])
-def test_threads_change_no_byte(measure: Any, pattern: str) -> None:
-    arguments = ("fig1", "-p", pattern, "--samples", "2000", "-n", "13")
-    one, two = (measure(*arguments, "--threads", threads) for threads in "12")
-    assert without_timings(one) == without_timings(two)
 
 
 def test_options_reach_the_simulation(measure: Any, tmp_path: Path) -> None:
@@ -92,11 +40,6 @@ def test_options_reach_the_simulation(measure: Any, tmp_path: Path) -> None:
     assert (high - low) / 2 <= 0.01 * mean
     all_of_them = measure("xgft:1;6;1", "--exhaustive")
     assert (all_of_them["samples"], all_of_them["exhaustive"]) == (120, True)
-
-
-def test_all_to_all_on_a_crossbar(measure: Any) -> None:
-    result = measure("crossbar:9", "--pattern", "alltoall")
-    assert result["effective_bandwidth"]["mean"] == pytest.approx(1 / 8)
 
 
 def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
@@ -150,67 +93,6 @@ def test_patterns_are_listed(simulate: Simulate) -> None:
         assert line.endswith(form.meaning)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("absent.file",),
-        ("nothing:4",),
-        ("fig1", "--pattern", "nothing"),
-        ("fig1", "--pattern", "shift:x"),
-        ("fig1", "--pattern", "shift:1@1% & ring"),
-        ("fig1", "--pattern", "file:absent.csv"),
-        ("fig1", "--pattern", "file:absent.npy"),
-        ("fig1", "--pattern", "file:"),
-        ("fig1", "--pattern", "file:/"),
-        ("fig1", "--placement", "nowhere"),
-        ("fig1", "--placement", "file:absent"),
-        ("fig1", "--hosts", "17"),
-        ("fig1", "--hosts", "nobody"),
-        ("fig1", "--ranks", "17"),
-        ("fig1", "--ranks", "0"),
-        ("fig1", "--ranks-per-host", "99999999999999"),
-        ("fig1", "--samples", "0"),
-        ("fig1", "--samples", "ten"),
-        ("fig1", "--precision", "0"),
-        ("fig1", "--precision", "100%"),
-        ("fig1", "--precision", "-1%"),
-        ("fig1", "--precision", "1e-3"),
-        ("fig1", "--exhaustive"),
-        ("fig1", "--seed", "-1"),
-        ("fig1", "--seed", str(2**64)),
-        ("fig1", "--threads", "0"),
-        ("fig1", "--route", "nothing"),
-        ("fig1", "--routes", "absent"),
-        ("fig1", "crossbar:4", "--routes", "some"),
-        ("fig1", "--plot", "figure.jpg"),
-        ("fig1", "--plot", "absent/figure.svg"),
-        ("fig1", "--picture", "rounds"),
-        ("fig1", "--picture", "nothing", "--plot", "figure.svg"),
-        ("fig1", "--json", "absent/result.json"),
-    ],
-)
-def test_errors_are_one_line(
-    simulate: Simulate,
-    arguments: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    few = () if "--samples" in arguments or "--exhaustive" in arguments else ("--samples", "10")
-    if "--precision" in arguments:
-        few = ()
-    status, _, err = simulate(*arguments, *few)
-    assert status == 2
-    assert err.startswith("contend: ")
-    assert err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_seed_of_64_bits(measure: Any) -> None:
-    assert measure("fig1", "--samples", "10", "--seed", str(2**64 - 1))["seed"] == 2**64 - 1
-
-
 def test_an_engine_that_refuses_leaves_the_others(simulate: Simulate, tmp_path: Path) -> None:
     """dmodk wants a tree; a ring is none."""
     file = tmp_path / "results.json"
@@ -221,19 +103,6 @@ def test_an_engine_that_refuses_leaves_the_others(simulate: Simulate, tmp_path: 
     assert err.count("\n") == 1
     assert out.count("Hottest channels") == 1
     assert [result["engine"] for result in json.loads(file.read_text())["results"]] == ["minhop"]
-
-
-def test_when_all_engines_refuse_the_first_says_why(simulate: Simulate) -> None:
-    status, out, err = simulate("ring:4;2", "--route", "dmodk", "--route", "nothing")
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("threads", ["100000", "1000000000000"])
-def test_more_threads_than_any_machine_has(measure: Any, threads: str) -> None:
-    arguments = ("fig1", "--samples", "2000")
-    many, one = (measure(*arguments, "--threads", count) for count in (threads, "1"))
-    assert without_timings(many) == without_timings(one)
 
 
 def test_environment_asks_for_more_threads_than_any_machine_has() -> None:
@@ -296,18 +165,6 @@ def test_what_ends_it_early_prints_what_was_counted(
     ended_with, out, err = simulate("fig1", "--precision", "0.00001")
     assert (ended_with, err) == (status, line)
     assert re.match(r"A partial result, of the [\d,]+ samples counted before the end:\n", out)
-
-
-@pytest.mark.parametrize(
-    ("option", "typed", "meant"),
-    [("--pattern", "bisekt", "bisect"), ("--placement", "round-robbin", "round-robin")],
-)
-def test_mistyped_names_are_told_the_nearest(
-    simulate: Simulate, option: str, typed: str, meant: str
-) -> None:
-    status, _, err = simulate("fig1", option, typed)
-    assert status == 2
-    assert err.endswith(f"did you mean '{meant}'?\n")
 
 
 @pytest.fixture

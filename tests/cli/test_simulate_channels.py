@@ -57,15 +57,6 @@ def test_a_channel_that_this_pattern_does_not_use(simulate: Simulate) -> None:
     )
 
 
-def test_no_such_channel(simulate: Simulate) -> None:
-    status, out, err = simulate("fig1", "--channel", "laef 1:5")
-    assert (status, out) == (2, "")
-    assert err == (
-        "contend: laef 1:5: fig1 has no such switch, cable (SWITCH:PORT) or host; did you mean "
-        "'leaf 1'?\n"
-    )
-
-
 def test_what_ports_counted_beside_what_is_predicted(simulate: Simulate, tmp_path: Path) -> None:
     """All 32 channels alike but one with four times as much: 4 / 35 of all bytes, not 1 / 32."""
     counters = Path(__file__).parents[1] / "data" / "counters"

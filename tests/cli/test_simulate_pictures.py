@@ -27,14 +27,6 @@ def test_plot(simulate: Simulate, tmp_path: Path, suffix: str, start: bytes) -> 
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("picture", ["bandwidth", "congestion", "rounds", "channels", "network"])
-def test_every_picture_of_one_result(simulate: Simulate, tmp_path: Path, picture: str) -> None:
-    file = tmp_path / "figure.svg"
-    arguments = ("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
-    assert simulate(*arguments)[0] == 0
-    assert file.stat().st_size > 0
-
-
 def test_pictures_differ(simulate: Simulate, tmp_path: Path) -> None:
     drawn = set()
     for picture in ("bandwidth", "congestion", "rounds", "channels", "network"):
@@ -70,15 +62,3 @@ def test_help_and_errors_name_the_pictures(simulate: Simulate) -> None:
     )
     status, _, error = simulate("fig1", "--picture", "round", "--plot", "figure.svg")
     assert (status, error.split(": ", 2)[2].startswith("'round' is not one of")) == (2, True)
-
-
-def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
-    file = tmp_path / "figure.svg"
-    arguments = ("fig1", "--samples", "50", "--plot", file, "--picture", "rounds")
-    status, _, err = simulate(*arguments)
-    assert status == 2
-    assert err == (
-        "contend: --picture: expected one of bandwidth, congestion, channels, network for this "
-        "result, got rounds\n"
-    )
-    assert not file.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
+from typed_commands import Typed
 
 PLAN = """
 name = "small"
@@ -43,11 +44,10 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_crossbar_has_no_congestion(plan: Path, typed: Typed) -> None:
     text = plan.read_text().replace(', "opensm:nothing"', "")
     plan.write_text(text)
-    assert run(["study", str(plan), "--json", "-"]) == 0
-    output = capsys.readouterr()
+    output = typed("study", plan, "--json", "-")
     cells = {cell["fabric"]: cell for cell in json.loads(output.out)["cells"]}
     assert cells["star"]["averages"]["effective_bandwidth"]["mean"] == 1
     assert cells["star"]["references"][0]["difference"] == 0
@@ -57,27 +57,13 @@ def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[
     )
 
 
-def test_every_line_says_what_came_out(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_line_says_what_came_out(plan: Path, typed: Typed) -> None:
     plan.write_text(PLAN.replace(', "opensm:nothing"', ""))
-    assert run(["study", str(plan)]) == 0
-    assert "2/2 star, minhop, bisect: 100.0 %\n" in capsys.readouterr().out
+    assert "2/2 star, minhop, bisect: 100.0 %\n" in typed("study", plan).out
 
 
-def test_markdown_on_standard_output_stands_alone(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan.write_text(PLAN.replace(', "opensm:nothing"', ""))
-    assert run(["study", str(plan), "--markdown", "-"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("2 of 2 cells are simulated")
-    assert printed.split("\n")[2] == "**bisect**"
-
-
-def test_a_failing_cell_is_err_and_the_status_one(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["study", str(plan), "--output", "here", "--plot", "all.html"]) == 1
-    output = capsys.readouterr()
+def test_a_failing_cell_is_err_and_the_status_one(plan: Path, typed: Typed) -> None:
+    output = typed("study", plan, "--output", "here", "--plot", "all.html", status=1)
     assert "1 of 3 cells failed" in output.err
     assert "ERR" in output.out
     assert "OpenSM has no engine" in output.out
@@ -96,82 +82,30 @@ def test_a_second_run_keeps_and_a_retry_repeats(
     assert "routing star opensm:nothing" in capsys.readouterr().out
 
 
-def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_stand_above_the_plan(plan: Path, typed: Typed) -> None:
     arguments = ["--only", "nodes", "--samples", "9", "--seed", "5", "--json", "-"]
-    assert run(["study", str(plan), *arguments]) == 0
-    cells = json.loads(capsys.readouterr().out)["cells"]
+    cells = json.loads(typed("study", plan, *arguments).out)["cells"]
     assert [(cell["fabric"], cell["samples"], cell["seed"]) for cell in cells] == [("nodes", 9, 5)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (
-            ["nowhere.toml"],
-            "'nowhere.toml' is neither a file nor a study of contend's (hoefler2008, ",
-        ),
-        (["hoefler2009"], "did you mean 'hoefler2008'?"),
-        (["small.toml", "--launches", "2"], "--launches does not belong to the study small"),
-        (["small.toml", "--two-way"], "--two-way does not belong to the study small"),
-        (
-            ["small.toml", "--precision", "2"],
-            "--precision: expected a share below 100%, got",
-        ),
-        (["small.toml", "--precision", "1e-300"], "--precision: expected a share such as 5%"),
-        (
-            ["small.toml", "--precision", "0"],
-            "--precision: expected a share above 0: simulations stop there",
-        ),
-        (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
-        (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
-        (["small.toml", "--samples", "0"], "--samples"),
-    ],
-)
-def test_wrong_usage_is_one_line(
-    arguments: list[str], complaint: str, plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["study", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("contend: ")
-    assert complaint in error
-    assert error.count("\n") == 1
-    assert not (plan.parent / "small").exists()
-
-
-def test_precision_is_a_share_in_either_form(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    samples = []
-    for precision in ("50%", "0.5"):
-        arguments = ["--only", "nodes", "--samples", "100000", "--precision", precision]
-        assert run(["study", str(plan), *arguments, "--json", "-"]) == 0
-        (cell,) = json.loads(capsys.readouterr().out)["cells"]
-        samples.append(cell["samples"])
-    assert samples[0] == samples[1] < 100_000
-
-
-def test_help_keeps_its_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_keeps_its_defaults(typed: Typed) -> None:
     """Brackets that are not escaped are taken for marks of style, and vanish."""
-    assert run(["study", "--help"]) == 0
-    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    text = " ".join(typed("study --help").out.replace("│", " ").split())
     for default in ("the plan's name", "this machine, or a batch job's hosts", "the plan's"):
         assert f"[default: {default}]" in text
     assert "this machine's, if it is the host]" in text
 
 
-def test_the_name_may_stand_after_the_options(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["study", "--only", "nodes", "--json", "-", str(plan)]) == 0
-    assert len(json.loads(capsys.readouterr().out)["cells"]) == 1
+def test_the_name_may_stand_after_the_options(plan: Path, typed: Typed) -> None:
+    assert len(json.loads(typed("study --only nodes --json -", plan).out)["cells"]) == 1
 
 
-def test_the_sixteen_node_examples_come_out_exactly(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_sixteen_node_examples_come_out_exactly(plan: Path, typed: Typed) -> None:
     arguments = ["--only", "fig1", "--samples", "20", "--output", "h", "--json", "-"]
-    assert run(["study", "hoefler2008", *arguments]) == 0
-    cells = {cell["pattern"]: cell for cell in json.loads(capsys.readouterr().out)["cells"]}
+    cells = {
+        cell["pattern"]: cell
+        for cell in json.loads(typed("study hoefler2008", *arguments).out)["cells"]
+    }
     # π of 3, 3, 3, 1, 1, 1, 1, 1: mean of 1/π 6/8, 1 / mean π 8/14.
     congested = cells["16-node example, congested"]["averages"]
     assert congested["effective_bandwidth"]["mean"] == pytest.approx(6 / 8)

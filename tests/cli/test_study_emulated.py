@@ -66,9 +66,3 @@ def test_the_run_says_which_network_it_was(measured: Path) -> None:
         )
         assert said == f"emulated:fig1 ({cable})"
     assert list(measured.glob("rates*.svg"))
-
-
-def test_cables_belong_to_emulated_fabrics(capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("--rate", "--buffer", "--route", "--routes"):
-        assert run(["study", "kutzner2005", option, "1MB"]) == 2
-        assert f"{option} belongs to --on emulated:FABRIC" in capsys.readouterr().err

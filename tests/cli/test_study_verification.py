@@ -12,6 +12,7 @@ from contend.loading import load
 from contend.measurement import beside_predictions, patterns_of
 from contend.pattern import parse
 from contend.runs import Run, find_runs
+from typed_commands import Typed
 
 _SMALL = ["--rate", "20Mbit", "--bytes", "20K", "--packets", "5", "--mpi", "openmpi"]
 
@@ -54,15 +55,14 @@ def test_patterns_are_those_that_are_simulated(measured: Path) -> None:
 
 
 def test_kept_fabrics_are_not_measured_again(
-    measured: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    measured: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor emulated: whoever may not do that can look at what is kept."""
     out = ["--output", str(measured / "out"), "--json", "-"]
     before = json.loads((measured / "found.json").read_text())
     monkeypatch.setattr("contend.studies.verification.bring_up", None)
     arguments = ["study", "verification", "--case", "fig1@fig1", "--patterns", "6", *_SMALL]
-    assert run([*arguments, *out]) == 0
-    assert json.loads(capsys.readouterr().out) == before
+    assert json.loads(typed(*arguments, *out).out) == before
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_no_condition_shows_the_results_of_another(
 
 
 def test_hashed_and_sprayed_routes_are_held_against_what_they_are(
-    permitted: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    permitted: None, tmp_path: Path, typed: Typed
 ) -> None:
     """Two flows a message, by two connections of each pair of ranks; and packets over all ways."""
     cases = ["--case", "xgft:2;2,2;1,2@ecmp,flows=2", "--case", "xgft:2;2,2;1,2@spray"]
     out = ["--output", str(tmp_path / "out"), "--json", str(tmp_path / "found.json")]
     asked = ["--patterns", "8", "--rate", "20Mbit", "--bytes", "256K", "--packets", "1"]
-    assert run(["study", "verification", *cases, *asked, "--mpi", "openmpi", *out]) == 0
-    assert "measured against simulated draws" in capsys.readouterr().out
+    printed = typed("study verification", *cases, *asked, "--mpi", "openmpi", *out)
+    assert "measured against simulated draws" in printed.out
     found = json.loads((tmp_path / "found.json").read_text())
     (drawn,), (told,) = found["drawn"], found["results"]
     assert (drawn["engine"], drawn["launches"], drawn["messages"]) == ("ecmp,flows=2", 1, 16)
@@ -119,22 +119,3 @@ def test_hashed_and_sprayed_routes_are_held_against_what_they_are(
     assert (told["engine"], told["models"][0]["effective"]) == ("spray", 1.0)
     assert abs(told["effective"] - 1) < 0.2
     assert [one["congestion"] for one in told["by_congestion"]] == [1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--bytes", "1K,2K"], "--bytes: verification takes one, got 2"),
-        (["--only", "fig2"], "--only: expected one of 16-node figure; fat tree, 24 hosts;"),
-        (["--launches", "2"], "--launches does not belong to the study verification"),
-        (["--rate", "fast"], "--rate: expected a rate such as"),
-        (["--case", "fig1@valiant"], "routes by valiant have no tables, and this needs"),
-    ],
-)
-def test_wrong_options_are_one_line(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["study", "verification", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert complaint in error
-    assert error.count("\n") == 1

@@ -48,11 +48,6 @@ def test_python_learns_the_same_rules(tmp_path: Path) -> None:
         contend.tune(tmp_path / "nothing")
 
 
-def test_a_folder_without_rules_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run", "--tuned", str(tmp_path), "--", "true"]) == 2
-    assert "rules.toml: No such file or directory" in capsys.readouterr().err
-
-
 def test_a_program_goes_by_the_rules(
     require_program: Callable[[str], str],
     tmp_path: Path,

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -51,31 +50,37 @@ def launch() -> Launch:
     return run
 
 
-def result_of(process: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert process.returncode == 0, process.stderr
-    result: dict[str, Any] = json.loads(process.stdout)
-    return {key: value for key, value in result.items() if key not in TIMINGS}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("simulate", "fig1", "--samples", "5000", "--seed", "3"),
-        ("simulate", "fig1", "--pattern", "tree", "--precision", "1%"),
-        ("simulate", "crossbar:6", "--exhaustive"),
-        # One sample for three processes.
-        ("simulate", "fig1", "--pattern", "shifts", "--placement", "linear"),
-        ("fabric", "failures", "fattree2:4", "--route", "minhop", "--samples", "50"),
-        # Failures that cost alike are counted once.
-        ("fabric", "failures", "rails:2,4,4,2", "--route", "spray", "--samples", "20"),
-        ("fabric", "improve", "torus:3x3;4", "--ports", "10", "--cables", "2", "--samples", "500"),
-    ],
+COMMANDS = (
+    "simulate fig1 --samples 5000 --seed 3",
+    "simulate fig1 --pattern tree --precision 1%",
+    "simulate crossbar:6 --exhaustive",
+    # One sample for three processes.
+    "simulate fig1 --pattern shifts --placement linear",
+    "fabric failures fattree2:4 --route minhop --samples 50",
+    # Failures that cost alike are counted once.
+    "fabric failures rails:2,4,4,2 --route spray --samples 20",
+    "fabric improve torus:3x3;4 --ports 10 --cables 2 --samples 500",
 )
-def test_three_processes_find_what_one_finds(launch: Launch, arguments: tuple[str, ...]) -> None:
-    alone = subprocess.run(
-        [*CONTEND, *arguments, "--json", "-"], capture_output=True, text=True, timeout=120
-    )
-    assert result_of(launch(3, *CONTEND, *arguments, "--json", "-")) == result_of(alone)
+# One start does for all of them: each writes the file of its number.
+SEVERAL = """
+import sys
+from contend.cli.app import run
+for number, words in enumerate(sys.argv[2:]):
+    assert run([*words.split(), "--json", f"{sys.argv[1]}/{number}"]) == 0
+"""
+
+
+def test_three_processes_find_what_one_finds(launch: Launch, tmp_path: Path) -> None:
+    results = []
+    for processes in (1, 3):
+        folder = tmp_path / str(processes)
+        folder.mkdir()
+        started = launch(processes, sys.executable, "-c", SEVERAL, str(folder), *COMMANDS)
+        assert started.returncode == 0, started.stderr
+        told = (json.loads((folder / str(number)).read_text()) for number in range(len(COMMANDS)))
+        results.append([{key: one[key] for key in one.keys() - TIMINGS} for one in told])
+    for command, alone, shared in zip(COMMANDS, *results, strict=True):
+        assert alone == shared, command
 
 
 def test_tables_and_files_are_written_once(launch: Launch, tmp_path: Path) -> None:
@@ -86,10 +91,10 @@ def test_tables_and_files_are_written_once(launch: Launch, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [figure]
 
 
-def test_error_ends_all_processes(launch: Launch) -> None:
+def test_an_error_of_all_ends_all_and_is_told_once(launch: Launch) -> None:
     process = launch(3, *SIMULATE, "fig1", "--pattern", "nothing")
     assert process.returncode == 2
-    assert "contend: pattern nothing: expected one of" in process.stderr
+    assert process.stderr.count("contend: pattern nothing: expected one of") == 1
     assert "Traceback" not in process.stderr
 
 
@@ -106,8 +111,3 @@ def test_one_process_that_fails_alone_ends_all(launch: Launch) -> None:
     assert told[0].startswith("contend: MPI process 1 failed: ")
     assert "absent.file" in told[0]
     assert "Hottest channels" not in process.stdout
-
-
-def test_an_error_of_all_is_told_once(launch: Launch) -> None:
-    process = launch(3, *SIMULATE, "fig1", "--pattern", "nothing")
-    assert process.stderr.count("contend: pattern nothing") == 1

@@ -11,6 +11,7 @@ import contend
 from contend.cli.app import run
 from contend.routes import save
 from small_fabrics import two_planes
+from typed_commands import Typed
 
 
 def test_a_dead_switch_costs_bandwidth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,58 +29,24 @@ def test_a_dead_switch_costs_bandwidth(tmp_path: Path, capsys: pytest.CaptureFix
     )
 
 
-def test_an_engine_routes_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_engine_routes_what_is_left(typed: Typed) -> None:
     options = ["--route", "minhop", "--without", "leaf 1", "--without", "leaf 2:5"]
-    assert run(["fabric", "check", "xgft:2;4,6;1,4", *options]) == 0
-    captured = capsys.readouterr()
+    captured = typed("fabric check xgft:2;4,6;1,4", *options)
     assert "all 380 routes between hosts arrive" in captured.out
     assert captured.err.endswith("; 4 hosts on it\n")
     # What the next command loads is whole again.
-    assert run(["fabric", "check", "xgft:2;4,6;1,4", "--route", "minhop"]) == 0
-    assert "all 552 routes" in capsys.readouterr().out
+    assert "all 552 routes" in typed("fabric check xgft:2;4,6;1,4 --route minhop").out
 
 
-def test_what_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "fig1", "--without", "spine 1"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("contend: spine 1: fig1 has no such switch, cable ")
-    assert captured.err.count("\n") == 1
-
-
-def test_one_plane_of_several_is_taken_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_plane_of_several_is_taken_alone(tmp_path: Path, typed: Typed) -> None:
     file, tables = tmp_path / "net.ibnetdiscover", tmp_path / "net.lfts"
     save(two_planes(), file, "ibnetdiscover")
     save(contend.load(file, part=2, route="minhop"), tables, "lfts")
     part = [str(file), "--part", "node1 mlx5_0"]
-    assert run(["fabric", "check", *part, "--routes", str(tables)]) == 0
-    captured = capsys.readouterr()
+    captured = typed("fabric check", *part, "--routes", tables)
     assert captured.err == f'{file}: part 2 of 2, that of "node1 mlx5_0": 6 hosts, 5 switches\n'
     assert "all 30 routes between hosts arrive" in captured.out
-    assert run(["fabric", "check", *part, "--without", "plane1-0"]) == 2
-    assert "plane1-0: net part 2 has no such switch" in capsys.readouterr().err
+    printed = typed("fabric check", *part, "--without", "plane1-0", status=2)
+    assert "plane1-0: net part 2 has no such switch" in printed.err
     # Of a fabric in one piece it is the whole.
-    assert run(["fabric", "show", "fig1", "--part", "1"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["explain", "run", "--fabric", "fig1", "--without", "spine 9"], "no such switch"),
-        (["explain", "run", "--fabric", "fig1", "--part", "spine 9"], "no part or host"),
-        (
-            ["measure", "pingpong", "-n", "2", "--part", "2"],
-            "--without, --rails and --strict belong",
-        ),
-        (["study", "hoefler2008", "--without", "x"], "--without, --rails and --strict belong"),
-        (["profile", "--part", "2", "--", "true"], "--on and --ranks-per-host need -n"),
-    ],
-)
-def test_what_is_left_out_is_never_passed_over(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(arguments) == 2
-    assert said in capsys.readouterr().err
+    assert typed("fabric show fig1 --part 1").err == ""

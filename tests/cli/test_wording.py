@@ -6,6 +6,7 @@ import ast
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -14,12 +15,13 @@ import pytest
 from typer.core import TyperGroup
 
 import contend
-from contend.cli.app import command, run
+from contend.cli.app import command
 from contend.cli.options.option import flag_of, in_options
 from contend.congestion.processes import gather
 from contend.errors import ROUTE, ROUTES, Argument, ContendError, UsageError
 from contend.routes import save
 from small_fabrics import two_planes
+from typed_commands import Typed
 
 PACKAGE = Path(contend.__file__).parent
 NAMED = re.compile(r"(?<![^\s(])([a-z_]+)=(?=[A-Z]|[\s;:.)]|$)")
@@ -35,21 +37,16 @@ def _options(group: Any) -> Iterator[str]:
             yield from (name for given in below.command.params for name in given.opts)
 
 
-def _errors() -> Iterator[ast.Call]:
+@cache
+def _calls() -> list[tuple[str, ast.Call]]:
+    """Every call in the source, with the name that is called."""
+    found = []
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
-                yield node
-
-
-def _arguments() -> Iterator[str]:
-    """Names of the arguments that errors carry, where they stand in the source."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Argument":
-                name = node.args[0]
-                if isinstance(name, ast.Constant):
-                    yield name.value
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                found.append((name, node))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -94,35 +91,32 @@ def test_an_error_of_another_process_keeps_its_arguments() -> None:
     assert in_options(raised.value) == "MPI process 0 failed: give --routes FILE"
 
 
-def test_the_command_line_names_its_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "check", "fig1", "--routes", "x", "--route", "minhop"]) == 2
-    told = capsys.readouterr().err
+def test_the_command_line_names_its_options(typed: Typed) -> None:
+    told = typed("fabric check fig1 --routes x --route minhop", status=2).err
     assert told == "contend: give either --routes FILE or --route ENGINE, not both\n"
 
 
-def test_an_engine_that_refuses_names_options_too(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_engine_that_refuses_names_options_too(typed: Typed, tmp_path: Path) -> None:
     apart = tmp_path / "apart.ibnetdiscover"
     save(two_planes(), apart, "ibnetdiscover")
-    assert run(["fabric", "engines", str(apart), "--route", "minhop"]) == 1
-    assert "load one plane after the other with --part" in " ".join(capsys.readouterr().out.split())
+    printed = typed("fabric engines", apart, "--route", "minhop", status=1)
+    assert "load one plane after the other with --part" in " ".join(printed.out.split())
 
 
 def test_every_argument_is_an_option_of_some_verb() -> None:
     options = set(_options(command()))
-    named = set(_arguments())
+    first = [call.args[0] for name, call in _calls() if name == "Argument"]
+    named = {name.value for name in first if isinstance(name, ast.Constant)}
     assert {"routes", "ranks_per_host"} <= named
     assert [one for one in named if flag_of(one) not in options] == []
 
 
 def test_lines_of_help_end_where_the_terminal_does(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And not where they do in the source, which is wider."""
     monkeypatch.setenv("COLUMNS", "80")
-    assert run(["fabric", "failures", "--help"]) == 0
-    words, _ = capsys.readouterr().out.split("╭", 1)
+    words, _ = typed("fabric failures --help").out.split("╭", 1)
     paragraphs = "\n".join(map(str.strip, words.splitlines())).strip().split("\n\n")
     lines = [pair for each in paragraphs for pair in pairwise(each.splitlines())]
     assert len(lines) > 1
@@ -134,7 +128,8 @@ def test_errors_carry_the_arguments_that_they_speak_of() -> None:
     """None stands within a text, where no command line could tell it from the rest."""
     named = {
         name
-        for error in _errors()
+        for called, error in _calls()
+        if called.endswith("Error")
         for part in ast.walk(error)
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
         for name in NAMED.findall(part.value)

@@ -6,24 +6,21 @@ import json
 from html import unescape
 from pathlib import Path
 
-import pytest
-
 import contend
 from contend.cli.app import run
 from contend.congestion import simulate
 from contend.routes import save
+from typed_commands import Typed
 
 
-def test_what_changed_and_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_changed_and_what_it_did(tmp_path: Path, typed: Typed) -> None:
     old, new, figure = tmp_path / "old.fabric", tmp_path / "new.fabric", tmp_path / "it.svg"
     made = ["fabric", "make", "xgft:2;4,6;1,4", "--route", "minhop"]
     assert run([*made, "-o", str(old)]) == 0
     assert run([*made, "--remove", "10%", "--seed", "3", "-o", str(new)]) == 0
-    capsys.readouterr()
     result = tmp_path / "it.json"
     options = ["--json", str(result), "--plot", str(figure)]
-    assert run(["fabric", "diff", str(old), str(new), *options]) == 0
-    verdict = capsys.readouterr().out.splitlines()[0]
+    verdict = typed("fabric diff", old, new, *options).out.splitlines()[0]
     before, after = (contend.load(path) for path in (old, new))
     share = [
         f"{100 * simulate(one, 'bisect', seed=1).effective_bandwidth.mean:.1f}"
@@ -48,21 +45,18 @@ def test_what_changed_and_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
     assert figure.stat().st_size > 0
 
 
-def test_two_tables_of_one_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_tables_of_one_network(tmp_path: Path, typed: Typed) -> None:
     files = []
     for engine in ("minhop", "dmodk"):
         files.append(tmp_path / f"{engine}.lfts")
         save(contend.load("chic", route=engine), files[-1], "lfts")
     routes = [word for path in files for word in ("--routes", str(path))]
-    assert run(["fabric", "diff", "chic", "chic", *routes]) == 0
-    said = capsys.readouterr().out
+    said = typed("fabric diff chic chic", *routes).out
     assert said.startswith("The same hosts, switches and cables; ")
     assert "random pairs get 73.9 % of a link's rate (57.6 % before)" in said.splitlines()[0]
 
 
-def test_changes_are_marked_where_they_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changes_are_marked_where_they_are(tmp_path: Path, typed: Typed) -> None:
     """What is gone is marked in the earlier state; once something came, all is in the later one."""
     states = [tmp_path / f"{name}.fabric" for name in ("whole", "less", "other")]
     save(contend.load("fig1"), states[0])
@@ -76,11 +70,3 @@ def test_changes_are_marked_where_they_are(
         assert run(["fabric", "diff", str(old), str(new), "--plot", str(figure)]) == 0
         drawn = unescape(figure.read_text())
         assert all(words in drawn for words in expected)
-
-
-def test_too_many_tables_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    options = [word for name in "abc" for word in ("--routes", name)]
-    assert run(["fabric", "diff", "chic", "chic", *options]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "--routes is for OLD and NEW, got 3" in captured.err

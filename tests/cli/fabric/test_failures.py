@@ -16,12 +16,13 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, Names
 from contend.routes import all_to_all_load, compute
 from small_fabrics import two_planes
+from typed_commands import Typed
 
 
-def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_part_dies_once(tmp_path: Path, typed: Typed) -> None:
     result, figure = tmp_path / "it.json", tmp_path / "it.svg"
     options = ["--json", str(result), "--plot", str(figure), "--samples", "100"]
-    assert run(["fabric", "failures", "xgft:2;4,6;1,4", "--route", "minhop", *options]) == 0
+    printed = typed("fabric failures xgft:2;4,6;1,4 --route minhop", *options)
     said = json.loads(result.read_text())
     alone = {one["parts"]: one for one in said["alone"]}
     # Six leaves, four switches above, a cable between each two.
@@ -48,7 +49,7 @@ def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not any(_with_its_switch(whole, pair["parts"]) for pair in said["pairs"])
     # Two at once cost more than one.
     assert said["pairs"][0]["change"] < said["alone"][6]["change"]
-    verdict = capsys.readouterr().out.splitlines()[0]
+    verdict = printed.out.splitlines()[0]
     assert verdict == said["verdict"]
     assert verdict.startswith(
         "6 single failures cut hosts off; the worst, switch leaf 1, cuts off 4 hosts. "
@@ -146,16 +147,6 @@ def test_only_adapters_that_take_part_are_rails() -> None:
     found = failures(fabric, hosts=chosen, samples=4)
     assert any(one.hosts for one in found.alone)
     assert not any(one.servers for one in found.alone)
-
-
-def test_a_fabric_without_routes_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "net.fabric"
-    assert run(["fabric", "make", "fig1", "-o", str(file)]) == 0
-    capsys.readouterr()
-    assert run(["fabric", "failures", str(file)]) == 2
-    assert "holds no routes" in capsys.readouterr().err
 
 
 def test_network_has_the_worst_marked() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from contend.fabric import catalogue
 from contend.loading import load
 from contend.routes import save
 from sample_fabrics import DATA, described, host_ports
+from typed_commands import Typed
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 TABLES = str(DATA / "tiny.opensm-lfts.dump")
@@ -43,20 +43,16 @@ def test_generated_fabrics_are_routed_for_kinds_that_need_it(tmp_path: Path) -> 
     assert target.read_text().startswith("Unicast lids [0-")
 
 
-def test_files_are_not_and_nothing_is_left_behind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["fabric", "convert", TINY, "-o", str(tmp_path / "x.lfts")]) == 2
-    assert "holds no routes: give --routes FILE or --route ENGINE" in capsys.readouterr().err
+def test_files_are_not_and_nothing_is_left_behind(tmp_path: Path, typed: Typed) -> None:
+    printed = typed("fabric convert", TINY, "-o", tmp_path / "x.lfts", status=2)
+    assert "holds no routes: give --routes FILE or --route ENGINE" in printed.err
     assert os.listdir(tmp_path) == []
-    assert run(["fabric", "convert", TINY, "-o", str(tmp_path / "no" / "x.fabric")]) == 2
-    assert "no/x.fabric: No such file or directory" in capsys.readouterr().err
+    printed = typed("fabric convert", TINY, "-o", tmp_path / "no" / "x.fabric", status=2)
+    assert "no/x.fabric: No such file or directory" in printed.err
 
 
 @pytest.mark.parametrize("read", ["topology", "tables"])
-def test_the_file_that_is_read_is_not_overwritten(
-    read: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_that_is_read_is_not_overwritten(read: str, tmp_path: Path, typed: Typed) -> None:
     dumps = {"topology": tmp_path / "net.ibnetdiscover", "tables": tmp_path / "net.lfts"}
     dumps["topology"].write_bytes(Path(TINY).read_bytes())
     dumps["tables"].write_bytes(Path(TABLES).read_bytes())
@@ -65,31 +61,20 @@ def test_the_file_that_is_read_is_not_overwritten(
     before = dumps[read].read_bytes()
     arguments = ["fabric", "convert", str(dumps["topology"]), "--routes", str(dumps["tables"])]
     for name in (dumps[read], other_name):
-        assert run([*arguments, "-o", str(name), "--to", "ibnetdiscover"]) == 2
-        assert "this file is being read" in capsys.readouterr().err
+        printed = typed(*arguments, "-o", name, "--to", "ibnetdiscover", status=2)
+        assert "this file is being read" in printed.err
     assert dumps[read].read_bytes() == before
 
 
-def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_written_can_be_loaded(tmp_path: Path, typed: Typed) -> None:
     file = tmp_path / "tree.fabric"
     arguments = ["--parallel-links", "2", "--remove", "25%", "--seed", "3", "-o", str(file)]
-    assert run(["fabric", "make", "kary:2,3", *arguments, "--route", "minhop"]) == 0
+    printed = typed("fabric make kary:2,3", *arguments, "--route", "minhop")
     fabric = load(str(file))
     # (3 - 1) 2^3 = 16 cables, laid twice, a quarter of them removed.
     assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 12, 24)
     assert fabric.routes is not None
-    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out
-
-
-def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "ring.fabric"
-    arguments = ["ring:8", "--remove", "12.5%", "-o", str(file), "--json", "-"]
-    assert run(["fabric", "make", *arguments]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result["fabric"]["cables"] == 7
-    assert [finding["kind"] for finding in result["findings"]] == ["removed cable"]
-    assert result["engine"] is None
-    assert result["file"] == str(file)
+    assert "8 hosts, 12 switches, 24 cables" in printed.out
 
 
 def test_the_file_itself_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -99,44 +84,14 @@ def test_the_file_itself_on_standard_output(capfdbinary: pytest.CaptureFixture[b
     assert b"3 switches" not in written
 
 
-def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "make", "--list"]) == 0
-    shown = capsys.readouterr().out
+def test_the_list_shows_every_family(typed: Typed) -> None:
+    shown = typed("fabric make --list").out
     for family in catalogue():
         assert family.form in shown
         assert family.example in shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["chic"], "make needs a generator and -o FILE, or --list"),
-        (
-            ["chic", "-o", "x", "--remove", "some"],
-            "--remove: expected a share such as 5% or 0.05, got 'some'",
-        ),
-        (["chic", "-o", "x", "--remove", "200%"], "expected a percentage within 0 .. 100"),
-        (["chic", "-o", "-"], "give the kind of file with --to"),
-        (["torus:4x", "-o", "x"], 'torus:4x: expected torus:AxBx..[;hosts], got "" for a number'),
-    ],
-)
-def test_wrong_usage_is_one_line_and_writes_nothing(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["fabric", "make", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("contend: ")
-    assert error.count("\n") == 1
-    assert message in error
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_ibsim_cannot_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_ibsim_cannot_read_is_said(tmp_path: Path, typed: Typed) -> None:
     fabric = load("crossbar:3")
     save(fabric.replace(rates=("", "4xNDR")), tmp_path / "ndr.fabric")
     for source, warning in (
@@ -146,8 +101,7 @@ def test_what_ibsim_cannot_read_is_said(tmp_path: Path, capsys: pytest.CaptureFi
         if not warning:
             save(fabric.replace(rates=("", "4xSDR")), tmp_path / source, "ibsim")
         written = tmp_path / f"{source}.ibsim"
-        assert run(["fabric", "convert", str(tmp_path / source), "-o", str(written)]) == 0
-        said = capsys.readouterr().err
+        said = typed("fabric convert", tmp_path / source, "-o", written).err
         assert said.startswith(f"contend: warning: {warning}") if warning else said == ""
         again = load(str(written))
         assert {again.rates[rate] for rate in again.host_rate} == {"4xNDR" if warning else "4xSDR"}

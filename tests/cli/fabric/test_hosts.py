@@ -12,6 +12,7 @@ import contend
 from contend.cli.app import run
 from contend.routes import save
 from sample_fabrics import DATA
+from typed_commands import Typed
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 
@@ -64,26 +65,6 @@ def test_json_alone_on_standard_output(hosts: Hosts) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["fig1", "--placement", "same-leaf", "-n", "5"], "expected a leaf with 5 hosts"),
-        (["fig1", "--placement", "random"], "expected a fixed placement"),
-        (["fig1", "--format", "pbs"], "pbs"),
-        (["fig1", "-n", "17"], "expected 1 to 16 ranks on these hosts, got 17"),
-    ],
-)
-def test_one_line_for_any_error(
-    hosts: Hosts, tmp_path: Path, arguments: list[str], complaint: str
-) -> None:
-    path = tmp_path / "hosts"
-    status, out, err = hosts(*arguments, "-o", path)
-    assert (status, out) == (2, "")
-    assert complaint in err
-    assert err.count("\n") == 1
-    assert not path.exists()
-
-
 def test_servers_come_once_and_can_be_excluded(hosts: Hosts) -> None:
     # "host a HCA-1" has two ports.
     assert hosts(TINY)[1] == "host\nhostb\nhostc\nhostd\n"
@@ -104,7 +85,7 @@ def test_a_list_does_not_overwrite_what_is_read(hosts: Hosts, tmp_path: Path) ->
 
 
 def test_whole_servers_leaf_by_leaf_where_they_have_several_adapters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, typed: Typed
 ) -> None:
     made = contend.load("rails:2,2,2,1")
     servers = ["n1", "n3", "n2", "n4"]
@@ -112,7 +93,7 @@ def test_whole_servers_leaf_by_leaf_where_they_have_several_adapters(
     net, listed = tmp_path / "net.fabric", tmp_path / "hosts"
     save(made.replace(host_name=tuple(words)), net)
     for placement, order in (([], servers), (["--placement", "linear"], sorted(servers))):
-        assert run(["fabric", "hosts", str(net), *placement, "-o", str(listed)]) == 0
+        printed = typed("fabric hosts", net, *placement, "-o", listed)
         assert listed.read_text().split() == order
-        said = "2 rails: whole servers leaf by leaf" in capsys.readouterr().out
+        said = "2 rails: whole servers leaf by leaf" in printed.out
         assert said is (not placement)

@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
+from typed_commands import Typed
 
 TREE = ["xgft:2;4,6;1,2", "--ports", "12"]
 
 
 @pytest.mark.parametrize("options", [[], ["--pattern", "uniform", "--samples", "300"]])
 def test_the_written_fabric_gives_the_figure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+    tmp_path: Path, typed: Typed, options: list[str]
 ) -> None:
     result, figure, better = (tmp_path / name for name in ("it.json", "it.svg", "it.fabric"))
     outputs = ["--json", str(result), "--plot", str(figure), "-o", str(better)]
     command = ["fabric", "improve", *TREE, "--cables", "2", "--seed", "5", *options, *outputs]
-    assert run(command) == 0
+    printed = typed(*command)
     said = json.loads(result.read_text())
-    assert capsys.readouterr().out.splitlines()[0] == said["verdict"]
+    assert printed.out.splitlines()[0] == said["verdict"]
     assert said["verdict"].startswith("2 cables let ")
     assert said["gain"] > said["margin"] > 0
     assert said["after"] == said["additions"][-1]["bandwidth"]
@@ -50,13 +51,10 @@ def test_tables_in_use_stand_beside(tmp_path: Path) -> None:
     assert said["engine"] == "contend"
 
 
-def test_a_file_without_tables_is_warned_of(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_tables_is_warned_of(tmp_path: Path, typed: Typed) -> None:
     for name, warnings in (("it.ibnetdiscover", 1), ("it.fabric", 0)):
         command = ["fabric", "improve", *TREE, "--cables", "1", "-o", str(tmp_path / name)]
-        assert run(command) == 0
-        assert capsys.readouterr().err.count("hold no tables") == warnings
+        assert typed(*command).err.count("hold no tables") == warnings
 
 
 @pytest.mark.parametrize(
@@ -67,30 +65,20 @@ def test_a_file_without_tables_is_warned_of(
         (3, "1 cable lets random pairs get ", "; no ports are left for 2 more"),
     ],
 )
-def test_what_keeps_from_more_is_said(
-    capsys: pytest.CaptureFixture[str], cables: int, begins: str, rest: str
-) -> None:
+def test_what_keeps_from_more_is_said(typed: Typed, cables: int, begins: str, rest: str) -> None:
     tree = ["xgft:2;4,6;1,4", "--without", "top 2:3"]
-    assert run(["fabric", "improve", *tree, "--cables", str(cables)]) == 0
-    verdict = capsys.readouterr().out.splitlines()[0]
+    verdict = typed("fabric improve", *tree, "--cables", cables).out.splitlines()[0]
     assert verdict.startswith(begins)
     assert verdict.count("ports are left") == bool(rest)
     assert rest in verdict
 
 
-def test_nothing_free_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "improve", "xgft:2;4,6;1,4"]) == 0
-    assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to connect.")
+def test_nothing_free_is_said(typed: Typed) -> None:
+    printed = typed("fabric improve xgft:2;4,6;1,4")
+    assert printed.out.startswith("No two ports are free: there is nothing to connect.")
 
 
-def test_what_is_no_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "improve", *TREE, "--route", "shortest"]) == 2
-    assert "no engine 'shortest'" in capsys.readouterr().err
-    assert run(["fabric", "improve", *TREE, "--cables", "0"]) == 2
-
-
-def test_one_kind_of_cables_is_told_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_kind_of_cables_is_told_in_the_singular(typed: Typed) -> None:
     command = ["fabric", "improve", "xgft:2;4,6;1,4", "--route", "valiant", "--ports", "20"]
-    assert run([*command, "--cables", "1"]) == 0
-    said = capsys.readouterr().out
+    said = typed(*command, "--cables", "1").out
     assert said.startswith("The one kind of cables tried gains nothing measurable: ")

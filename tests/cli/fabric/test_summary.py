@@ -12,22 +12,21 @@ import pytest
 from contend import loading
 from contend.cli.app import run
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, ForwardingTables
-from small_fabrics import fat_tree, shortest_path_tables, torus, two_planes, unequal_planes
+from contend.routes import NO_PORT, ForwardingTables, tables_of
+from small_fabrics import fat_tree, routed, torus, two_planes, unequal_planes
+from typed_commands import Typed
 
 
 @pytest.fixture(autouse=True)
 def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some names are fabrics; how files are read is tested elsewhere."""
     bare = fat_tree(4, 4, 2)
-    routed = bare.replace(routes=shortest_path_tables(bare))
-    assert routed.routes is not None
-    ports = routed.routes.ports.copy()
+    ports = tables_of(routed(bare)).ports.copy()
     ports[0, 6] = NO_PORT
-    broken = routed.replace(routes=ForwardingTables(ports))
+    broken = bare.replace(routes=ForwardingTables(ports))
     columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
     short = bare.replace(**{name: getattr(bare, name)[:-1] for name in columns})
-    fabrics = {"bare": bare, "routed": routed, "broken": broken, "short": short}
+    fabrics = {"bare": bare, "routed": routed(bare), "broken": broken, "short": short}
     fabrics |= {"planes": two_planes(), "unequal": unequal_planes(), "large": torus((8, 8, 8))}
 
     def load(source: str, **options: Any) -> Fabric:
@@ -37,18 +36,16 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def test_show(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "show", "routed"]) == 0
-    out = capsys.readouterr().out
+def test_show(typed: Typed) -> None:
+    out = typed("fabric show routed").out
     # 4 leaves with 4 hosts and 2 cables up: half bisection.
     assert "50.0 %" in out
     assert "2.00 : 1" in out
     assert "Routes per channel" in out
 
 
-def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "show", "bare", "--json", "-"]) == 0
-    result = json.loads(capsys.readouterr().out)
+def test_show_as_json(typed: Typed) -> None:
+    result = json.loads(typed("fabric show bare --json -").out)
     assert result["fabric"] == {
         "name": "fat tree",
         "hosts": 16,
@@ -60,53 +57,47 @@ def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert result["routes"] is None
 
 
-def test_show_lists_the_parts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "show", "planes"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+def test_show_lists_the_parts(typed: Typed) -> None:
+    rows = [line.split() for line in typed("fabric show planes").out.splitlines()]
     assert [row[:4] + row[-2:] for row in rows if row[-1:] in (["mlx5_0"], ["mlx5_1"])] == [
         ["1", "8", "6", "8", "node1", "mlx5_1"],
         ["2", "6", "5", "6", "node1", "mlx5_0"],
     ]
-    assert run(["fabric", "show", "planes", "--json", "-"]) == 0
-    structure = json.loads(capsys.readouterr().out)["structure"]
+    structure = json.loads(typed("fabric show planes --json -").out)["structure"]
     first = {"number": 1, "hosts": 8, "switches": 6, "cables": 8, "host": "node1 mlx5_1"}
     assert structure["parts"] == 2
     assert structure["each_part"][0] == first
 
 
-def test_show_rates_chosen_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_rates_chosen_hosts(typed: Typed) -> None:
     """All on one leaf: no cable is between them, and their own links carry all that they send."""
-    assert run(["fabric", "show", "bare", "--hosts", "host 0,host 1,host 2", "--json", "-"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(
+        typed("fabric show bare --hosts", "host 0,host 1,host 2", "--json", "-").out
+    )
     assert (result["rated_hosts"], result["bisection"]["share"]) == (3, 1)
 
 
-def test_planes_are_rated_each_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "show", "unequal"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+def test_planes_are_rated_each_by_itself(typed: Typed) -> None:
+    shown = " ".join(typed("fabric show unequal").out.split())
     assert "rated bisection 0.0 % no cable joins the 2 parts of the network, shown below" in shown
     assert "1 8 4 8 100.0 % 100.0 % host 0" in shown
     assert "2 8 4 4 50.0 %" in shown
 
 
-def test_what_is_not_proved_says_at_most(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "show", "large"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+def test_what_is_not_proved_says_at_most(typed: Typed) -> None:
+    shown = " ".join(typed("fabric show large").out.split())
     assert "50.0 % at most: the narrowest cut found (128 cables) carries" in shown
-    assert run(["fabric", "show", "bare"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = " ".join(typed("fabric show bare").out.split())
     assert "50.0 % the narrowest cut (4 cables) carries" in shown
 
 
-def test_check_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["fabric", "check", "routed"]) == 0
-    assert " is sound: " in capsys.readouterr().out.splitlines()[0]
+def test_check_passes(typed: Typed) -> None:
+    assert " is sound: " in typed("fabric check routed").out.splitlines()[0]
 
 
-def test_a_missing_cable_is_a_warning(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_missing_cable_is_a_warning(typed: Typed, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
-    assert run(["fabric", "check", "short", "--json", str(target)]) == 0
-    out = capsys.readouterr().out
+    out = typed("fabric check short --json", target).out
     words = (
         'switch "switch 3" and switch "switch 5": no cable joins them, where similar pairs have 1'
     )
@@ -117,18 +108,15 @@ def test_a_missing_cable_is_a_warning(capsys: pytest.CaptureFixture[str], tmp_pa
     assert checks["missing cables"]["details"] == [words]
 
 
-def test_check_names_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_check_names_what_is_wrong(typed: Typed, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
-    assert run(["fabric", "check", "broken", "--json", str(target)]) == 1
-    captured = capsys.readouterr()
+    captured = typed("fabric check broken --json", target, status=1)
     assert 'switch "switch 0" has no port for host "host 5" (LID 6)' in captured.out
     assert captured.err == "contend: fat tree fails: arrival, missing entries\n"
     assert json.loads(target.read_text())["passed"] is False
 
 
-def test_lanes_decide_about_a_cycle(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lanes_decide_about_a_cycle(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     # Three leaves route over each other in a circle.
     three = fat_tree(3, 1, 3)
     ports = np.full((6, 10), NO_PORT, dtype=np.uint16)
@@ -141,10 +129,8 @@ def test_lanes_decide_about_a_cycle(
         ports[3 + leaf, [there + 1, after + 1]] = 1 + there
     looped = three.replace(routes=ForwardingTables(ports))
     monkeypatch.setattr(loading, "load", lambda source, **options: looped)
-    assert run(["fabric", "check", "looped"]) == 0
-    assert "warning" in capsys.readouterr().out
-    assert run(["fabric", "check", "looped", "--no-lanes"]) == 1
-    assert "fails: deadlock" in capsys.readouterr().err
+    assert "warning" in typed("fabric check looped").out
+    assert "fails: deadlock" in typed("fabric check looped --no-lanes", status=1).err
 
 
 def test_draw(tmp_path: Path) -> None:
@@ -156,26 +142,6 @@ def test_draw(tmp_path: Path) -> None:
     ):
         assert run(["fabric", "draw", *arguments, "--plot", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 1000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["bare", "--loads"], "has no routes"),
-        ([], "name a fabric to draw"),
-        (["bare", "--alltoall", "4"], "name a fabric to draw"),
-        (["--alltoall", "4", "--loads"], "need a fabric"),
-        (["--alltoall", "4", "--part", "1"], "need a fabric"),
-        (["--alltoall", "four"], "--alltoall: expected numbers such as 2,4,8"),
-    ],
-)
-def test_draw_refuses(
-    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    target = tmp_path / "figure.svg"
-    assert run(["fabric", "draw", *arguments, "--plot", str(target)]) == 2
-    assert said in capsys.readouterr().err
-    assert not target.exists()
 
 
 @pytest.mark.parametrize("command", ["show", "check"])

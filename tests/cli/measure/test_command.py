@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from contend.cli.app import run as contend
 from contend.cli.measure.measuring import judged
 from contend.congestion import hotspot as choose
 from contend.loading import load
@@ -40,11 +39,6 @@ def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_p
     crashed = PointError("crash", "rank 3 was ended by SIGSEGV", 0, "linear", 1024)
     run = _run(tmp_path / "run", "alltoall", LaunchRecord(0, 2), errors=(unsuited, crashed))
     assert _failures([run]).endswith("linear of 1,024 bytes: rank 3 was ended by SIGSEGV")
-
-
-def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFixture[str]) -> None:
-    assert contend(["measure", "hotspot", "-n", "16", "--on", "emulated:fig1"]) == 2
-    assert "give the number of other pairs with --rivals" in capsys.readouterr().err
 
 
 def test_a_library_without_a_sample_leaves_the_others_their_report() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.cli.app import run
+from typed_commands import Typed
 
 _QUICK = ("--mpi", "openmpi-4", "--bytes", "100K", "--packets", "1", "--budget", "2min")
 
@@ -19,15 +19,12 @@ def _library(require_program: Callable[[str], str]) -> None:
     require_program("mpicc.openmpi")
 
 
-def test_pairs_stand_beside_simulated_draws(
-    permitted: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pairs_stand_beside_simulated_draws(permitted: None, tmp_path: Path, typed: Typed) -> None:
     found, pairs, figure = (tmp_path / name for name in ("found.json", "pairs.csv", "figure.svg"))
     where = ["-n", "4", "--on", "emulated:xgft:2;2,2;1,2", "--route", "ecmp", "--rate", "20Mbit"]
     files = ["--json", str(found), "--messages", str(pairs), "--plot", str(figure)]
     asked = ["--patterns", "20", "--launches", "2", "--output", str(tmp_path / "run"), *files]
-    assert run(["measure", "bisect", *where, *_QUICK, *asked]) == 0
-    told = capsys.readouterr().out
+    told = typed("measure bisect", *where, *_QUICK, *asked).out
     assert "measured against simulated draws" in told
     assert "The slowest message of every pattern" in told
     result = json.loads(found.read_text())["pairs"]

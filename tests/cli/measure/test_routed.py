@@ -72,30 +72,3 @@ def test_real_hosts_follow_the_routes_of_a_named_fabric(tmp_path: Path) -> None:
     again = ["measure", "alltoall", "--resume", str(out), "--on", str(hosts)]
     assert run([*again, "--fabric", str(net), "--route", "minhop"]) == 0
     assert run(again) == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "routed depends on the routes: measure on emulated:FABRIC, or name the fabric"),
-        (
-            ["--fabric", "crossbar:4"],
-            "routed depends on which hosts the ranks are on: name them with --on",
-        ),
-        (
-            ["--on", "emulated:fig1", "--fabric", "fig1"],
-            "--fabric: --on emulated:FABRIC already names",
-        ),
-        (["--fabric", "crossbar:4", "--rate", "1MB"], "--rate belongs to --on emulated:FABRIC"),
-        (["--on", "HOSTS", "--fabric", "crossbar:4"], 'host "nobody": expected one host of that'),
-    ],
-)
-def test_unknown_routes_are_refused(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hosts = tmp_path / "hosts"
-    hosts.write_text("nobody slots=4\n")
-    words = [str(hosts) if word == "HOSTS" else word for word in words]
-    out = tmp_path / "run"
-    assert run(["measure", "alltoall", "-n", "4", *_BOTH, *words, "--output", str(out)]) == 2
-    assert said in capsys.readouterr().err
