@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -102,6 +102,22 @@ def library(wrapper: str) -> Library:
 def probe(mpi: Mpi, name: str) -> Path:
     """A probe as measurements have it, compiled once for all tests."""
     return compiled(library(mpi.wrapper), name, Observer())
+
+
+Build = Callable[..., Path]
+
+
+def builder(sources: Path, folder: Path) -> Build:
+    """`build(wrapper, source, *flags)` compiles a program or library of some sources once."""
+
+    @cache
+    def build(wrapper: str, source: str, *flags: str) -> Path:
+        target = folder / str(len(list(folder.iterdir())))
+        command = [wrapper, "-g", "-O1", "-w", *flags, str(sources / source)]
+        subprocess.run([*command, "-o", str(target), "-lpthread"], check=True)
+        return target
+
+    return build
 
 
 def compile_strictly(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +10,10 @@ import pytest
 
 from contend.mpi import Candidate, Preload, compile_preload
 from contend.process import run_process
-from probe_programs import Ended, Mpi, library
+from probe_programs import Build, Ended, Mpi, builder, library
 from rank_records import RankRecord, read_records
 
 PROGRAMS = Path(__file__).parent / "programs"
-Build = Callable[..., Path]
 # As the loader leaves a rank whose host does not see the library.
 WITHOUT = """\
 #!/bin/sh
@@ -35,20 +33,7 @@ def tracer_of(mpi: Mpi) -> Path:
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """`build(wrapper, source, *flags)` compiles a program or library once."""
-    folder = tmp_path_factory.mktemp("programs")
-    made: dict[tuple[str, ...], Path] = {}
-
-    def make(wrapper: str, source: str, *flags: str) -> Path:
-        key = (wrapper, source, *flags)
-        if key not in made:
-            target = folder / str(len(made))
-            command = [wrapper, "-g", "-O1", "-w", *flags, str(PROGRAMS / source)]
-            subprocess.run([*command, "-o", str(target), "-lpthread"], check=True)
-            made[key] = target
-        return made[key]
-
-    return make
+    return builder(PROGRAMS, tmp_path_factory.mktemp("programs"))
 
 
 @dataclass(frozen=True)

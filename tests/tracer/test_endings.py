@@ -6,16 +6,15 @@ import errno
 import os
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from contend.mpi import launch_environment
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_record
-from tracer.conftest import Build, Run, tracer_of
+from tracer.conftest import Run, tracer_of
 
 MIB = 1 << 20
 
@@ -180,14 +179,13 @@ def test_programs_that_are_not_recorded_run_as_ever(
     endings: Path,
     build: Build,
     run_recorded: Run,
-    require_program: Callable[[str], str],
+    mpich: Mpi,
 ) -> None:
     """One without MPI, one where no folder is named, and one of another library."""
     plain = run_recorded(openmpi, 2, Path("/bin/echo"), "hello")
     assert (plain.ended.status, plain.ended.output) == (0, "hello\nhello\n")
     unnamed = run_recorded(openmpi, 2, endings, "nothing", environment={"CONTEND_PROFILE": ""})
     assert (unnamed.ended.status, unnamed.ended.output) == (0, "done\ndone\n")
-    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
     theirs = build(mpich.wrapper, "everything.c")
     for mpi, program, tracer in (
         (mpich, theirs, tracer_of(openmpi)),
@@ -200,10 +198,9 @@ def test_programs_that_are_not_recorded_run_as_ever(
 
 
 def test_a_routine_that_the_library_lacks_is_not_found(
-    openmpi: Mpi, build: Build, run_recorded: Run, require_program: Callable[[str], str]
+    openmpi: Mpi, build: Build, run_recorded: Run, mpich: Mpi
 ) -> None:
     """A program asks for MPI_Send_c, which MPICH's recorder has and Open MPI has not."""
-    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
     program = build(openmpi.wrapper, "asks.c")
     plain = openmpi.run(2, program)
     assert (plain.status, plain.output) == (0, 2 * "MPI_Send_c: none\n")

@@ -7,9 +7,9 @@ import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import FINISHED
-from tracer.conftest import Build, Run
+from tracer.conftest import Run
 
 PRELOADED = Path(__file__).parents[2] / "src" / "contend" / "preloaded"
 # What is not recorded, by why not. None of it asks another process or moves a program's data.

@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import OTHERS, RankRecord
-from tracer.conftest import PROGRAMS, Build, Run
+from tracer.conftest import PROGRAMS, Run
 
 
 @pytest.mark.parametrize("flavour", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_calls_are_where_the_program_makes_them(
-    require_program: Callable[[str], str], build: Build, run_recorded: Run, name: str, flavour: int
+    debian_mpi: Mpi,
+    require_program: Callable[[str], str],
+    build: Build,
+    run_recorded: Run,
+    flavour: int,
 ) -> None:
-    mpi = Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
-    wrapper = require_program(f"mpifort.{name}")
+    wrapper = require_program(f"mpifort.{debian_mpi.name}")
     require_program("addr2line")
     program = build(wrapper, "flavour.F90", f"-DFLAVOUR={flavour}", "-fallow-argument-mismatch")
-    recorded = run_recorded(mpi, 2, program)
+    recorded = run_recorded(debian_mpi, 2, program)
     assert recorded.ended.status == 0, recorded.ended.errors
     assert recorded.ended.output.count("done") == 2
     source = (PROGRAMS / "flavour.F90").read_text().splitlines()

@@ -30,8 +30,8 @@ from contend.profiling.folder import (
 )
 from contend.profiling.record_file import RankRecord
 from contend.report.profile.json import profiles_json
-from probe_programs import Mpi
-from tracer.conftest import Build, tracer_of
+from probe_programs import Build, Mpi
+from tracer.conftest import tracer_of
 from tracer.hanging import OUT, left_records, place
 
 _CIRCLE = "which waits for rank 0 in MPI_Barrier"
@@ -248,9 +248,8 @@ def test_where_it_was_stuck(any_mpi: Mpi, build: Build, tmp_path: Path, mode: st
 
 
 def test_partitions_that_are_not_ready_are_not_under_way(
-    build: Build, tmp_path: Path, require_program: Callable[[str], str]
+    build: Build, tmp_path: Path, mpich: Mpi
 ) -> None:
-    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
     program = build(mpich.wrapper, "partitions.c")
     folder = _hang(mpich, program, "", ("Wait", "Wait"), tmp_path)
     write_profile_record(folder, ProfileRecord(("./p",), ended_unix=time.time() + 60))

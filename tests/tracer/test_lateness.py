@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from contend.profiling import ProfileRecord, ProgramProfile, merge, write_profile_record
-from probe_programs import Mpi
-from tracer.conftest import Build, Run
+from probe_programs import Build, Mpi
+from tracer.conftest import Run
 
 RANKS = 3
 KINDS = {"MPI_Send": "a late receiver", "MPI_Test": "a late rank", "MPI_Wait": "a late rank"}

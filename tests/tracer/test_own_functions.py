@@ -9,8 +9,8 @@ import pytest
 import contend
 from contend.profiling import ProgramProfile, merge
 from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
-from probe_programs import Mpi
-from tracer.conftest import Build, Run
+from probe_programs import Build, Mpi
+from tracer.conftest import Run
 
 OWN = {
     ("own reduction", "add", 20),

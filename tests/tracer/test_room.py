@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import CALL, COMPLETION, OTHERS
-from tracer.conftest import Build, Run
+from tracer.conftest import Run
 
 LEAST = {"CONTEND_PROFILE_MEMORY": "262144"}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import EXITED, FINISHED, RankRecord
-from tracer.conftest import Build, Run
+from tracer.conftest import Run
 
 OUTPUT = "0: 4 {} 3\n1: 6 {} 3\n2: 4 {} 7\n3: 6 {} 7\n"
 INT = 4

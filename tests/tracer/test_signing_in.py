@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import FINISHED
-from tracer.conftest import Build, Run, tracer_of
+from tracer.conftest import Run, tracer_of
 
 
 # Who misses whom does not depend on the library, how it is told does.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import CALL, COMPLETION, FINISHED, NO_PEER, PART, RankRecord
-from tracer.conftest import Build, Recorded, Run, tracer_of
+from tracer.conftest import Recorded, Run, tracer_of
 
 PYTHON = """\
 from mpi4py import MPI
@@ -181,10 +180,9 @@ def test_python(any_mpi: Mpi, run_recorded: Run, tmp_path: Path) -> None:
 
 
 def test_python_for_another_library_than_the_recorder_s(
-    openmpi: Mpi, run_recorded: Run, tmp_path: Path, require_program: Callable[[str], str]
+    openmpi: Mpi, run_recorded: Run, tmp_path: Path, mpich: Mpi
 ) -> None:
     """Open MPI has no big counts, and MPICH's recorder must not make mpi4py believe so."""
-    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
     script = tmp_path / "script.py"
     script.write_text(f"{PYTHON}if world.rank == 0: print(f'{{world.size}} {{got[0]}}')\n")
     recorded = run_recorded(openmpi, 2, Path(sys.executable), script, tracer=tracer_of(mpich))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from probe_programs import Mpi
-from tracer.conftest import PROGRAMS, Build, Run
+from probe_programs import Build, Mpi
+from tracer.conftest import PROGRAMS, Run
 
 WRAPPED = PROGRAMS.parents[1] / "conformance" / "programs" / "wrapped.c"
 

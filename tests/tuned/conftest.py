@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,9 @@ from contend.cure import Rule, Rules, write_rules
 from contend.loading import load
 from contend.mpi import carry
 from contend.schedule import write_routes
-from probe_programs import Ended, Mpi
+from probe_programs import Build, Ended, Mpi, builder
 
 PROGRAMS = Path(__file__).parent / "programs"
-Build = Callable[..., Path]
 
 # Every schedule by some number of ranks or bytes; the first of so many ranks is for uneven blocks.
 OF_FIVE = (
@@ -40,20 +37,7 @@ EVERY_SCHEDULE = Rules(
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """`build(wrapper, source, *flags)` compiles a program once."""
-    folder = tmp_path_factory.mktemp("programs")
-    made: dict[tuple[str, ...], Path] = {}
-
-    def make(wrapper: str, source: str, *flags: str) -> Path:
-        key = (wrapper, source, *flags)
-        if key not in made:
-            target = folder / str(len(made))
-            command = [wrapper, "-g", "-O1", "-w", *flags, str(PROGRAMS / source)]
-            subprocess.run([*command, "-o", str(target), "-lpthread"], check=True)
-            made[key] = target
-        return made[key]
-
-    return make
+    return builder(PROGRAMS, tmp_path_factory.mktemp("programs"))
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,8 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.schedule import ROUTES, phases_by_routes, write_routes
 from measured_runs import COLLAPSED, alltoall_run
-from probe_programs import SCHEDULES, SOURCES, Ended, Mpi
-from tuned.conftest import MANY, PROGRAMS, Build, run_carried
+from probe_programs import SCHEDULES, SOURCES, Build, Ended, Mpi
+from tuned.conftest import MANY, PROGRAMS, run_carried
 
 TUNED = SOURCES / "tuned"
 TREE = "xgft:2;2,2;1,1"
@@ -37,28 +37,30 @@ def rules_in(
     return folder
 
 
-def library_of(name: str, require_program: Callable[[str], str]) -> Mpi:
-    return Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
-
-
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_several_ranks_on_emulated_hosts_give_the_same_bytes(
     permitted: None,
-    require_program: Callable[[str], str],
+    debian_mpi: Mpi,
     build: Build,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
-    name: str,
 ) -> None:
-    mpi = library_of(name, require_program)
-    program = build(mpi.wrapper, "conformance.c")
+    program = build(debian_mpi.wrapper, "conformance.c")
     alone, carried = tmp_path / "alone", tmp_path / "carried"
     alone.mkdir(), carried.mkdir()
-    assert mpi.run(6, program, alone, 12, 3).status == 0
+    assert debian_mpi.run(6, program, alone, 12, 3).status == 0
     rules = rules_in(tmp_path / "rules", SMALL, host_labels(SMALL))
     monkeypatch.setenv("CONTEND_TUNED_REPORT", "1")
-    where = ["-n", "6", "--ranks-per-host", "2", "--on", f"emulated:{TREE}", "--mpi", name]
+    where = [
+        "-n",
+        "6",
+        "--ranks-per-host",
+        "2",
+        "--on",
+        f"emulated:{TREE}",
+        "--mpi",
+        debian_mpi.name,
+    ]
     command = [str(program), str(carried), "12", "3"]
     assert run(["run", "--tuned", str(rules), *where, "--", *command]) == 0
     for rank in range(6):
@@ -78,14 +80,11 @@ def communicators(mpi: Mpi, rules: Path, program: Path, folder: Path) -> Ended:
     return ended
 
 
-def test_phases_are_kept_by_the_list_of_hosts(
-    require_program: Callable[[str], str], build: Build, tmp_path: Path
-) -> None:
-    mpi = library_of("openmpi", require_program)
-    program = build(mpi.wrapper, "conformance.c")
+def test_phases_are_kept_by_the_list_of_hosts(openmpi: Mpi, build: Build, tmp_path: Path) -> None:
+    program = build(openmpi.wrapper, "conformance.c")
     one = load("crossbar:1", need_routes=True)
     rules = rules_in(tmp_path / "rules", one, [socket.gethostname()])
-    ended = communicators(mpi, rules, program, tmp_path / "out")
+    ended = communicators(openmpi, rules, program, tmp_path / "out")
     # Copies of MPI_COMM_WORLD have its hosts; only the halves need their own.
     [line] = [line for line in ended.errors.splitlines() if "phases by routes" in line]
     words = line.replace(",", "").split()
@@ -102,21 +101,18 @@ def test_phases_are_kept_by_the_list_of_hosts(
         ([socket.gethostname()], 0, "the search takes too long"),
     ],
 )
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_all_ranks_pass_where_there_are_no_phases(
-    require_program: Callable[[str], str],
+    debian_mpi: Mpi,
     build: Build,
     tmp_path: Path,
-    name: str,
     names: list[str],
     seconds: int,
     reason: str,
 ) -> None:
-    mpi = library_of(name, require_program)
-    program = build(mpi.wrapper, "conformance.c")
+    program = build(debian_mpi.wrapper, "conformance.c")
     one = load("crossbar:1", need_routes=True)
     rules = rules_in(tmp_path / "rules", one, names, seconds=seconds)
-    ended = communicators(mpi, rules, program, tmp_path / "out")
+    ended = communicators(debian_mpi, rules, program, tmp_path / "out")
     assert f"contend: no phases by {rules / ROUTES} for 4 ranks: {reason}\n" in ended.errors
     assert "contend: 0 calls of all-to-alls carried" in ended.errors
     assert "contend: phases by routes: found for 0, kept for 0, none for " in ended.errors
@@ -124,27 +120,25 @@ def test_all_ranks_pass_where_there_are_no_phases(
 
 @pytest.mark.parametrize("damage", ["contend routes 2\n", "contend routes 1\n9 1\n0 a\n", ""])
 def test_a_damaged_file_of_routes_lets_calls_pass(
-    require_program: Callable[[str], str], build: Build, tmp_path: Path, damage: str
+    openmpi: Mpi, build: Build, tmp_path: Path, damage: str
 ) -> None:
-    mpi = library_of("openmpi", require_program)
-    program = build(mpi.wrapper, "sized.c")
+    program = build(openmpi.wrapper, "sized.c")
     rules = rules_in(tmp_path / "rules", load("crossbar:1", need_routes=True), ["a"])
     (rules / ROUTES).write_text(damage)
-    ended = run_carried(mpi, rules, 2, program, 50)
+    ended = run_carried(openmpi, rules, 2, program, 50)
     assert ended.output.count("right") == 2, ended.errors
     assert "for 2 ranks: the file cannot be read\n" in ended.errors
 
 
 def test_rules_learnt_from_a_run_carry_a_program(
     permitted: None,
-    require_program: Callable[[str], str],
+    openmpi: Mpi,
     build: Build,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A run in which routed is the fastest, on a fabric of 16 hosts; figures are made up."""
-    mpi = library_of("openmpi", require_program)
     spec = "xgft:2;4,4;1,4"
     fabric = load(spec, route="minhop")
     folder, rules, result = tmp_path / "run", tmp_path / "rules", tmp_path / "result.json"
@@ -159,7 +153,7 @@ def test_rules_learnt_from_a_run_carry_a_program(
     assert (rules / ROUTES).read_text() == (folder / ROUTES).read_text()
     monkeypatch.setenv("CONTEND_TUNED_REPORT", "1")
     where = ["-n", "16", "--on", f"emulated:{spec}", "--route", "minhop", "--mpi", "openmpi"]
-    program = [str(build(mpi.wrapper, "sized.c")), str(COLLAPSED[0])]
+    program = [str(build(openmpi.wrapper, "sized.c")), str(COLLAPSED[0])]
     capfd.readouterr()
     assert run(["run", "--tuned", str(rules), *where, "--", *program]) == 0
     told = capfd.readouterr()

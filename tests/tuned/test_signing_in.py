@@ -8,8 +8,7 @@ import pytest
 
 from contend.cure import Rule, Rules, write_rules
 from contend.mpi import carry
-from probe_programs import Ended, Mpi
-from tuned.conftest import Build
+from probe_programs import Build, Ended, Mpi
 
 # Rank R finds in R.sh what differs for it.
 SCRIPT = """\

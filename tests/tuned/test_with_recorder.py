@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from contend.cure import Rule, Rules, write_rules
 from contend.mpi import Preloaded, carry, record
-from probe_programs import Mpi
+from probe_programs import Build, Mpi
 from rank_records import read_records
-from tuned.conftest import Build
 
 
 def _recorded(folder: Path) -> Counter[str]:
@@ -24,20 +22,17 @@ def _recorded(folder: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("outer", ["recorder", "tuned"])
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_each_counts_what_reaches_it(
-    require_program: Callable[[str], str],
+    debian_mpi: Mpi,
     build: Build,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    name: str,
     outer: str,
 ) -> None:
-    mpi = Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
     rules, profile = tmp_path / "rules", tmp_path / "profile"
     write_rules(Rules((Rule((3, 3), (1, 64), (0, 99), "shift"),)), rules)
-    program = build(mpi.wrapper, "sized.c")
-    command = [mpi.launcher, "-n", "3", str(program), "50"]
+    program = build(debian_mpi.wrapper, "sized.c")
+    command = [debian_mpi.launcher, "-n", "3", str(program), "50"]
     environment: dict[str, str] = {"CONTEND_TUNED_REPORT": "1"}
 
     def load(preloaded: Preloaded) -> list[str]:
@@ -48,12 +43,12 @@ def test_each_counts_what_reaches_it(
 
     # What is added last is what the program meets first.
     if outer == "recorder":
-        command = load(carry(command, rules, mpi.wrapper))
-        command = load(record(command, profile, None, mpi.wrapper))
+        command = load(carry(command, rules, debian_mpi.wrapper))
+        command = load(record(command, profile, None, debian_mpi.wrapper))
     else:
-        command = load(record(command, profile, None, mpi.wrapper))
-        command = load(carry(command, rules, mpi.wrapper))
-    ended = mpi.run_command(command, environment)
+        command = load(record(command, profile, None, debian_mpi.wrapper))
+        command = load(carry(command, rules, debian_mpi.wrapper))
+    ended = debian_mpi.run_command(command, environment)
     assert ended.status == 0, ended.errors
     assert ended.output.count("right") == 3, ended.errors
     assert "contend: 3 calls of all-to-alls carried, 0 passed on: shift 3" in ended.errors
