@@ -171,6 +171,16 @@ def host_ports(fabric: Fabric) -> dict[tuple[int, int], int]:
     }
 
 
+def cables_by_name(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
+    """The ends of every cable, as name of the switch and port."""
+    near = zip(fabric.cable_from.tolist(), fabric.cable_from_port.tolist(), strict=True)
+    far = zip(fabric.cable_to.tolist(), fabric.cable_to_port.tolist(), strict=True)
+    return {
+        frozenset((fabric.switch_name[switch], port) for switch, port in ends)
+        for ends in zip(near, far, strict=True)
+    }
+
+
 def mixed_rates() -> Fabric:
     """Four leaves of four hosts under two spines, 4xQDR but for the cables to one spine: 4xDDR."""
     fabric = load("xgft:2;4,4;1,2", route="dmodk")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import fields
 
 import numpy as np
@@ -12,8 +13,8 @@ from contend.fabric.fabric import build
 from contend.routes import NO_PORT, ForwardingTables
 
 
-class _Plan:
-    """Gives out ports one after the other."""
+class Plan:
+    """Gives out ports of switches one after the other, to hosts and cables."""
 
     def __init__(self, switches: int) -> None:
         self.used = [0] * switches
@@ -30,7 +31,9 @@ class _Plan:
         self.used[switch] += 1
         return self.used[switch]
 
-    def build(self, name: str) -> Fabric:
+    def build(self, name: str, hosts_on: Iterable[int] = ()) -> Fabric:
+        for switch in hosts_on:
+            self.host(switch)
         at = np.array(self.hosts).reshape(-1, 2)
         return build(
             name,
@@ -45,7 +48,7 @@ class _Plan:
 
 def crossbar(hosts: int) -> Fabric:
     """One switch."""
-    plan = _Plan(1)
+    plan = Plan(1)
     for _ in range(hosts):
         plan.host(0)
     return plan.build("crossbar")
@@ -61,7 +64,7 @@ def unequal_planes() -> Fabric:
 
     Hosts 0 to 7 and their plane have 4xHDR; the others have 4xEDR and half of the cables up.
     """
-    plan = _Plan(8)
+    plan = Plan(8)
     for first, up in ((0, 2), (4, 1)):
         for leaf in (first, first + 1):
             for _ in range(4):
@@ -79,7 +82,7 @@ def unequal_planes() -> Fabric:
 
 def torus(sizes: tuple[int, ...], hosts_each: int = 1) -> Fabric:
     """A torus with `hosts_each` hosts on every switch, switches in row-major order."""
-    plan = _Plan(int(np.prod(sizes)))
+    plan = Plan(int(np.prod(sizes)))
     for switch in range(len(plan.used)):
         for _ in range(hosts_each):
             plan.host(switch)
@@ -92,7 +95,7 @@ def torus(sizes: tuple[int, ...], hosts_each: int = 1) -> Fabric:
 
 def fat_tree(leaves: int, down: int, tops: int, parallel: int = 1) -> Fabric:
     """Two levels: every leaf with `down` hosts and `parallel` cables to each of `tops`."""
-    plan = _Plan(leaves + tops)
+    plan = Plan(leaves + tops)
     for leaf in range(leaves):
         for _ in range(down):
             plan.host(leaf)
@@ -106,7 +109,7 @@ def three_level_tree(radix: int) -> Fabric:
     """The full fat tree of switches with `radix` ports: radix pods, radix^3 / 4 hosts."""
     half = radix // 2
     leaves = radix * half
-    plan = _Plan(2 * leaves + half * half)
+    plan = Plan(2 * leaves + half * half)
     for pod in range(radix):
         for i in range(half):
             leaf, middle = pod * half + i, leaves + pod * half + i

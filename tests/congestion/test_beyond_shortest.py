@@ -130,34 +130,10 @@ def _end_of_first_cable(fabric: Fabric) -> str:
     return f"{fabric.switch_label[switch]}:{port}"
 
 
-@pytest.mark.parametrize("route", ["valiant", "valiant,by=groups"])
-@pytest.mark.parametrize("pattern", ["alltoall", "bisect"])
-def test_any_number_of_threads_counts_the_same(route: str, pattern: str) -> None:
-    fabric = contend.load("dragonfly:2,4,2", route=route)
-    one, three = (
-        simulate(fabric, pattern, samples=6, seed=4, threads=threads) for threads in (1, 3)
-    )
-    assert one.bandwidth.tolist() == three.bandwidth.tolist()
-    assert one.channel_load.tolist() == three.channel_load.tolist()
-
-
 @pytest.mark.parametrize("engine", ["valiant,by=groups", "spray,by=groups"])
 def test_fabrics_without_groups_are_refused(engine: str) -> None:
     with pytest.raises(UsageError, match="ring:6 has no groups of switches"):
         compute(contend.load("ring:6"), engine)
-
-
-@pytest.mark.parametrize(
-    ("engine", "complaint"),
-    [
-        ("valiant,by=pods", "engine valiant: by is cables or groups, not 'pods'"),
-        ("spray,by=", "option by needs a value"),
-        ("valiant,flows=2", "engine valiant has no option 'flows'; it has by"),
-    ],
-)
-def test_options_that_are_none(engine: str, complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
-        compute(contend.load("dragonfly:2,4,2"), engine)
 
 
 def test_seats_are_refused_since_all_load_alike() -> None:

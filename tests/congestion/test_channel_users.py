@@ -10,7 +10,7 @@ from contend.congestion import simulate
 from contend.congestion.simulation.channel_users import AskedChannels
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, routed
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_users_of_every_channel_sum_up_to_its_load(pattern: str, kind: str) -> N
         switch_lids = 100 + np.arange(bare.switches, dtype=np.uint32)
         lmc = np.ones(16, dtype=np.uint8)
         bare = bare.replace(host_lid=lids, host_lmc=lmc, switch_lid=switch_lids)
-    fabric = bare.replace(routes=shortest_path_tables(bare))
+    fabric = routed(bare)
     if kind.startswith(("ecmp", "spray")):
         fabric = contend.load("xgft:2;4,4;1,2", route=kind)
     found = simulate(

@@ -21,13 +21,12 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.placement import Placement
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, routed
 
 
 @pytest.fixture(scope="module")
 def tree() -> Fabric:
-    fabric = fat_tree(4, 4, 2)
-    return fabric.replace(routes=shortest_path_tables(fabric))
+    return routed(fat_tree(4, 4, 2))
 
 
 def histogram_of_sample(fabric: Fabric, number: int, settings: dict[str, Any]) -> list[int]:

@@ -108,14 +108,6 @@ def test_fabrics_that_miss_cables_and_carry_different_rates(seed: int) -> None:
     compare(fabric, random.integers(0, fabric.hosts, 2 * fabric.hosts, dtype=np.uint32))
 
 
-def test_threads_change_nothing() -> None:
-    fabric = routed("rails:2,8,4,8 minhop")
-    one, three = (simulate(fabric, "alltoall", threads=threads) for threads in (1, 3))
-    assert np.array_equal(one.channel_load, three.channel_load)
-    assert np.array_equal(one.histogram, three.histogram)
-    assert one.bandwidth.tobytes() == three.bandwidth.tobytes()
-
-
 def test_placements_that_are_drawn_are_those_of_every_pair() -> None:
     """Another one in every sample: the same as when only half of the pattern is an exchange."""
     fabric = routed("fattree3:8 dmodk")

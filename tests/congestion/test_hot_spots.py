@@ -13,7 +13,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from counting import route
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, three_level_tree, torus
+from small_fabrics import crossbar, fat_tree, ring, routed, three_level_tree, torus
 
 SHAPES = {
     "fat tree": fat_tree(3, 3, 2),
@@ -22,9 +22,7 @@ SHAPES = {
     "torus": torus((3, 3), 1),
     "thin": fat_tree(3, 3, 1),
 }
-FABRICS = {
-    name: fabric.replace(routes=shortest_path_tables(fabric)) for name, fabric in SHAPES.items()
-}
+FABRICS = {name: routed(fabric) for name, fabric in SHAPES.items()}
 
 
 def between(fabric: Fabric, source: int, target: int) -> set[int]:
@@ -95,8 +93,7 @@ def test_best_channel_of_all(name: str) -> None:
 
 def test_k_rivals_leave_the_victim_one_of_k_plus_1() -> None:
     """pi = k + 1, and fairly shared 1 / (k + 1), for every number of rivals that send."""
-    fabric = three_level_tree(8)
-    fabric = fabric.replace(routes=shortest_path_tables(fabric))
+    fabric = routed(three_level_tree(8))
     found = hotspot(fabric, 3)
     assert len(found.rivals) == 3
     for k in range(4):
@@ -117,8 +114,7 @@ def test_figure_of_2008() -> None:
 
 def test_rivals_share_no_more_than_needed() -> None:
     """Hosts 0 .. 3 on a leaf, one cable up: to host 4 the down cable need not be shared."""
-    fabric = fat_tree(4, 4, 1)
-    fabric = fabric.replace(routes=shortest_path_tables(fabric))
+    fabric = routed(fat_tree(4, 4, 1))
     three = hotspot(fabric, 3, victim=(0, 4), channel=0)
     assert three.shared == (1, 1, 1)
     assert not {target for _, target in three.rivals} & set(range(8))
@@ -133,14 +129,8 @@ def test_only_hosts_that_take_part() -> None:
         hotspot(fabric, 1, victim=(0, 2), hosts=[0, 1, 3])
 
 
-def test_same_choice_every_time() -> None:
-    fabric = FABRICS["torus"]
-    assert hotspot(fabric, 2) == hotspot(fabric, 2)
-
-
 def test_refusals() -> None:
-    alone = crossbar(4)
-    alone = alone.replace(routes=shortest_path_tables(alone))
+    alone = routed(crossbar(4))
     with pytest.raises(UsageError, match="a channel between switches of crossbar"):
         hotspot(alone, 1)
     fabric = FABRICS["fat tree"]
@@ -166,8 +156,8 @@ def test_of_channels_that_allow_as_many_rivals_the_hottest_is_taken() -> None:
     cable = fabric.cable_rate.copy()
     cable[1] = len(fabric.rates)
     slow = fabric.replace(cable_rate=cable, rates=(*fabric.rates, "1xSDR"))
-    slow = slow.replace(routes=shortest_path_tables(slow))
-    alike = fabric.replace(routes=shortest_path_tables(fabric))
+    slow = routed(slow)
+    alike = routed(fabric)
     assert hotspot(alike, 2).channel == 0
     found = hotspot(slow, 2)
     assert found.channel in (2, 3)

@@ -14,7 +14,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from counting import congestion
-from small_fabrics import fat_tree, shortest_path_tables, torus
+from small_fabrics import fat_tree, routed, torus
 
 # Pairs of the 16-node figure, which counts nodes from 1 (Hoefler et al. 2008, figure 1).
 CONGESTED = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
@@ -88,10 +88,10 @@ def messages_on(draw: Any) -> tuple[Fabric, list[tuple[int, int]]]:
 @settings(max_examples=60, deadline=None)
 def test_same_as_counting_plainly(case: tuple[Fabric, list[tuple[int, int]]]) -> None:
     fabric, messages = case
-    routed = fabric.replace(routes=shortest_path_tables(fabric))
+    fabric = routed(fabric)
     source, target = [s for s, _ in messages], [t for _, t in messages]
-    assert message_congestion(routed, source, target).congestion.tolist() == congestion(
-        routed, messages
+    assert message_congestion(fabric, source, target).congestion.tolist() == congestion(
+        fabric, messages
     )
 
 

@@ -11,7 +11,7 @@ from contend.fabric import Fabric, capacities
 from contend.pattern import Pattern, parse
 from contend.routes import make_resolver
 from several_ways import PART, drawn_pairs, sprayed
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, routed
 
 Crossed = list[dict[int, float]]
 
@@ -88,8 +88,7 @@ def test_the_benchmark_of_2008() -> None:
 
 def test_two_crossing_pairs_by_hand() -> None:
     """0 and 1 send over one cable to 4 and 5, whose answers come by two: pi is 2 there, 1 back."""
-    tree = fat_tree(2, 4, 2)
-    fabric = tree.replace(routes=shortest_path_tables(tree))
+    fabric = routed(fat_tree(2, 4, 2))
     resolver = make_resolver(fabric, np.arange(8, dtype=np.uint32))
     every = [(a, b) for a in range(4) for b in range(4, 8)]
     up = {(a, b): resolver.routes(np.uint32([a]), np.uint32([b]), 0)[0, 0] for a, b in every}
@@ -126,12 +125,3 @@ def test_pairs_within_hosts_are_left_out() -> None:
     shared = simulate(fabric, Pattern.from_destinations([1, 0, 8, 10, -1, -1, -1, -1, 2, -1, 3]),
                       ranks=11, **linear)  # fmt: skip
     assert (shared.slower_direction.mean, shared.slower_direction.ci95) == (0.5, (0.5, 0.5))
-
-
-@pytest.mark.parametrize("route", ["minhop", "ecmp", "spray", "adaptive"])
-def test_any_number_of_threads_counts_the_same(route: str) -> None:
-    fabric = mixed(contend.load("xgft:2;4,4;1,3", route=route))
-    asked = {"pattern": "bisect:two-way", "samples": 9, "seed": 5}
-    alone = simulate(fabric, threads=1, **asked).pair_bandwidth
-    assert alone is not None
-    assert alone.tolist() == simulate(fabric, threads=3, **asked).pair_bandwidth.tolist()

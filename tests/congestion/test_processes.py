@@ -25,7 +25,7 @@ from contend.congestion import (
 from contend.congestion.processes import thread_count
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, routed
 
 
 class Thread:
@@ -59,8 +59,7 @@ def on_threads(size: int, work: Callable[[Thread], Simulation]) -> list[Simulati
 
 @pytest.fixture(scope="module")
 def tree() -> Fabric:
-    fabric = fat_tree(4, 4, 2)
-    return fabric.replace(routes=shortest_path_tables(fabric))
+    return routed(fat_tree(4, 4, 2))
 
 
 @pytest.mark.parametrize("size", [2, 3])

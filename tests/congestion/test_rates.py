@@ -21,7 +21,7 @@ from contend.congestion import (
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
 from counting import route
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, routed
 
 QDR, DDR, SDR = 4e9, 2e9, 1e9
 """Bytes per second of four lanes after line coding: 8, 4 and 2 of 10, 5 and 2.5 Gbit/s each."""
@@ -41,7 +41,7 @@ def mixed(*, slow_hosts: tuple[int, ...] = (), unknown: tuple[int, ...] = ()) ->
     host[list(slow_hosts)] = 3
     rates = ("", "4xQDR", "4xDDR", "4xSDR")
     made = fabric.replace(rates=rates, cable_rate=cable, host_rate=host)
-    return made.replace(routes=shortest_path_tables(made))
+    return routed(made)
 
 
 def shares_by_hand(fabric: Fabric, messages: list[tuple[int, int]]) -> list[Fraction]:
@@ -80,7 +80,7 @@ def test_max_min_shares_of_a_slow_cable_leave_the_rest_to_the_others() -> None:
     # Cable k joins leaf k with the only spine: 0 -> 4 ends at leaf 1 and 1 -> 8 at leaf 2.
     cable[1] = 2
     made = fabric.replace(rates=("", "4xQDR", "4xSDR"), cable_rate=cable)
-    made = made.replace(routes=shortest_path_tables(made))
+    made = routed(made)
     assert message_congestion(made, [0, 1], [4, 8]).bandwidth.tolist() == [0.25, 0.5]
     assert fair_share(made, [0, 1], [4, 8]).tolist() == [0.25, 0.75]
     # Sizes 1 and 3: both at 4, in units of what size 1 takes alone between two ports.
@@ -103,15 +103,6 @@ def test_a_simulation_averages_what_every_message_of_its_samples_gets() -> None:
     assert _numbers(found.links) == {"4xQDR": 14, "4xDDR": 2, "4xSDR": 2}
     assert found.weighed_by_rates
     assert found.port_rate is None
-
-
-def test_threads_change_nothing() -> None:
-    fabric = mixed(slow_hosts=(5,))
-    one, three = (simulate(fabric, "bisect", samples=200, threads=n) for n in (1, 3))
-    assert one.bandwidth.tolist() == three.bandwidth.tolist()
-    assert (
-        one.effective_bandwidth.of_mean_congestion == three.effective_bandwidth.of_mean_congestion
-    )
 
 
 def test_counted_alike_it_is_what_a_fabric_of_equal_rates_gives() -> None:
@@ -170,7 +161,7 @@ def one_slow_cable(rate: str, *, unknown: tuple[int, ...] = ()) -> Fabric:
     cable[2] = 2
     cable[list(unknown)] = 0
     made = fabric.replace(rates=("4x???", "4xHDR", rate), cable_rate=cable)
-    return made.replace(routes=shortest_path_tables(made))
+    return routed(made)
 
 
 def test_the_hottest_channel_is_the_one_that_needs_most_time() -> None:

@@ -131,14 +131,6 @@ def test_flows_by_the_ways_that_hashes_choose(spec: str, flows: int) -> None:
         assert found.max_congestion[sample] == pytest.approx(pi.max())
 
 
-def test_one_flow_is_what_ecmp_always_was() -> None:
-    named, plain = (
-        simulate(contend.load("xgft:2;4,4;1,4", route=route), "bisect", samples=50, seed=2)
-        for route in ("ecmp,flows=1", "ecmp")
-    )
-    assert named.bandwidth.tolist() == plain.bandwidth.tolist()
-
-
 def test_more_flows_come_nearer_to_spraying() -> None:
     """The guide has for fattree2:32 (one-way, mean 1/π) 68.3, 81.9, 96.5 and 100 % (+- 0.5)."""
     expected = {"ecmp": 0.683, "ecmp,flows=4": 0.819, "ecmp,flows=16": 0.965, "spray": 1.0}
@@ -177,18 +169,6 @@ def test_slow_cables_hold_up_the_part_that_crosses_them() -> None:
     )
     hashed = simulate(flows, "shift:2", placement="linear", samples=50)
     assert 0.4 < hashed.effective_bandwidth.mean <= 0.5
-
-
-@pytest.mark.parametrize("route", ["spray", "ecmp,flows=3"])
-@pytest.mark.parametrize("pattern", ["alltoall", "bisect", "shifts"])
-def test_any_number_of_threads_counts_the_same(route: str, pattern: str) -> None:
-    fabric = contend.load("xgft:2;6,6;1,3", route=route)
-    one, three = (
-        simulate(fabric, pattern, samples=8, seed=4, threads=threads) for threads in (1, 3)
-    )
-    assert one.bandwidth.tolist() == three.bandwidth.tolist()
-    assert one.histogram.tolist() == three.histogram.tolist()
-    assert one.channel_load.tolist() == three.channel_load.tolist()
 
 
 @pytest.mark.parametrize("spec", ["xgft:3;2,2,3;1,2,2", "torus:3x4", "random:8,3,2,1"])
@@ -238,31 +218,10 @@ def test_counters_beside_sprayed_messages() -> None:
     assert np.array(shares) == pytest.approx(np.full((16, 2), 1 / 16))
 
 
-@pytest.mark.parametrize("route", ["ecmp", "ecmp,flows=2"])
-def test_what_needs_one_way_says_so(route: str) -> None:
-    fabric = contend.load("xgft:2;4,4;1,2", route=route)
-    with pytest.raises(UsageError, match="drawn anew for every sample, and this needs fixed"):
-        contend.place("ring", fabric)
-
-
 def test_what_follows_messages_one_by_one_says_so() -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route="spray")
     with pytest.raises(UsageError, match="several paths at once, and this follows each along one"):
         phases_by_routes(fabric, range(16))
-
-
-@pytest.mark.parametrize(
-    ("engine", "complaint"),
-    [
-        ("ecmp,flows=0", "flows is a number from 1 to 256, not '0'"),
-        ("ecmp,flows=many", "not 'many'"),
-        ("ecmp,seed=3", "seed is own or shared, not '3'"),
-        ("spray,flows=2", "engine spray has no option 'flows'"),
-    ],
-)
-def test_options_that_are_none(engine: str, complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
-        contend.load("fig1", route=engine)
 
 
 @pytest.mark.parametrize("kind", ["fabric", "lfts", "orcs"])

@@ -131,16 +131,6 @@ def test_messages_meet_only_channels_of_the_ways_that_they_take() -> None:
     assert found.bandwidth == pytest.approx([(6 / six + 1 / one) / 7], rel=2e-3)
 
 
-@pytest.mark.parametrize("pattern", ["alltoall", "bisect"])
-def test_any_number_of_threads_counts_the_same(pattern: str) -> None:
-    fabric = contend.load("dragonfly:2,4,2", route="ugal,by=groups")
-    one, three = (
-        simulate(fabric, pattern, samples=4, seed=4, threads=threads) for threads in (1, 3)
-    )
-    assert one.bandwidth.tolist() == three.bandwidth.tolist()
-    assert one.channel_load.tolist() == three.channel_load.tolist()
-
-
 def test_failures_are_judged_on_what_is_left() -> None:
     """A ring without a cable is a line: what went over it goes over all of the line."""
     fabric = contend.load("ring:6;2", route="ugal")

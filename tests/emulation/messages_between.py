@@ -5,7 +5,11 @@ from __future__ import annotations
 import socket
 from itertools import permutations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contend.emulation import Network
+from contend.fabric import Fabric
 
 # Ethernet 14 B, IPv4 20 B, UDP 8 B.
 HEADERS = 42
@@ -39,3 +43,13 @@ def _bound(address: str) -> socket.socket:
     made.settimeout(_PATIENCE)
     made.bind((address, _PORT))
     return made
+
+
+def counts_towards(fabric: Fabric, start: str, end: str, counts: NDArray[np.uint64]) -> list[int]:
+    """Counts of the channels from switches to others, by how their names begin."""
+    ends = [fabric.channel_ends(channel) for channel in range(2 * fabric.cables)]
+    return [
+        int(count)
+        for (source, target), count in zip(ends, counts, strict=False)
+        if source.startswith(f'switch "{start}') and target.startswith(f'switch "{end}')
+    ]

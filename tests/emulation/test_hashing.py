@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import contend
 from contend.emulation import bring_up, kernel, messages
@@ -19,7 +18,7 @@ from contend.fabric import Fabric
 from contend.mpi import Launch, Library
 from contend.process import run_process
 
-from .messages_between import one_each
+from .messages_between import counts_towards, one_each
 
 _RATE = 12.5e6
 _CONNECTIONS = 256
@@ -49,16 +48,6 @@ def test_chosen_hosts_bring_all_cables_that_may_be_used() -> None:
     assert (way.length, len(way.channels)) == (4, 6)
 
 
-def _towards(fabric: Fabric, start: str, end: str, counts: NDArray[np.uint64]) -> list[int]:
-    """Counts of the channels from switches to others, by how their names begin."""
-    ends = [fabric.channel_ends(channel) for channel in range(2 * fabric.cables)]
-    return [
-        int(count)
-        for (source, target), count in zip(ends, counts, strict=False)
-        if source.startswith(f'switch "{start}') and target.startswith(f'switch "{end}')
-    ]
-
-
 @pytest.mark.usefixtures("permitted")
 def test_connections_take_every_way_as_often() -> None:
     """Two choices one after the other: each of four ways has a binomial number of connections."""
@@ -72,7 +61,7 @@ def test_connections_take_every_way_as_often() -> None:
         assert network.remarks == () or "hashes alike" in network.remarks[0]
         alike = bool(network.remarks)
     # Two packets each open a connection from its side, a third comes back by a way of its own.
-    up = _towards(fabric, "leaf 1", "middle", opened.packets)
+    up = counts_towards(fabric, "leaf 1", "middle", opened.packets)
     assert sum(up) == 2 * _CONNECTIONS
     half, deviation = _CONNECTIONS / 2, (_CONNECTIONS / 4) ** 0.5
     assert np.array(up) / 2 == pytest.approx([half, half], abs=5 * deviation)
@@ -80,12 +69,12 @@ def test_connections_take_every_way_as_often() -> None:
         tops = [
             count
             for middle in ("middle 1", "middle 2")
-            for count in _towards(fabric, middle, "top", opened.packets)
+            for count in counts_towards(fabric, middle, "top", opened.packets)
         ]
         quarter, deviation = _CONNECTIONS / 4, (_CONNECTIONS * 3 / 16) ** 0.5
         assert np.array(tops) / 2 == pytest.approx([quarter] * 4, abs=5 * deviation)
     # Whatever way it takes, a packet crosses one cable a step.
-    assert sum(_towards(fabric, "top", "middle", opened.packets)) == 3 * _CONNECTIONS
+    assert sum(counts_towards(fabric, "top", "middle", opened.packets)) == 3 * _CONNECTIONS
 
 
 @pytest.mark.usefixtures("permitted")
@@ -98,7 +87,7 @@ def test_switches_that_hash_alike_leave_half_of_the_ways_unused() -> None:
         for stream in streams:
             stream.close()
         assert network.remarks == ()
-    up = [_towards(fabric, f"middle {number}", "top", opened.packets) for number in (1, 2)]
+    up = [counts_towards(fabric, f"middle {number}", "top", opened.packets) for number in (1, 2)]
     assert [sorted(each)[0] for each in up] == [0, 0]
     assert sum(map(sum, up)) == 2 * _CONNECTIONS
 
@@ -152,7 +141,7 @@ def test_an_exchange_takes_the_ways_of_all_connections(
     )
     assert found.status == 0
     for leaf in ("leaf 1", "leaf 2"):
-        up = _towards(fabric, leaf, "top", found.traffic.bytes)
+        up = counts_towards(fabric, leaf, "top", found.traffic.bytes)
         assert sum(up) > 1 << 22
         assert min(up) > (1 << 22) / 32 / 2
 
@@ -165,7 +154,7 @@ def test_one_message_for_every_pair_crosses_one_cable_a_step() -> None:
         sent = network.counters()
     for leaf in ("leaf 1", "leaf 2", "leaf 3", "leaf 4"):
         # Four hosts to twelve others, over four cables.
-        assert sum(_towards(fabric, leaf, "top", sent.packets)) == 48
+        assert sum(counts_towards(fabric, leaf, "top", sent.packets)) == 48
     simulated = contend.simulate(fabric, "alltoall", placement="linear", samples=400)
     frame = simulated.to_frame("channels")
     loads = np.zeros(fabric.channels)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import contend
 from contend.emulation import bring_up, spraying
@@ -14,23 +13,13 @@ from contend.errors import MissingError
 from contend.fabric import Fabric
 from contend.process import bpf
 
-from .messages_between import one_each
+from .messages_between import counts_towards, one_each
 
 _RATE = 2.5e6
 
 
 def sprayed(name: str) -> Fabric:
     return contend.load(name, route="spray")
-
-
-def _between(fabric: Fabric, start: str, end: str, counts: NDArray[np.uint64]) -> list[int]:
-    """Counts of the channels from a switch to others, by how their names begin."""
-    ends = [fabric.channel_ends(channel) for channel in range(2 * fabric.cables)]
-    return [
-        int(count)
-        for (source, target), count in zip(ends, counts, strict=False)
-        if source.startswith(f'switch "{start}') and target.startswith(f'switch "{end}')
-    ]
 
 
 def test_a_switch_may_use_every_cable_that_begins_a_shortest_way() -> None:
@@ -70,9 +59,9 @@ def test_every_way_carries_its_part_of_a_stream(
     packets = int(sent.packets[2 * fabric.cables])
     assert packets >= 1_000_000 / 1448
     first, end, _ = choices[0]
-    assert sum(_between(fabric, first, end, sent.packets)) == packets
+    assert sum(counts_towards(fabric, first, end, sent.packets)) == packets
     for start, end, ways in choices:
-        parts = _between(fabric, start, end, sent.packets)
+        parts = counts_towards(fabric, start, end, sent.packets)
         assert len(parts) == ways
         # Multiples of the golden ratio: no part is more than a few packets from the others.
         assert max(parts) - min(parts) <= 6
@@ -89,7 +78,7 @@ def test_one_message_for_every_pair_loads_channels_as_the_simulation_says() -> N
     loads[frame["channel"].to_numpy()] = frame["load"].to_numpy()
     # Four hosts of a leaf to twelve others, over four cables: exactly 12 on each.
     assert loads[: 2 * fabric.cables] == pytest.approx(12)
-    leaves = [_between(fabric, f"leaf {leaf}", "top", sent.packets) for leaf in (1, 2, 3, 4)]
+    leaves = [counts_towards(fabric, f"leaf {leaf}", "top", sent.packets) for leaf in (1, 2, 3, 4)]
     assert [sum(up) for up in leaves] == [48] * 4
     assert np.array(leaves) == pytest.approx(12, abs=5)
     np.testing.assert_array_equal(sent.packets[2 * fabric.cables :], 15)

@@ -318,11 +318,3 @@ def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_library_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"no MPI library lam .* it has .*Open MPI 4.*MPICH 4"):
         measure("pingpong", ranks=2, mpi="lam", output=tmp_path / "run")
-
-
-def test_a_run_is_not_replaced(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "run.json").touch()
-    with pytest.raises(UsageError, match="a run is here already"):
-        measure("pingpong", ranks=2, mpi="openmpi-4", output=folder)

@@ -179,13 +179,19 @@ def test_waiting_can_be_interrupted_at_any_step(runner: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "run", ["run_watched(words, os.environ, 600, print)", "run_foreground(words, os.environ)"]
+    "run",
+    [
+        "run_watched(words, os.environ, 600, print)",
+        "run_foreground(words, os.environ)",
+        "start_program(words, Path(), os.environ, sys.stdout.buffer).wait()",
+    ],
 )
 def test_a_program_ends_with_a_contend_that_was_killed(run: str, tmp_path: Path) -> None:
     """A launcher is told to end, and ends its ranks."""
     os.mkfifo(fifo := tmp_path / "fifo")
     code = (
-        "import os, sys\nfrom contend.process import run_foreground, run_watched\n"
+        "import os, sys\nfrom pathlib import Path\n"
+        "from contend.process import run_foreground, run_watched, start_program\n"
         f'words = ["sh", "-c", "echo $$ > {fifo}; exec sleep 600"]\n{run}'
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL) as contend:

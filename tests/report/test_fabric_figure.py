@@ -20,14 +20,7 @@ from contend.report import Mark, fabric_figure, save_figure
 from contend.report.fabric.drawn import ChannelLoad, without_idle
 from contend.report.fabric.layout import leveled
 from contend.routes import all_to_all_load
-from small_fabrics import (
-    crossbar,
-    fat_tree,
-    ring,
-    shortest_path_tables,
-    three_level_tree,
-    torus,
-)
+from small_fabrics import crossbar, fat_tree, ring, routed, three_level_tree, torus
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -59,7 +52,7 @@ def test_every_fabric_is_drawn_whole(
     fabric = made()
     load = None
     if loaded:
-        load = all_to_all_load(fabric.replace(routes=shortest_path_tables(fabric)))
+        load = all_to_all_load(routed(fabric))
     figure = fabric_figure(fabric, load)
     path = tmp_path / "fabric.svg"
     save_figure(figure, path)

@@ -17,11 +17,7 @@ from contend.fabric import Check, Fabric, Finding, Status
 from contend.routes import NO_PORT, ForwardingTables, all_to_all_load, check
 from contend.routes.checking import dependency_cycle
 from contend.routes.tracing import TraceEnd
-from small_fabrics import fat_tree, ring, shortest_path_tables, three_level_tree, torus
-
-
-def _routed(fabric: Fabric) -> Fabric:
-    return fabric.replace(routes=shortest_path_tables(fabric))
+from small_fabrics import fat_tree, ring, routed, shortest_path_tables, three_level_tree, torus
 
 
 def _clockwise(switches: int, hosts_each: int = 1) -> Fabric:
@@ -165,7 +161,7 @@ def test_dependencies_are_those_of_the_routes(fabric: Fabric) -> None:
 
 
 def test_sound_fabric_passes_every_check() -> None:
-    fabric = _routed(fat_tree(4, 4, 4))
+    fabric = routed(fat_tree(4, 4, 4))
     report = check(fabric)
     assert report.passed
     assert {item.status for item in report.checks} == {Status.OK}
@@ -195,14 +191,14 @@ def test_without_routes_only_the_fabric_is_checked() -> None:
 
 def test_missing_entry_is_named() -> None:
     # Host 5 hangs on switch 1; switch 0 cannot reach it, 4 hosts ask.
-    found = _named(_planted(_routed(fat_tree(4, 4, 4)), 0, 6, NO_PORT), "missing entries")
+    found = _named(_planted(routed(fat_tree(4, 4, 4)), 0, 6, NO_PORT), "missing entries")
     assert found.status == Status.WRONG
     assert found.summary == "affects 4 routes in 1 place"
     assert found.details == ('switch "switch 0" has no port for host "host 5" (LID 6)',)
 
 
 def test_dead_ends_are_named() -> None:
-    fabric = _routed(fat_tree(4, 4, 3))
+    fabric = routed(fat_tree(4, 4, 3))
     # Host 5 is reached by top switch 6, which has fewer cables than ports.
     unplugged = int(fabric.switch_ports[6])
     found = _named(_planted(fabric, 6, 6, unplugged), "dead ends")
@@ -215,7 +211,7 @@ def test_dead_ends_are_named() -> None:
 
 
 def test_wrong_host_is_named() -> None:
-    found = _named(_planted(_routed(fat_tree(4, 4, 4)), 1, 6, 1), "wrong hosts")
+    found = _named(_planted(routed(fat_tree(4, 4, 4)), 1, 6, 1), "wrong hosts")
     assert found.details == (
         'switch "switch 1" sends host "host 5" (LID 6) to port 1, where host "host 4" is, '
         'on the way from switch "switch 0"',
@@ -224,7 +220,7 @@ def test_wrong_host_is_named() -> None:
 
 def test_loop_is_named() -> None:
     # Switch 1 sends its own host 5 back up to a top switch, which sends it down again.
-    fabric = _planted(_routed(fat_tree(4, 4, 1)), 1, 6, 5)
+    fabric = _planted(routed(fat_tree(4, 4, 1)), 1, 6, 5)
     found = _named(fabric, "loops")
     assert found.details == (
         'host "host 5" (LID 6) is sent in a circle: switch "switch 1" -> switch "switch 4" -> '
@@ -276,12 +272,12 @@ def test_management_routes_add_dependencies() -> None:
 
 
 def test_tree_routes_cannot_lock_up() -> None:
-    assert _named(_routed(three_level_tree(4)), "deadlock").status == Status.OK
+    assert _named(routed(three_level_tree(4)), "deadlock").status == Status.OK
 
 
 def test_all_over_one_uplink_is_a_warning() -> None:
     # 3 uplinks of switch 0: all 12 hosts elsewhere by the first, 3 times its share.
-    fabric = _routed(fat_tree(4, 4, 3))
+    fabric = routed(fat_tree(4, 4, 3))
     for host in range(4, 16):
         fabric = _planted(fabric, 0, host + 1, 5)
     found = _named(fabric, "balance")
@@ -311,14 +307,14 @@ def test_fast_uplinks_have_a_larger_share() -> None:
 
 def test_few_addresses_cannot_use_all_channels() -> None:
     # One host elsewhere, two uplinks: one carries all, and no table could do better.
-    report = check(_routed(fat_tree(2, 1, 2)))
+    report = check(routed(fat_tree(2, 1, 2)))
     assert report.routes is not None
     (up,) = [item for item in report.routes.balance if item.kind == "up"]
     assert up.imbalance == pytest.approx(1)
 
 
 def test_unused_parallel_cable_is_a_warning() -> None:
-    fabric = _routed(fat_tree(2, 4, 1, parallel=2))
+    fabric = routed(fat_tree(2, 4, 1, parallel=2))
     for host in range(4):
         fabric = _planted(fabric, 2, host + 1, 1)  # Down to switch 0 by the first of two cables.
     found = _named(fabric, "balance")
@@ -335,7 +331,7 @@ def test_report_becomes_json() -> None:
 
 def test_tables_of_other_switches_are_told_apart_from_cables() -> None:
     finding = Finding("no table", 'no table for 1 switch: "leaf"')
-    fabric = _routed(fat_tree(3, 4, 2)).replace(findings=(finding,))
+    fabric = routed(fat_tree(3, 4, 2)).replace(findings=(finding,))
     assert _named(fabric, "cables").status == Status.OK
     found = _named(fabric, "tables")
     assert (found.status, found.details) == (Status.WRONG, (finding.message,))

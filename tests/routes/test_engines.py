@@ -153,15 +153,24 @@ def test_addresses_that_clash_are_given_out_anew(paper: Paper) -> None:
     assert compute(overlapping, "minhop").host_lmc.tolist() == [0] * 16
 
 
-def test_unknown_engines_and_options_are_refused(paper: Paper) -> None:
-    fabric = paper("figure")
-    with pytest.raises(
-        UsageError,
-        match=r"no engine 'mindhop' among contend, minhop, updn, .*; did you mean 'minhop'",
-    ):
-        compute(fabric, "mindhop")
-    with pytest.raises(UsageError, match="engine minhop has no option 'lmc'; it has none"):
-        compute(fabric, "minhop,lmc=2")
+@pytest.mark.parametrize(
+    ("engine", "complaint"),
+    [
+        ("mindhop", "no engine 'mindhop' among contend, minhop, updn, .*; did you mean 'minhop'"),
+        ("minhop,lmc=2", "engine minhop has no option 'lmc'; it has none"),
+        ("ecmp,flows=0", "flows is a number from 1 to 256, not '0'"),
+        ("ecmp,seed=3", "seed is own or shared, not '3'"),
+        ("spray,flows=2", "engine spray has no option 'flows'"),
+        ("valiant,by=pods", "engine valiant: by is cables or groups, not 'pods'"),
+        ("spray,by=", "option by needs a value"),
+    ],
+)
+def test_unknown_engines_and_options_are_refused(paper: Paper, engine: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        compute(paper("figure"), engine)
+
+
+def test_engines_are_known_by_name_with_what_they_are_about() -> None:
     assert all(about for about in engines.engine_names().values())
     assert {"minhop", "updn", "dmodk", "fig1", "opensm:ftree"} <= engines.engine_names().keys()
 

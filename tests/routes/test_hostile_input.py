@@ -247,17 +247,6 @@ def test_damaged_files_are_read_or_refused(
 
 
 @pytest.mark.parametrize("read", [IBNETDISCOVER.read, LFTS.read, FDBS.read])
-@settings(deadline=None)
-@given(st.lists(st.binary(max_size=200) | tokens, max_size=30))
-def test_garbage_is_refused_or_read(read: Read, chunks: list[bytes]) -> None:
-    result = outcome(read, chunks)
-    if isinstance(result, str):
-        assert result.startswith("file")
-    else:
-        check(read(chunks, "file"))
-
-
-@pytest.mark.parametrize("read", [IBNETDISCOVER.read, LFTS.read, FDBS.read])
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(read: Read) -> None:
     taken = 0
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -178,22 +176,6 @@ def test_ctrl_c_ends_the_simulator_too(paper: Paper, recorder: Recorder) -> None
         opensm.route(paper("figure"), "minhop", start=start)
     assert len(recorder.started) == 1
     recorder.assert_nothing_left()
-
-
-def test_a_program_does_not_outlive_a_killed_contend(tmp_path: Path) -> None:
-    """Standard output ends only when the last process that holds it does, the sleeper included."""
-    script = """
-import os, signal, sys
-from pathlib import Path
-from contend.process import start_program
-
-start_program(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    killed = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, timeout=60
-    )
-    assert killed.returncode == -signal.SIGKILL
 
 
 def test_a_switch_that_no_cable_joins_is_named(paper: Paper, recorder: Recorder) -> None:

@@ -6,7 +6,7 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.ibnetdiscover import IBLINKINFO, IBNETDISCOVER
-from sample_fabrics import DATA
+from sample_fabrics import DATA, cables_by_name
 
 # Both printed by the real tool on the fabric that tiny.ibnetdiscover tells of.
 PLAIN = (DATA / "tiny.iblinkinfo").read_text()
@@ -36,15 +36,6 @@ def hosts(fabric: Fabric) -> set[tuple[object, ...]]:
     }
 
 
-def cables(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
-    near = zip(fabric.cable_from.tolist(), fabric.cable_from_port.tolist(), strict=True)
-    far = zip(fabric.cable_to.tolist(), fabric.cable_to_port.tolist(), strict=True)
-    return {
-        frozenset((fabric.switch_name[switch], port) for switch, port in ends)
-        for ends in zip(near, far, strict=True)
-    }
-
-
 def switches(fabric: Fabric) -> set[tuple[object, ...]]:
     columns = (fabric.switch_guid, fabric.switch_lid, fabric.switch_ports)
     return set(zip(fabric.switch_name, *(column.tolist() for column in columns), strict=True))
@@ -57,7 +48,7 @@ def test_the_real_tool_tells_the_fabric_that_ibnetdiscover_tells(text: str) -> N
     assert IBLINKINFO.recognises(text.encode())
     fabric = fabric_of(text)
     assert hosts(fabric) == hosts(expected)
-    assert cables(fabric) == cables(expected)
+    assert cables_by_name(fabric) == cables_by_name(expected)
     assert switches(fabric) == switches(expected)
     assert not any(finding.wrong for finding in fabric.findings)
 
@@ -73,7 +64,7 @@ def test_ports_without_their_headers_are_known_by_their_lids() -> None:
     lines = [line for line in PLAIN.splitlines(keepends=True) if "LinkUp" in line]
     fabric = fabric_of("".join(lines))
     assert hosts(fabric) == hosts(fabric_of(PLAIN))
-    assert cables(fabric) == cables(fabric_of(PLAIN))
+    assert cables_by_name(fabric) == cables_by_name(fabric_of(PLAIN))
     assert fabric.switch_guid.tolist() == fabric.switch_lid.tolist()
     assert any("known by their LIDs alone" in finding.message for finding in fabric.findings)
 

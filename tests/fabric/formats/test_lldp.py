@@ -15,7 +15,7 @@ from contend.fabric.formats.lldp import read, recognises
 from contend.fabric.formats.topology import read_bundle
 from contend.fabric.servers import servers_of
 from contend.loading import load
-from sample_fabrics import DATA
+from sample_fabrics import DATA, cables_by_name
 
 # Real outputs of lldpd in a namespace for each of two leaves, two spines and four nodes; one is of
 # -f json0, and of the nodes only one is kept.
@@ -39,22 +39,13 @@ def failure(text: str) -> str:
     return str(caught.value)
 
 
-def cables(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
-    near = zip(fabric.cable_from.tolist(), fabric.cable_from_port.tolist(), strict=True)
-    far = zip(fabric.cable_to.tolist(), fabric.cable_to_port.tolist(), strict=True)
-    return {
-        frozenset((fabric.switch_name[switch], port) for switch, port in ends)
-        for ends in zip(near, far, strict=True)
-    }
-
-
 def expect_all(fabric: Fabric) -> None:
     assert fabric.host_name == ("node1", "node2", "node3", "node4")
     assert [fabric.switch_name[switch] for switch in fabric.host_switch] == [
         *("leaf1", "leaf1", "leaf2", "leaf2")
     ]
     assert fabric.host_port.tolist() == [1, 2, 1, 2]
-    assert cables(fabric) == {
+    assert cables_by_name(fabric) == {
         frozenset({(leaf, 2 + spine), (f"spine{spine}", int(leaf[-1]))})
         for leaf in ("leaf1", "leaf2")
         for spine in (1, 2)
@@ -250,7 +241,7 @@ def test_ends_that_call_their_ports_differently_are_of_one_cable() -> None:
         }
     )
     assert (fabric.hosts, fabric.cables) == (3, 1)
-    assert cables(fabric) == {frozenset({("leaf1", 9), ("spine1", 4)})}
+    assert cables_by_name(fabric) == {frozenset({("leaf1", 9), ("spine1", 4)})}
     assert not any(finding.wrong for finding in fabric.findings)
 
 
