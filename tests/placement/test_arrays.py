@@ -9,23 +9,7 @@ import pytest
 
 from contend.errors import ContendError, InputError, UsageError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
 from contend.placement import Placement, parse
-
-NAMES = ["n1 a", "n1 b", "n2 a", "n2 b", "n10 a", "n10 b"]
-
-
-@pytest.fixture(scope="module")
-def rails() -> Fabric:
-    return build(
-        "rails",
-        host_name=NAMES,
-        host_switch=np.array([0, 1, 0, 1, 0, 1]),
-        host_port=np.arange(1, 7),
-        switch_name=["left", "right"],
-        switch_ports=8,
-        cables=np.array([[0, 8, 1, 8]]),
-    )
 
 
 @pytest.mark.parametrize(
@@ -42,8 +26,8 @@ def rails() -> Fabric:
         (np.array(["n2 a", "n2 b"]), [2, 3]),
     ],
 )
-def test_hosts_of_ranks(rails: Fabric, hosts: Any, expected: list[int]) -> None:
-    placed = Placement.from_hosts(rails, hosts)
+def test_hosts_of_ranks(fabric: Fabric, hosts: Any, expected: list[int]) -> None:
+    placed = Placement.from_hosts(fabric, hosts)
     assert placed.host_of_rank.tolist() == expected
     assert not placed.random
 
@@ -60,29 +44,29 @@ def test_hosts_of_ranks(rails: Fabric, hosts: Any, expected: list[int]) -> None:
     ],
 )
 def test_arrays_that_are_no_hosts(
-    rails: Fabric, hosts: Any, error: type[ContendError], complaint: str
+    fabric: Fabric, hosts: Any, error: type[ContendError], complaint: str
 ) -> None:
     with pytest.raises(error, match=complaint) as caught:
-        Placement.from_hosts(rails, hosts)
+        Placement.from_hosts(fabric, hosts)
     assert str(caught.value).startswith("placement: ")
 
 
 @pytest.mark.parametrize("hosts", [3, "3", [0, 1, 2], ["n1", "n1", "n2 a"], np.array([2, 1, 0])])
-def test_a_choice_by_number_and_name(rails: Fabric, hosts: Any) -> None:
-    assert parse("linear", rails, hosts=hosts).hosts.tolist() == [0, 1, 2]
+def test_a_choice_by_number_and_name(fabric: Fabric, hosts: Any) -> None:
+    assert parse("linear", fabric, hosts=hosts).hosts.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("hosts", [0, 7, -2, [6], ["nobody"]])
-def test_choices_that_are_none(rails: Fabric, hosts: Any) -> None:
+def test_choices_that_are_none(fabric: Fabric, hosts: Any) -> None:
     with pytest.raises(ContendError, match="hosts: expected"):
-        parse("linear", rails, hosts=hosts)
+        parse("linear", fabric, hosts=hosts)
 
 
-def test_representation(rails: Fabric) -> None:
-    assert repr(parse("linear", rails, ranks_per_host=2)) == (
+def test_representation(fabric: Fabric) -> None:
+    assert repr(parse("linear", fabric, ranks_per_host=2)) == (
         "<Placement linear: hosts 0, 1, 2, 3, ... with 2 ranks each, in rank order>"
     )
-    assert repr(parse("random", rails, hosts=2)) == (
+    assert repr(parse("random", fabric, hosts=2)) == (
         "<Placement random: hosts 0, 1, shuffled for every sample>"
     )
 
@@ -91,7 +75,7 @@ def test_representation(rails: Fabric) -> None:
     ("typed", "meant"), [("liner", "linear"), ("leafs:2", "leaves"), ("portgroup:3", "port-group")]
 )
 def test_a_mistyped_placement_is_told_its_nearest_name(
-    rails: Fabric, typed: str, meant: str
+    fabric: Fabric, typed: str, meant: str
 ) -> None:
     with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
-        parse(typed, rails)
+        parse(typed, fabric)

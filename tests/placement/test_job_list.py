@@ -143,16 +143,6 @@ def test_any_bytes(content: bytes) -> None:
         assert all(job.nodes for job in found)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
-def test_any_json(value: object) -> None:
-    job = dict.fromkeys(("job_id", "name", "nodes", "job_state", "array_job_id"), value)
-    for text in (json.dumps({"jobs": [job]}), json.dumps({"jobs": value})):
-        try:
-            listed(text)
-        except ContendError:
-            continue
-
-
 def answer(**answers: Finished) -> Sequence[ListedJob]:
     """What is made of answers of programs by their name."""
     return jobs_of_slurm(lambda command, _, __: answers[command[0]], {})

@@ -17,21 +17,6 @@ from contend.fabric.fabric import build
 from contend.loading import load
 from contend.placement import Placement, parse
 
-NAMES = ["n1 a", "n1 b", "n2 a", "n2 b", "n10 a", "n10 b"]
-
-
-@pytest.fixture(scope="module")
-def fabric() -> Fabric:
-    return build(
-        "rails",
-        host_name=NAMES,
-        host_switch=np.array([0, 1, 0, 1, 0, 1]),
-        host_port=np.arange(1, 7),
-        switch_name=["left", "right"],
-        switch_ports=8,
-        cables=np.array([[0, 8, 1, 8]]),
-    )
-
 
 def hosts_of(text: str, fabric: Fabric, folder: Path, **options: object) -> list[int]:
     path = folder / "hosts"
