@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -41,7 +42,7 @@ class Whole:
     secret: PythonOnly[NDArray[np.float64]]
     remark: LeftOut[str] = None
 
-    @property
+    @cached_property
     @told
     def size(self) -> int:
         """Number of parts."""
@@ -62,6 +63,7 @@ class Numbered:
 class Held(msgspec.Struct):
     numbered: Numbered
     remark: str | msgspec.UnsetType = msgspec.UNSET
+    secret: PythonOnly[int] = 0
 
 
 PART = Part("a", 0.5, (1, 2))

@@ -23,6 +23,7 @@ from contend.congestion import FabricSummary
 from contend.cure import Lessons
 from contend.mpi import Libraries
 from contend.prediction import Calibration, Predictions
+from contend.profiling import ProgramProfile
 from contend.report.cure.better_seats import BetterSeatsJson
 from contend.report.cure.better_tables import BetterTablesJson
 from contend.report.cure.engines import EnginesJson
@@ -35,7 +36,7 @@ from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
 from contend.report.page.document import PageJson
 from contend.report.prediction.json import PredictedProgramJson
-from contend.report.profile.json import ProfileJson, ProfilesJson
+from contend.report.profile.document import Profiles
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson
 from contend.report.study.measured_json import MeasuredStudyJson
@@ -47,7 +48,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (contend.Simulation,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
-    "contend profile, contend report": (ProfileJson, ProfilesJson),
+    "contend profile, contend report": (ProgramProfile, Profiles),
     "contend calibrate": (Calibration,),
     "contend predict": (Predictions, PredictedProgramJson, contend.Collectives),
     "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
@@ -93,34 +94,25 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
-    """Name in JSON, name in the docstring, type and whether it may be left out."""
-    if issubclass(struct, msgspec.Struct):
-        hints = typing.get_type_hints(struct)
-        return [
-            (field.encode_name, field.name, hints[field.name], field.default is msgspec.UNSET)
-            for field in msgspec.structs.fields(struct)
-        ]
-    found = [("verdict", "verdict", str, False)] if issubclass(struct, Shown) else []
+def keys_of(struct: type) -> dict[str, tuple[Any, bool, str]]:
+    """Type of every key, whether it may be left out, and what it means."""
+    means = _meanings(struct)
+    found = {"verdict": (str, False, means["verdict"])} if issubclass(struct, Shown) else {}
     for member in schema.members(struct):
         if schema.FieldMark.SPREAD in member.marks:
             [spread] = member.alternatives
-            found += fields_of(spread)
+            found |= keys_of(spread)
         else:
-            optional = schema.FieldMark.LEFT_OUT in member.marks
-            found.append((member.key, member.name, member.kind, optional))
+            left_out = schema.FieldMark.LEFT_OUT in member.marks
+            optional = left_out or msgspec.UnsetType in member.alternatives
+            found[member.key] = member.kind, optional, means.get(member.name, "")
     return found
 
 
-def meanings(struct: type) -> dict[str, str]:
-    """What every key means: text below a field, or as it is annotated or a docstring has it."""
+def _meanings(struct: type) -> dict[str, str]:
+    """What own keys mean: text below a field, or as it is annotated or a docstring has it."""
     hints = typing.get_type_hints(struct, include_extras=True)
     found = {name: text for name, hint in hints.items() for text in _texts(hint)}
-    if dataclasses.is_dataclass(struct):
-        for member in schema.members(struct):
-            if schema.FieldMark.SPREAD in member.marks:
-                [spread] = member.alternatives
-                found |= meanings(spread)
     for base in reversed(struct.__mro__):
         found |= _texts_below(base)
     for base in reversed(struct.__mro__):
@@ -153,11 +145,9 @@ def _texts(hint: Any) -> list[str]:
 
 def _section(struct: type) -> str:
     about = (struct.__doc__ or "").partition("Attributes:")[0]
-    means = meanings(struct)
     rows = [
-        f"| `{name}` | {_type_words(hint)}{', optional' if optional else ''} | "
-        f"{_escaped(means.get(attribute, ''))} |"
-        for name, attribute, hint, optional in fields_of(struct)
+        f"| `{key}` | {_type_words(hint)}{', optional' if optional else ''} | {_escaped(meaning)} |"
+        for key, (hint, optional, meaning) in keys_of(struct).items()
     ]
     head = ["| key | type | meaning |", "|---|---|---|"]
     return "\n".join([f"### {_title(struct)}", "", " ".join(about.split()), "", *head, *rows, ""])
@@ -166,7 +156,7 @@ def _section(struct: type) -> str:
 def with_nested(struct: type) -> Iterator[type]:
     """A struct, then those that its keys hold, each before what it holds in turn."""
     yield struct
-    for *_, hint, _ in fields_of(struct):
+    for hint, *_ in keys_of(struct).values():
         for part in _parts(hint):
             if _is_struct(part):
                 yield from with_nested(part)

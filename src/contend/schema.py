@@ -55,7 +55,7 @@ Spread = Annotated[Value, FieldMark.SPREAD]
 
 
 def told(function: Function) -> Function:
-    """Marks the function below ``@property``: programs get its value as they get fields."""
+    """Marks the function below ``@property`` or ``@cached_property``: programs get it as fields."""
     function.__dict__["told"] = True
     return function
 
@@ -82,13 +82,20 @@ class ResultMember:
 
 @functools.cache
 def members(result: type) -> tuple[ResultMember, ...]:
-    """What programs get of results of a class: fields as declared, then properties."""
+    """What programs get of results of a class: fields as declared, then properties.
+
+    The class may be one of msgspec's, such as what a file holds: its marks keep what is for Python
+    alone, but not out of the file.
+    """
     hints = typing.get_type_hints(result, include_extras=True)
-    kinds = {field.name: hints[field.name] for field in fields(result)}
+    declared = (field.name for field in fields(result)) if is_dataclass(result) else ()
+    names = getattr(result, "__struct_fields__", declared)
+    kinds = {name: hints[name] for name in names}
     for base in reversed(result.__mro__):
         for name, value in vars(base).items():
-            if isinstance(value, property) and getattr(value.fget, "told", False):
-                kinds[name] = typing.get_type_hints(value.fget, include_extras=True)["return"]
+            getter = getattr(value, "fget", None) or getattr(value, "func", None)
+            if getattr(getter, "told", False):
+                kinds[name] = typing.get_type_hints(getter, include_extras=True)["return"]
     found = (ResultMember(name, kind, _marks(kind)) for name, kind in kinds.items())
     return tuple(member for member in found if FieldMark.PYTHON_ONLY not in member.marks)
 
@@ -121,10 +128,15 @@ def plain(value: Any) -> Any:
         return value
     if hasattr(kind, "as_told"):
         return plain(value.as_told())
-    if is_dataclass(kind):
+    # Help is told without it.
+    from msgspec import UNSET, to_builtins
+
+    if _has_members(kind):
         result: dict[str, Any] = {}
         for member in members(kind):
             content = getattr(value, member.name)
+            if content is UNSET:
+                continue
             if FieldMark.SPREAD in member.marks:
                 result |= plain(content)
             elif content is not None or FieldMark.LEFT_OUT not in member.marks:
@@ -136,15 +148,15 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if hasattr(kind, "tolist"):
         return value.tolist()
-    # Help is told without it.
-    from msgspec import UNSET, to_builtins
-
-    if hasattr(kind, "__struct_fields__") and not kind.__struct_config__.omit_defaults:
-        given = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
-        contents = ((key, getattr(value, name)) for key, name in given)
-        return {key: plain(content) for key, content in contents if content is not UNSET}
     # Its tuples stay tuples.
     return plain(to_builtins(value, str_keys=True))
+
+
+def _has_members(kind: type[Any]) -> bool:
+    """Whether values are told by their members; msgspec tells those that leave out defaults."""
+    if hasattr(kind, "__struct_fields__"):
+        return not kind.__struct_config__.omit_defaults
+    return is_dataclass(kind)
 
 
 def rows(value: Any, member: str | None = None) -> list[dict[str, Any]]:

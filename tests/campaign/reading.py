@@ -20,8 +20,6 @@ from contend.placement import read_jobs
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
 from contend.report import measure_json
-from contend.report.profile.json import profiles_json
-from contend.report.profile.tables import profile_tables
 from contend.report.run.tables import run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
@@ -196,8 +194,8 @@ def study(path: Path) -> None:
 
 def profile(path: Path) -> None:
     profile = ProgramProfile.load(path.parent)
-    profile_tables(profile)
-    profiles_json([profile])
+    document = profile.document()
+    document.content()
 
 
 def calibration(path: Path) -> None:

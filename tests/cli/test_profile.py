@@ -78,10 +78,10 @@ def test_a_program_of_any_library(any_mpi: Mpi, built: dict[str, Path], tmp_path
     schedule = program_of(profile).schedule
     carried = (schedule.action == Action.SEND) & (schedule.amount == MESSAGE)
     assert carried.sum() == STEPS * RANKS
-    calls = {row["routine"]: row for row in profile.findings.routines.to_dicts()}
-    assert calls["MPI_Allreduce"]["calls"] == STEPS * RANKS
-    assert calls["MPI_Sendrecv"]["calls"] == STEPS * RANKS
-    places = {(row["routine"], row["place"]) for row in profile.findings.places.to_dicts()}
+    calls = {row.routine: row for row in profile.findings.routines}
+    assert calls["MPI_Allreduce"].calls == STEPS * RANKS
+    assert calls["MPI_Sendrecv"].calls == STEPS * RANKS
+    places = {(row.routine, row.place) for row in profile.findings.places}
     assert ("MPI_Allreduce", f"late.c:{_line_of('the collective')}") in places
     assert {place for routine, place in places if routine == "MPI_Sendrecv"} <= {
         f"late.c:{number}" for number in range(_line_of("the exchange") - 1, 16)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -15,8 +14,7 @@ from contend.profiling import load_profile
 from contend.report.profile import figures
 from contend.report.profile.document import calls_csv, profiles_document
 from contend.report.profile.figures import ProfilePicture, profile_figure
-from contend.report.profile.json import profiles_json
-from contend.report.profile.tables import profile_comparison_table, profile_tables, size_class_words
+from contend.report.profile.tables import profile_comparison_table, profile_tables, size_words
 from contend.report.words import percent
 
 
@@ -80,11 +78,23 @@ def test_tables_hold_what_was_recorded(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size_class", "words"),
-    [(0, "0 B"), (1, "1 B"), (2, "2 to 3 B"), (10, "512 to 1023 B"), (11, "1 KiB to 2 KiB")],
+    ("size_class", "low", "high", "words"),
+    [
+        (0, 0, 0, "0 B"),
+        (1, 1, 1, "1 B"),
+        (2, 2, 3, "2 to 3 B"),
+        (10, 512, 1023, "512 to 1023 B"),
+        (11, 1024, 2047, "1 KiB to 2 KiB"),
+        (255, 0, None, "not kept"),
+    ],
 )
-def test_classes_of_sizes_have_words(size_class: int, words: str) -> None:
-    assert size_class_words(size_class) == words
+def test_classes_of_sizes_have_bounds_and_words(
+    size_class: int, low: int, high: int | None, words: str, tmp_path: Path
+) -> None:
+    rank = Rank(0, 1)
+    rank.cell(SEND, size_class=size_class)
+    [size] = load_profile(leave_records(tmp_path, [rank])).findings.sizes
+    assert (size.from_bytes, size.to_bytes, size_words(size)) == (low, high, words)
 
 
 @pytest.mark.parametrize(
@@ -105,15 +115,14 @@ def test_two_profiles_are_compared(profile: Profile, tmp_path: Path) -> None:
 
 
 def test_json_has_the_same_figures(profile: Profile) -> None:
-    told = msgspec.to_builtins(profiles_json([profile]))
+    told = profiles_document([profile]).content()
     assert told["verdict"] == profile.findings.verdict
     assert told["mpi_share"] == pytest.approx(0.61)
     assert told["waiting_s"] == pytest.approx(700e-6)
     assert told["transfer_s"] == pytest.approx(8 * 200e-6 - 700e-6)
     assert told["sizes"][2]["from_bytes"] == 4096
     assert told["by_rank"][5]["caused_s"] == pytest.approx(700e-6)
-    both = msgspec.to_builtins(profiles_json([profile, profile]))
-    assert len(both["results"]) == 2
+    assert profiles_document([profile, profile]).content() == {"results": [told, told]}
 
 
 def test_every_row_of_calls_is_a_line_of_csv(profile: Profile) -> None:

@@ -29,7 +29,6 @@ from contend.profiling.folder import (
     write_seen,
 )
 from contend.profiling.record_file import RankRecord
-from contend.report.profile.json import profiles_json
 from probe_programs import Build, Mpi
 from tracer.conftest import tracer_of
 from tracer.hanging import OUT, left_records, place
@@ -241,9 +240,8 @@ def test_where_it_was_stuck(any_mpi: Mpi, build: Build, tmp_path: Path, mode: st
     calls = profile.calls.filter(profile.calls["routine"].cast(str) == first)
     since = max(place.since_s for place in profile.record.stuck if place.routine)
     assert calls["longest_s"].max() == pytest.approx(since, abs=1)
-    result = profiles_json([profile])
-    assert result.hung == (mode not in UNPROVEN)
-    for at, name in zip(result.stuck, places, strict=True):
+    assert profile.hung == (mode not in UNPROVEN)
+    for at, name in zip(profile.stuck, places, strict=True):
         assert re.fullmatch(name, at.routine.removeprefix("MPI_") or OUT)
 
 

@@ -40,7 +40,7 @@ def test_own_functions_have_rows_of_their_own(
     # 20 times 2 ms and 3 more; nothing counts twice.
     seconds = float(own["seconds"].sum())
     assert seconds >= 23 * 2e-3
-    assert seconds + profile.findings.mpi_s <= profile.findings.run_s
+    assert seconds + profile.findings.mpi_s <= profile.findings.all_run_s
     assert "is in the program's own reduction add at own.c:" in profile.findings.verdict
     [cell, *_] = contend.explain(folder).verdicts
     assert "computation" in cell.limits

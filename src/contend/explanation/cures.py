@@ -100,7 +100,7 @@ class Cures:
 
     def best(self) -> tuple[Cure, ...]:
         """The best seats and the best routes, what saves most first; none that saves nothing."""
-        worth = _WORTH_IT * self._source.profile.findings.mean_run_s
+        worth = _WORTH_IT * self._source.profile.findings.run_s
         cures = (*self._seats(), *self._routes())
         return tuple(
             sorted((cure for cure in cures if cure.seconds > worth), key=lambda cure: -cure.seconds)

@@ -67,21 +67,21 @@ class ProfileSource:
         findings = self.profile.findings
         if self.ended_early:
             why = findings.stuck.verdict()
-            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, crashed=why)
+            yield Evidence(**self._common(RUN), measured_s=findings.run_s, crashed=why)
             return
         if self.stood_still:
             # What that has cost is no cost of communication: nothing else is judged.
             since = (
                 findings.stuck.since_when(self.profile.record.run_s) if findings.stuck.hung else ""
             )
-            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, hung=since)
+            yield Evidence(**self._common(RUN), measured_s=findings.run_s, hung=since)
             return
         whole = findings.cells
         computes = findings.mpi_share < SMALL_SHARE
         beside = () if computes else (*self._network_bounds, *self._of_calls(whole))
         yield Evidence(
             **self._common(RUN),
-            measured_s=findings.mean_run_s,
+            measured_s=findings.run_s,
             bounds=(*self._computation(), *beside),
             stalled=None if computes else self.stalled(whole),
         )
@@ -94,9 +94,9 @@ class ProfileSource:
             stalled=self.stalled(whole),
         )
         # Where waits are long, few calls among many short ones may have a large part of them.
-        latest = float(findings.places["waiting_s"].max() or 0.0)  # type: ignore[arg-type]
+        latest = float(findings.place_times["waiting_s"].max() or 0.0)  # type: ignore[arg-type]
         long = max(min(SMALL_SHARE * findings.waiting_s, latest), _LONG_S)
-        for place in findings.places.iter_rows(named=True):
+        for place in findings.place_times.iter_rows(named=True):
             told = place["share"] >= SMALL_SHARE and not is_own(place["routine"])
             if told or (place["waiting_s"] or 0.0) >= long:
                 here = whole.filter(
@@ -156,7 +156,7 @@ class ProfileSource:
             pl.col("communicator") == _OTHERS,
             pl.col("routine").is_in(names),
         )
-        share = float(here["seconds"].sum()) / max(findings.run_s, 1e-12)
+        share = float(here["seconds"].sum()) / max(findings.all_run_s, 1e-12)
         if share >= SMALL_SHARE:
             yield (
                 f"{rounded(100 * share, 2)} % of the run is in collectives on communicators that "
@@ -174,7 +174,7 @@ class ProfileSource:
         full = self.profile.record.left_out
         unmatched = 0.0 if full is None else full.unmatched_s
         untold = max(findings.untold_s - unmatched - cost, 0.0) + unmatched
-        share = untold / max(findings.run_s, 1e-12)
+        share = untold / max(findings.all_run_s, 1e-12)
         if share >= SMALL_SHARE:
             yield (
                 f"Up to {rounded(100 * share, 2)} % of the run may be more waiting for late ranks, "
@@ -186,7 +186,7 @@ class ProfileSource:
     def stood_still(self) -> bool:
         """Whether the run hung, or nothing moved for so long that this is what it took."""
         stuck = self.profile.findings.stuck
-        long = stuck.still_s >= SMALL_SHARE * self.profile.findings.mean_run_s
+        long = stuck.still_s >= SMALL_SHARE * self.profile.findings.run_s
         return stuck.hung or (stuck.stood_still and long)
 
     @property
@@ -264,7 +264,7 @@ class ProfileSource:
 
     def _computation(self) -> Iterator[Bound]:
         findings = self.profile.findings
-        seconds = findings.mean_run_s - self._mean(findings.mpi_s)
+        seconds = findings.run_s - self._mean(findings.mpi_s)
         if seconds <= 0:
             return
         share = 100 * (1 - findings.mpi_share)
@@ -290,7 +290,7 @@ class ProfileSource:
         waiting = self._mean(float(cells["waiting_s"].sum()) - self._stalled_waiting(cells))
         if waiting <= 0:
             return
-        saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
+        saved = 100 * waiting / max(self.profile.findings.run_s, waiting)
         of = (
             f"{waited_for(self.profile, cells)}{awaited(self.profile, cells)}; if no rank were "
             f"late, the run would be at most {rounded(saved, 2)} % shorter"
@@ -307,7 +307,7 @@ class ProfileSource:
         if self.crowded is None:
             return Limit.IMBALANCE
         findings = self.profile.findings
-        computing = findings.mean_run_s - self._mean(findings.mpi_s)
+        computing = findings.run_s - self._mean(findings.mpi_s)
         slowed = computing * (1 - 1 / self.crowded)
         waiting = self._mean(findings.waiting_s)
         return Limit.PROCESSORS if REACHED * slowed >= waiting else Limit.IMBALANCE

@@ -31,7 +31,7 @@ def waited_for(profile: ProgramProfile, cells: pl.DataFrame) -> str:
 def _passed_on(profile: ProgramProfile, ranks: list[int]) -> str:
     """Where the lateness of ranks began, if most of it is that they waited for another one."""
     findings = profile.findings
-    direct = findings.waits.filter(pl.col("awaited").is_in(ranks))["seconds"].sum()
+    direct = findings.pair_waits.filter(pl.col("awaited").is_in(ranks))["seconds"].sum()
     by_rank = findings.ranks.sort("caused_s", "rank", descending=[True, False])
     own = by_rank.filter(pl.col("rank").is_in(ranks))["caused_s"].sum()
     first = int(by_rank["rank"][0])

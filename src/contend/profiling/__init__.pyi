@@ -13,6 +13,7 @@ from .folder import read_profile_record as read_profile_record
 from .folder import write_profile_record as write_profile_record
 from .hang.deadlock import circles as circles
 from .hang.stuck import Awaited as Awaited
+from .hang.stuck import Stuck as Stuck
 from .hang.stuck import UnderWay as UnderWay
 from .merging import merge as merge
 from .phases import Rounds as Rounds
@@ -21,7 +22,6 @@ from .profile import ProgramProfile as ProgramProfile
 from .programs import rank_words as rank_words
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
-from .record_form import ALL_SIZES as ALL_SIZES
 from .record_form import CALL as CALL
 from .record_form import COMPLETION as COMPLETION
 from .record_form import PART as PART
@@ -29,3 +29,6 @@ from .recording import RecordedJob as RecordedJob
 from .recording import RecordingOutcome as RecordingOutcome
 from .recording import load_profile as load_profile
 from .recording import run_recorded as run_recorded
+from .rows import PlaceTime as PlaceTime
+from .rows import SizeTime as SizeTime
+from .rows import SpentTime as SpentTime

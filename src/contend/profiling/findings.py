@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars as pl
 
 from contend.profiling.hang.stuck_words import StuckWords
-from contend.profiling.record_form import WORLD, State
+from contend.profiling.record_form import ALL_SIZES, WORLD, State
 from contend.profiling.routines import is_own
+from contend.profiling.rows import (
+    CommunicatorTime,
+    PlaceTime,
+    ProfiledRank,
+    RankWait,
+    RoutineTime,
+    SizeTime,
+    rows_of,
+)
+from contend.profiling.tables import ProfileTables
+from contend.schema import PythonOnly, Seconds, Share, told
 from contend.units import counted, format_seconds
-
-if TYPE_CHECKING:
-    from contend.profiling.profile import ProgramProfile
 
 # The run is what is between them: a network has no part in starting and ending processes.
 _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
@@ -22,6 +31,8 @@ _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
 _NAMED, _WAITING_NAMED, _MOST_NAMED = 0.05, 0.02, 2
 _MOST_OF = 0.5
 _KEYS = ("rank", "cell")
+# Rows of a list that are told.
+_MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -30,26 +41,32 @@ class ProfileFindings:
 
     A rank's run time is from the end of its MPI_Init to the beginning of its MPI_Finalize, or to
     the end of its record. Neither of the two calls counts as time in MPI.
-
-    Attributes:
-        profile: that was looked at.
     """
 
-    profile: ProgramProfile
+    profile: PythonOnly[ProfileTables]
+    """What is in the profile."""
 
     @cached_property
-    def run_s(self) -> float:
-        """Run times of all ranks together."""
+    def all_run_s(self) -> float:
+        """Seconds of the run times of all ranks together."""
         return float(self.ranks["run_s"].sum())
 
     @cached_property
-    def begin_s(self) -> float:
-        """What MPI_Init took a rank, on average."""
+    @told
+    def run_s(self) -> Seconds:
+        """Mean run time of a rank, between MPI_Init and MPI_Finalize."""
+        return self.all_run_s / max(len(self._ranks), 1)
+
+    @cached_property
+    @told
+    def begin_s(self) -> Seconds:
+        """Seconds that MPI_Init took a rank, on average."""
         return self._outside(_BEGIN)
 
     @cached_property
-    def end_s(self) -> float:
-        """What MPI_Finalize took a rank, on average."""
+    @told
+    def end_s(self) -> Seconds:
+        """Seconds that MPI_Finalize took a rank, on average."""
         return self._outside(_END)
 
     @cached_property
@@ -59,23 +76,20 @@ class ProfileFindings:
         return float((begun + self.ranks["run_s"].to_numpy()).max() - begun.min())
 
     @cached_property
-    def mean_run_s(self) -> float:
-        """Run time of a rank."""
-        return self.run_s / max(len(self._ranks), 1)
-
-    @cached_property
     def mpi_s(self) -> float:
         """Time of all ranks in MPI."""
         return float(self.cells["seconds"].sum())
 
     @cached_property
-    def mpi_share(self) -> float:
+    @told
+    def mpi_share(self) -> Share:
         """Part of the run time in MPI."""
         return self._share(self.mpi_s)
 
     @cached_property
-    def waiting_s(self) -> float:
-        """Time of all ranks in which they waited for others that were late."""
+    @told
+    def waiting_s(self) -> Seconds:
+        """Seconds that all ranks together waited for others that were late."""
         return float(self.cells["waiting_s"].sum())
 
     @cached_property
@@ -85,14 +99,15 @@ class ProfileFindings:
         return 0.0 if full is None else full.seconds
 
     @cached_property
-    def transfer_s(self) -> float:
-        """Time of all ranks in blocking collectives after the last member had entered."""
+    @told
+    def transfer_s(self) -> Seconds:
+        """Seconds of all ranks together in blocking collectives once all members had entered."""
         compared = self.cells.filter(pl.col("entered_s").is_not_null())
         return float(compared["seconds"].sum()) - float(compared["entered_s"].sum())
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """`ProgramProfile.calls` with ``waiting_s``: null where waiting cannot be told.
+        """`ProfileTables.calls` with ``waiting_s``: null where waiting cannot be told.
 
         ``entered_s`` is that of blocking collectives until the last member entered; where only some
         occurrences are recorded, these stand for all of the cell. What else was waited for is told
@@ -129,18 +144,23 @@ class ProfileFindings:
 
     @cached_property
     def own(self) -> pl.DataFrame:
-        """As `places`: functions of the program's own that the library called; not in MPI's time.
+        """As `place_times`: functions of the program's own that the library called.
 
-        What calls of MPI take is without these.
+        They are not in MPI's time: what calls of MPI take is without these.
         """
-        return self.places.filter(pl.col("routine").is_in(self._own))
+        return self.place_times.filter(pl.col("routine").is_in(self._own))
+
+    @property
+    @told
+    def waits(self) -> tuple[RankWait, ...]:
+        """Who waits for whom, most time first; at most 1,000."""
+        return rows_of(RankWait, self.pair_waits.head(_MOST_ROWS))
 
     @cached_property
-    def waits(self) -> pl.DataFrame:
-        """Who waits for whom: pairs of ranks by kind, most ``seconds`` first.
+    def pair_waits(self) -> pl.DataFrame:
+        """Pairs of ranks of which one waits for the other, by kind, most time first.
 
-        Columns ``rank``, ``awaited``, ``kind``, ``seconds``, ``share`` of all run times,
-        ``uncertainty_s``, and ``routine`` and ``place`` of the call that most of it was in.
+        Columns are named as the fields of `RankWait`.
         """
         told = self.profile.waits.filter(pl.col("seconds") > 0)
         calls = self.profile.calls.select(*_KEYS, "routine", "site")
@@ -153,52 +173,74 @@ class ProfileFindings:
                 pl.col("seconds", "uncertainty_s").sum(),
                 pl.col("routine", "place").first(),
             )
-            .with_columns((pl.col("seconds") / max(self.run_s, 1e-12)).alias("share"))
+            .with_columns((pl.col("seconds") / max(self.all_run_s, 1e-12)).alias("share"))
             .sort("seconds", *keys, descending=[True, False, False, False])
         )
 
     @cached_property
-    def balance_s(self) -> float:
-        """What the run would be shorter by, at most, if nobody came late.
-
-        The mean of what ranks wait: work that is spread evenly takes every rank the mean time.
-        """
+    @told
+    def balance_s(self) -> Seconds:
+        """Seconds by which a rank's run would be shorter, at most, if nobody were late."""
+        # The mean of what ranks wait: work that is spread evenly takes every rank the mean time.
         return self.waiting_s / max(len(self._ranks), 1)
 
-    @cached_property
-    def routines(self) -> pl.DataFrame:
-        """By routine, most time first: ``calls``, ``bytes``, ``seconds``, ``share`` ..."""
-        return self._by("routine")
+    @property
+    @told
+    def routines(self) -> tuple[RoutineTime, ...]:
+        """Calls by routine, most time first."""
+        return rows_of(RoutineTime, self._by("routine"))
+
+    @property
+    @told
+    def places(self) -> tuple[PlaceTime, ...]:
+        """Calls by routine and place, most time first; at most 1,000."""
+        return rows_of(PlaceTime, self.place_times.head(_MOST_ROWS))
 
     @cached_property
-    def places(self) -> pl.DataFrame:
-        """By routine and place in the program, most time first."""
+    def place_times(self) -> pl.DataFrame:
+        """By routine and place in the program, most time first; columns as of `PlaceTime`."""
         places = self.profile.sites.select("site", "place", "symbol")
         return self._by("routine", "site").join(places, on="site", maintain_order="left")
 
-    @cached_property
-    def communicators(self) -> pl.DataFrame:
-        """By communicator, most time first, with its kind, size and name."""
-        return self._by("communicator").join(
-            self.profile.communicators, on="communicator", maintain_order="left"
-        )
+    @property
+    @told
+    def sizes(self) -> tuple[SizeTime, ...]:
+        """Calls by class of sizes, the smallest first."""
+        # Class c is 2^(c-1) to 2^c - 1 bytes, 0 is 0.
+        times = self._by("size_class").sort("size_class")
+        classes = times["size_class"].to_list()
+        known = [None if number == ALL_SIZES else number for number in classes]
+        first = [0 if number is None else (1 << number) >> 1 for number in known]
+        last = [None if number is None else (1 << number) - 1 for number in known]
+        bounds = pl.Series("from_bytes", first, pl.UInt64), pl.Series("to_bytes", last, pl.UInt64)
+        return rows_of(SizeTime, times.with_columns(bounds))
+
+    @property
+    @told
+    def communicators(self) -> tuple[CommunicatorTime, ...]:
+        """Calls by communicator, most time first; at most 1,000."""
+        return rows_of(CommunicatorTime, self.communicator_times.head(_MOST_ROWS))
 
     @cached_property
-    def sizes(self) -> pl.DataFrame:
-        """By class of sizes, the smallest first: class c is 2^(c-1) to 2^c - 1 bytes, 0 is 0."""
-        return self._by("size_class").sort("size_class")
+    def communicator_times(self) -> pl.DataFrame:
+        """By communicator, most time first; columns as of `CommunicatorTime`."""
+        known = self.profile.communicators
+        named = pl.Series("name", map(communicator_words, known.iter_rows(named=True)), pl.String)
+        known = known.with_columns(named, pl.col("size").alias("ranks"))
+        return self._by("communicator").join(known, on="communicator", maintain_order="left")
+
+    @property
+    @told
+    def by_rank(self) -> tuple[ProfiledRank, ...]:
+        """All ranks, in order."""
+        return rows_of(ProfiledRank, self.ranks)
 
     @cached_property
     def ranks(self) -> pl.DataFrame:
-        """By rank: ``run_s``, ``mpi_s``, ``waiting_s``, ``caused_s``, ``sent_bytes``, peers.
-
-        ``caused_s`` is what others waited for this rank, or for those that it had made late, in the
-        calls that were recorded.
-        """
+        """By rank; columns as of `ProfiledRank`."""
         cells = self.cells.group_by("rank").agg(
             pl.col("waiting_s").sum(),
             pl.col("seconds").sum().alias("mpi_s"),
-            pl.col("seconds").filter(pl.col("entered_s").is_not_null()).sum().alias("collective_s"),
         )
         sent = self.profile.peers.group_by(pl.col("source").alias("rank")).agg(
             pl.col("bytes").sum().alias("sent_bytes"),
@@ -216,9 +258,7 @@ class ProfileFindings:
         )
         joined = table.join(cells, on="rank", how="left").join(sent, on="rank", how="left")
         return joined.with_columns(
-            pl.col(
-                "mpi_s", "waiting_s", "collective_s", "sent_bytes", "messages", "neighbours"
-            ).fill_null(0)
+            pl.col("mpi_s", "waiting_s", "sent_bytes", "messages", "neighbours").fill_null(0)
         ).sort("rank")
 
     @cached_property
@@ -258,6 +298,7 @@ class ProfileFindings:
         return {**ranks, WORLD: list(range(self.profile.record.ranks))}
 
     @cached_property
+    @told
     def verdict(self) -> str:
         """One sentence: how much of the run time is in MPI, and where most of it goes."""
         stuck = self.stuck.verdict()
@@ -267,14 +308,13 @@ class ProfileFindings:
     def _shares(self) -> str:
         who, whose = counted(len(self._ranks), "rank"), "its" if len(self._ranks) == 1 else "their"
         head = (
-            f"{who} spent {_percent(self.mpi_share)} of {whose} {format_seconds(self.mean_run_s)} "
-            "in MPI"
+            f"{who} spent {_percent(self.mpi_share)} of {whose} {format_seconds(self.run_s)} in MPI"
         )
         if self.mpi_share > 1:
             head += ", several threads at once"
         parts = [
             f"{_percent(row['share'])} in {row['routine']} called at {row['place']}"
-            for row in self.places.head(_MOST_NAMED).iter_rows(named=True)
+            for row in self.place_times.head(_MOST_NAMED).iter_rows(named=True)
             if row["share"] >= _NAMED and not is_own(row["routine"])
         ]
         whole = f"{head}: {', '.join(parts)}" if parts else head
@@ -315,7 +355,7 @@ class ProfileFindings:
         return float(calls["seconds"].sum()) / max(len(self._ranks), 1)
 
     def _share(self, seconds: float) -> float:
-        return seconds / self.run_s if self.run_s > 0 else 0.0
+        return seconds / self.all_run_s if self.all_run_s > 0 else 0.0
 
     def _by(self, *keys: str) -> pl.DataFrame:
         seconds = pl.col("seconds").sum()
@@ -330,12 +370,21 @@ class ProfileFindings:
                 pl.col("calls").sum(),
                 pl.col("bytes").sum(),
                 seconds,
-                (seconds / max(self.run_s, 1e-12)).alias("share"),
+                (seconds / max(self.all_run_s, 1e-12)).alias("share"),
                 pl.col("longest_s").max(),
                 pl.when(compared).then(pl.col("waiting_s").sum()).alias("waiting_s"),
             )
             .sort("seconds", *keys, descending=[True, *(False for _ in keys)])
         )
+
+
+def communicator_words(row: Mapping[str, Any]) -> str:
+    """A communicator for people: its name, else its number; its kind and extent."""
+    name: str = row["name"] or f"communicator {row['communicator']}"
+    if row["kind"] == "intra":
+        return name
+    extent = f" {row['extent']}" if row["extent"] else ""
+    return f"{name}, {row['kind']}{extent}"
 
 
 def _percent(share: float) -> str:

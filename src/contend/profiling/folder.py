@@ -17,6 +17,7 @@ from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.profiling.hang.stuck import Stuck, UnderWay
 from contend.runs import Host, Warned
+from contend.schema import PythonOnly, Seconds, Share
 
 VERSION = 1
 """Of the form of ``profile.json`` and the tables together."""
@@ -131,31 +132,28 @@ COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter
 
 
 class Phase(msgspec.Struct, frozen=True):
-    """A part of a program that repeats itself, by what one rank called.
-
-    Attributes:
-        rank: whose calls were looked at.
-        routine: index of the call that each round begins with.
-        site: number of the place of that call.
-        rounds: how many.
-        calls: of a usual round.
-        begun_s: when the first round begins.
-        ended_s: when the last round ends.
-        mean_s: of a round.
-        longest_s: of a round.
-        mpi_share: part of the rounds' time that is in MPI.
-    """
+    """Part of a program that repeats itself, by what one rank called."""
 
     rank: Count
-    routine: Count
-    site: Count
+    """Rank whose calls were looked at."""
+    routine: PythonOnly[Count]
+    """Index of the routine that each round begins with."""
+    site: PythonOnly[Count]
+    """Number of the place of that call."""
     rounds: Count
+    """Number of rounds."""
     calls: Count
-    begun_s: float
-    ended_s: float
-    mean_s: float
-    longest_s: float
-    mpi_share: float
+    """Calls of a usual round."""
+    begun_s: Seconds
+    """Seconds into the run at which the first round begins."""
+    ended_s: Seconds
+    """Seconds into the run at which the last round ends."""
+    mean_s: Seconds
+    """Seconds of a round, on average."""
+    longest_s: Seconds
+    """Seconds of the longest round."""
+    mpi_share: Share
+    """Part of the rounds' time in MPI."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -194,85 +192,82 @@ class OtherProgram(msgspec.Struct, frozen=True):
 
 
 class ProfileRecord(msgspec.Struct, frozen=True):
-    """``profile.json``.
-
-    Attributes:
-        command: what was run.
-        version: of this form.
-        merged: whether what ranks left is merged; all that follows `status` is known then.
-        created: instant in ISO 8601 with its zone.
-        contend: version of contend that made it.
-        labels: conditions that no program can see.
-        place: where ranks were started, for people; "" where the command did it by itself.
-        asked: what decides figures there as it was asked for (`EmulatedHosts.asked`); empty for
-            real hosts.
-        wire_Bps: bytes per second of a host's port each way; None where it is not known.
-        machine: name of the machine that contend ran on.
-        cpus: its processors that ranks could use; None where they are not known.
-        drops: packets that found queues of an emulated fabric full; None where nobody counted.
-        drops_by_place: the same by where the queue was; None likewise.
-        elapsed_s: of the command.
-        status: its exit status; None while it runs, or when contend ended before it did.
-        ended_unix: seconds since 1970 when it was seen to end; None likewise.
-        ranks: of MPI_COMM_WORLD.
-        library: first line of what the MPI library says of its version.
-        programs: files that ran.
-        hosts: with how many ranks they held.
-        rank_hosts: index of each rank's host; None for ranks without a record.
-        record_bytes: what a rank's record may take at most: the bound of memory.
-        lasts_s: after how long the first record is full, or would be at the rate of this run; None
-            where that is not known.
-        run_s: from the first MPI_Init to the last end.
-        uncertainty_s: of the synchronised clock, at most; None where clocks could not be compared.
-        thread_level: that MPI was started with, at most; 0 to 3.
-        fortran: whether any call came through the Fortran interface.
-        routines: names, by index.
-        phases: in their order.
-        missing: what is not in the profile, and why.
-        left_out: what records that were full have left out; None where none was.
-        stuck: where ranks were when the program was ended; empty if all had finished.
-        under_way: messages that ranks waited for then, and that were on their way.
-        left: names of records that could not be merged and stay in the folder.
-        origin: which of several programs of the command it is, for people; "" of a single one.
-        others: the other programs, in the profile of the first.
-    """
+    """What ``profile.json`` holds."""
 
     command: tuple[str, ...]
-    version: int = VERSION
-    merged: bool = False
+    """Program that ran, with its arguments."""
+    version: PythonOnly[int] = VERSION
+    """Version of this form."""
+    merged: PythonOnly[bool] = False
+    """Whether what ranks left is merged; all that follows `status` is known then."""
     created: str = ""
-    contend: str = ""
+    """Instant at which it began, in ISO 8601 with its zone."""
+    contend: PythonOnly[str] = ""
+    """Version of contend that made it."""
     labels: dict[str, str] = {}
+    """Conditions that no program can see."""
     place: str = ""
-    asked: dict[str, str] = {}
-    wire_Bps: Annotated[float, Meta(gt=0)] | None = None
-    machine: str = ""
-    cpus: Count | None = None
-    drops: Count | None = None
-    drops_by_place: Drops | None = None
-    elapsed_s: float | None = None
+    """Place where ranks were started; empty where the command did it by itself."""
+    asked: PythonOnly[dict[str, str]] = {}
+    """What decides figures there as it was asked for (`EmulatedHosts.asked`); empty for real
+    hosts."""
+    wire_Bps: PythonOnly[Annotated[float, Meta(gt=0)] | None] = None
+    """Bytes per second of a host's port each way; None where it is not known."""
+    machine: PythonOnly[str] = ""
+    """Name of the machine that contend ran on."""
+    cpus: PythonOnly[Count | None] = None
+    """Its processors that ranks could use; None where they are not known."""
+    drops: PythonOnly[Count | None] = None
+    """Packets that found queues of an emulated fabric full; None where nobody counted."""
+    drops_by_place: PythonOnly[Drops | None] = None
+    """The same by where the queue was; None likewise."""
+    elapsed_s: PythonOnly[float | None] = None
+    """Seconds that the command took."""
     status: int | None = None
-    ended_unix: float | None = None
+    """Exit status of the command; null when contend ended before it did."""
+    ended_unix: PythonOnly[float | None] = None
+    """Seconds since 1970 when it was seen to end; None likewise."""
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
+    """Number of ranks of MPI_COMM_WORLD."""
     library: str = ""
-    programs: tuple[str, ...] = ()
+    """First line of what the MPI library says of its version."""
+    programs: PythonOnly[tuple[str, ...]] = ()
+    """Files that ran."""
     hosts: tuple[Host, ...] = ()
-    rank_hosts: tuple[Count | None, ...] = ()
+    """Hosts, with how many ranks each held."""
+    rank_hosts: PythonOnly[tuple[Count | None, ...]] = ()
+    """Index of each rank's host; None for ranks without a record."""
     record_bytes: Count = 0
-    lasts_s: float | None = None
-    run_s: float = 0.0
+    """Bytes that the record of a rank took at most."""
+    lasts_s: PythonOnly[float | None] = None
+    """Seconds after which the first record is full, or would be at the rate of this run; None where
+    that is not known."""
+    run_s: PythonOnly[float] = 0.0
+    """Seconds from the first MPI_Init to the last end."""
     uncertainty_s: float | None = None
-    thread_level: Count = 0
-    fortran: bool = False
-    routines: tuple[str, ...] = ()
-    phases: tuple[Phase, ...] = ()
+    """Uncertainty of a rank's clock against that of rank 0, at most; null if not known."""
+    thread_level: PythonOnly[Count] = 0
+    """Level of threads that MPI was started with, at most; 0 to 3."""
+    fortran: PythonOnly[bool] = False
+    """Whether any call came through the Fortran interface."""
+    routines: PythonOnly[tuple[str, ...]] = ()
+    """Names of routines, by index."""
+    phases: PythonOnly[tuple[Phase, ...]] = ()
+    """Parts that repeat themselves, in their order."""
     missing: tuple[Warned, ...] = ()
-    left_out: LeftOut | None = None
-    stuck: tuple[Stuck, ...] = ()
+    """What is not in the profile, and why."""
+    left_out: PythonOnly[LeftOut | None] = None
+    """What records that were full have left out; None where none was."""
+    stuck: PythonOnly[tuple[Stuck, ...]] = ()
+    """Where ranks were when the program was ended; empty if all had finished."""
     under_way: tuple[UnderWay, ...] = ()
-    left: tuple[str, ...] = ()
+    """Messages that ranks waited for then, and that were on their way."""
+    left: PythonOnly[tuple[str, ...]] = ()
+    """Names of records that could not be merged and stay in the folder."""
     origin: str = ""
-    others: tuple[OtherProgram, ...] = ()
+    """Which of several MPI programs of the command it is; empty of a single one."""
+    others: PythonOnly[tuple[OtherProgram, ...]] = ()
+    """The other programs, in the profile of the first."""
 
 
 def write_profile_record(folder: Path, record: ProfileRecord) -> None:

@@ -102,14 +102,10 @@ class Watched(Shown, told="watched_document"):
         return self.carried.seconds
 
     @cached_property
-    def _channels(self) -> tuple[WatchedChannel, ...]:
-        return tuple(map(self._channel, self.carried.known.tolist()))
-
-    @property
     @told
     def channels(self) -> tuple[WatchedChannel, ...]:
         """Channels between switches with counters, in the order of their numbers."""
-        return self._channels
+        return tuple(map(self._channel, self.carried.known.tolist()))
 
     def _channel(self, channel: int) -> WatchedChannel:
         def known(values: NDArray[np.float64] | None) -> float | None:

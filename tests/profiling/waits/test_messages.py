@@ -287,7 +287,7 @@ def test_pairs_sum_up_and_balance_saves_the_mean(tmp_path: Path) -> None:
     one.call(SEND, 500, 501, peer=0)
     waits(tmp_path / "p", [zero, one])
     findings = ProgramProfile.load(tmp_path / "p").findings
-    [pair] = findings.waits.to_dicts()
+    [pair] = findings.pair_waits.to_dicts()
     assert (pair["rank"], pair["awaited"], pair["routine"]) == (0, 1, "MPI_Recv")
     assert 1e9 * pair["seconds"] == pytest.approx(400)
     assert 1e9 * findings.balance_s == pytest.approx(200)
@@ -304,7 +304,7 @@ def test_one_line_is_one_place(tmp_path: Path) -> None:
     sites = pl.read_parquet(tmp_path / "p" / "sites.parquet")
     lines = sites.with_columns(pl.lit("step.c").alias("file"), pl.lit(88, pl.UInt32).alias("line"))
     lines.write_parquet(tmp_path / "p" / "sites.parquet")
-    [place] = ProgramProfile.load(tmp_path / "p").findings.places.to_dicts()
+    [place] = ProgramProfile.load(tmp_path / "p").findings.place_times.to_dicts()
     assert (place["place"], place["calls"]) == ("step.c:88", 2)
 
 

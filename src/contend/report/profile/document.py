@@ -6,14 +6,13 @@ import csv
 import io
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.profiling import ProgramProfile
 from contend.report.document import Document
-from contend.report.profile.json import profiles_json
 from contend.report.profile.tables import profile_comparison_table, profile_tables
 from contend.units import counted
 
@@ -47,11 +46,23 @@ def profiles_document(profiles: Sequence[ProgramProfile], picture: str | None = 
             for profile in profiles
         ),
         tables=[*tables, *(profile_comparison_table(profiles[0], one) for one in profiles[1:])],
-        record=profiles_json(profiles),
+        record=_record(profiles),
         pictures={name: partial(_figures, name, profiles) for name in drawn},
         picture=picture,
         rows=partial(calls_csv, profiles),
     )
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Several profiles."""
+
+    results: tuple[ProgramProfile, ...]
+    """Profiles in the order given."""
+
+
+def _record(profiles: Sequence[ProgramProfile]) -> ProgramProfile | Profiles:
+    return profiles[0] if len(profiles) == 1 else Profiles(tuple(profiles))
 
 
 def recorded_document(profiles: Sequence[ProgramProfile]) -> Document:
@@ -69,7 +80,7 @@ def recorded_document(profiles: Sequence[ProgramProfile]) -> Document:
     return replace(
         first,
         verdict="\n".join(map(_verdict, told)),
-        record=profiles_json(profiles),
+        record=_record(profiles),
         rows=partial(calls_csv, profiles),
         closing=closing,
         brief=True,
@@ -95,7 +106,7 @@ def _shows(profiles: Sequence[ProgramProfile], picture: str) -> bool:
     if picture == "matrix":
         return any(profile.peers["bytes"].sum() for profile in profiles)
     if picture == "waits":
-        return any(profile.findings.waits["seconds"].sum() for profile in profiles)
+        return any(profile.findings.pair_waits["seconds"].sum() for profile in profiles)
     return True
 
 

@@ -102,18 +102,18 @@ def _known(picture: str | None) -> ProfilePicture:
 def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
     """Bars: parts of the run time by place in the program, waiting for late ranks apart."""
     findings = profile.findings
-    places = findings.places
+    places = findings.place_times
     shown = places.filter(pl.col("share") > 0).head(_MOST_BARS)
     names = [
         f"{row['routine']}, {_short(row['place'], _LONGEST_NAME - len(row['routine']))}"
         for row in shown.iter_rows(named=True)
     ]
     total = shown["share"].to_numpy()
-    waiting = (shown["waiting_s"].fill_null(0) / max(findings.run_s, 1e-12)).to_numpy()
+    waiting = (shown["waiting_s"].fill_null(0) / max(findings.all_run_s, 1e-12)).to_numpy()
     hidden = max(findings.mpi_share - float(total.sum()), 0.0)
     if len(places) > len(shown):
         names.append("all other calls")
-        all_waiting = findings.waiting_s / max(findings.run_s, 1e-12)
+        all_waiting = findings.waiting_s / max(findings.all_run_s, 1e-12)
         waiting = np.append(waiting, max(all_waiting - waiting.sum(), 0.0))
         total = np.append(total, hidden)
     at = np.arange(len(names))
@@ -138,7 +138,7 @@ def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
         # Below the last bar, which may be as long as the axes are wide.
         axes.set_ylim(len(names) - 0.5 + 0.15 * (len(names) + 1), -0.5)
         axes.legend(frameon=False, fontsize=6.5, loc="lower right", ncols=2, borderaxespad=0.2)
-    run = format_seconds(findings.mean_run_s)
+    run = format_seconds(findings.run_s)
     who = counted(len(profile.ranks), "rank")
     return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
 
@@ -165,7 +165,7 @@ def draw_matrix(axes: Axes, profile: ProgramProfile) -> str:
 
 def draw_waits(axes: Axes, profile: ProgramProfile) -> str:
     """Time that every rank waits for every other, by colour on a logarithmic scale."""
-    waits, run_s = profile.findings.waits, profile.findings.run_s
+    waits, run_s = profile.findings.pair_waits, profile.findings.all_run_s
     ends = (waits["rank"].to_numpy(), waits["awaited"].to_numpy())
     if not _draw_pairs(axes, profile.size, ends, waits["seconds"].to_numpy(), format_seconds, 10):
         axes.text(0.5, 0.5, "no waiting is known", ha="center", va="center", color=QUIET)

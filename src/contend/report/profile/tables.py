@@ -8,21 +8,22 @@ from typing import Any
 import polars as pl
 
 from contend.profiling import (
-    ALL_SIZES,
     OtherProgram,
     Phase,
+    PlaceTime,
     ProfileFindings,
     ProfileRecord,
     ProgramProfile,
+    SizeTime,
+    SpentTime,
+    Stuck,
 )
-from contend.report.table import ResultTable
+from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
 
 _SHOWN = 12
 _MOST_STUCK = 32
-_SHARES = ("time", "of the run", "of it waiting")
-_NUMBERS = frozenset({"calls", "bytes", "mean call", "longest", *_SHARES})
 _WAITING_NOTE = (
     "Shares are of the run times of all ranks together. Waiting: until the last rank enters a "
     "collective, until a message is sent, or until the receiver is ready for a large one; the rest "
@@ -51,7 +52,7 @@ def profile_tables(profile: ProgramProfile) -> list[ResultTable]:
 def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> ResultTable:
     """Times of a rank in two profiles, by routine and place; what changed most comes first."""
     sides = [
-        profile.findings.places.group_by("routine", "place")
+        profile.findings.place_times.group_by("routine", "place")
         .agg(pl.col("seconds", "calls").sum())
         .with_columns(
             pl.col("routine").cast(pl.String), pl.col("seconds") / max(len(profile.ranks), 1)
@@ -69,7 +70,7 @@ def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> R
     ]
     base, other = first.findings, second.findings
     heads = [
-        ("run time", base.mean_run_s, other.mean_run_s),
+        ("run time", base.run_s, other.run_s),
         ("time in MPI", _per_rank(base, base.mpi_s), _per_rank(other, other.mpi_s)),
         (
             "waiting for late ranks",
@@ -87,16 +88,16 @@ def profile_comparison_table(first: ProgramProfile, second: ProgramProfile) -> R
     )
 
 
-def size_class_words(size_class: int) -> str:
+def size_words(size: SizeTime) -> str:
     """The sizes of a class: ``0 B``, ``64 to 127 B``, ``4 to 8 KiB``."""
-    if size_class == ALL_SIZES:
+    low, high = size.from_bytes, size.to_bytes
+    if high is None:
         return "not kept"
-    if size_class < 2:
-        return f"{size_class} B"
-    low, high = 2 ** (size_class - 1), 2**size_class
-    if high <= 1024:
-        return f"{low} to {high - 1} B"
-    return f"{format_bytes(low)} to {format_bytes(high)}"
+    if low == high:
+        return f"{low} B"
+    if high < 1024:
+        return f"{low} to {high} B"
+    return f"{format_bytes(low)} to {format_bytes(high + 1)}"
 
 
 def _names(first: ProgramProfile, second: ProgramProfile) -> tuple[str, str]:
@@ -106,7 +107,7 @@ def _names(first: ProgramProfile, second: ProgramProfile) -> tuple[str, str]:
 
 
 def _compared(first: ProgramProfile, second: ProgramProfile) -> str:
-    base, other = first.findings.mean_run_s, second.findings.mean_run_s
+    base, other = first.findings.run_s, second.findings.run_s
     if base <= 0 or other <= 0:
         return "Two profiles"
     name = _names(first, second)[1]
@@ -173,7 +174,7 @@ def _others_words(others: Sequence[OtherProgram]) -> str:
 
 
 def _run_words(findings: ProfileFindings) -> str:
-    run = f"{format_seconds(findings.mean_run_s)} a rank"
+    run = f"{format_seconds(findings.run_s)} a rank"
     around = (("MPI_Init", findings.begin_s), ("MPI_Finalize", findings.end_s))
     taken = [f"{format_seconds(seconds)} in {name}" for name, seconds in around if seconds]
     return f"{run}, besides {' and '.join(taken)}" if taken else run
@@ -201,190 +202,147 @@ def stuck_table(findings: ProfileFindings) -> Iterator[ResultTable]:
     words = findings.stuck
     if not words.stuck:
         return
-    places = findings.profile.sites["place"]
-    rows = []
-    for thread in words.stuck[:_MOST_STUCK]:
-        called = thread.routine or thread.ended or "in no MPI call"
-        place = f"{places[thread.site]}{words.details(thread)}" if thread.routine else ""
-        whom = words.whom(thread).removeprefix("for ")
-        rows.append((str(thread.rank), called, place, words.since(thread), whom))
-    hidden = len(words.stuck) - len(rows)
-    yield ResultTable(
-        title="Where ranks were when the run was ended",
-        columns=("rank", "in", "called at", "for how long", "waits for"),
-        rows=tuple(rows),
-        numeric=frozenset({"rank", "for how long"}),
+
+    def place(thread: Stuck) -> str:
+        return f"{words.places[thread.site]}{words.details(thread)}" if thread.routine else ""
+
+    hidden = len(words.stuck) - _MOST_STUCK
+    yield table_of(
+        "Where ranks were when the run was ended",
+        words.stuck[:_MOST_STUCK],
+        {
+            "rank": Number(lambda thread: str(thread.rank)),
+            "in": lambda thread: thread.routine or thread.ended or "in no MPI call",
+            "called at": place,
+            "for how long": Number(words.since),
+            "waits for": lambda thread: words.whom(thread).removeprefix("for "),
+        },
         note=f"{counted(hidden, 'further rank')}: --json has all." if hidden > 0 else "",
         leads=True,
     )
 
 
-def _shares(row: dict[str, Any]) -> tuple[str, ...]:
-    """Time, its share of the run, and which part of it is waiting."""
-    waiting = row["waiting_s"]
-    part = UNKNOWN if waiting is None else percent(waiting / row["seconds"] if waiting else 0.0)
-    return format_seconds(row["seconds"]), percent(row["share"]), part
+def _waiting(spent: SpentTime) -> str:
+    """Which part of the time is waiting."""
+    if spent.waiting_s is None:
+        return UNKNOWN
+    return percent(spent.waiting_s / spent.seconds if spent.waiting_s else 0.0)
+
+
+_SHARES: Columns[Any] = {
+    "time": "seconds",
+    "of the run": "share",
+    "of it waiting": Number(_waiting),
+}
 
 
 def _routines(findings: ProfileFindings) -> ResultTable:
-    table = findings.routines
-    rows = tuple(
-        (
-            row["routine"],
-            f"{row['calls']:,}",
-            format_bytes(row["bytes"]),
-            format_seconds(row["seconds"] / max(row["calls"], 1)),
-            format_seconds(row["longest_s"]),
-            *_shares(row),
-        )
-        for row in table.head(_SHOWN).iter_rows(named=True)
-    )
-    columns = ("routine", "calls", "bytes", "mean call", "longest", *_SHARES)
-    note = f"{_WAITING_NOTE} {_more(table, 'routine')}".strip()
-    full = findings.profile.record.left_out
-    least = "" if full is None else "at least "
-    return ResultTable(
-        title=f"{percent(findings.mpi_share)} of the run is in MPI, {least}"
-        f"{percent(findings.waiting_s / max(findings.run_s, 1e-12))} waiting for late ranks",
-        columns=columns,
-        rows=rows,
-        numeric=_NUMBERS,
-        note=note,
+    routines, run_s = findings.routines, max(findings.all_run_s, 1e-12)
+    least = "" if findings.profile.record.left_out is None else "at least "
+    return table_of(
+        f"{percent(findings.mpi_share)} of the run is in MPI, {least}"
+        f"{percent(findings.waiting_s / run_s)} waiting for late ranks",
+        routines[:_SHOWN],
+        {
+            "routine": "routine",
+            "calls": "calls",
+            "bytes": "bytes",
+            "mean call": Number(lambda row: format_seconds(row.seconds / max(row.calls, 1))),
+            "longest": "longest_s",
+            **_SHARES,
+        },
+        note=f"{_WAITING_NOTE} {_more(len(routines), 'routine')}".strip(),
     )
 
 
 def _places(findings: ProfileFindings) -> ResultTable:
-    table = findings.places
-    shown = table.head(_SHOWN)
+    shown = findings.places[:_SHOWN]
     # Where no line is known, the place is the function already.
-    lines = (shown["place"] != shown["symbol"]).any() and (shown["symbol"] != "").any()
-    rows = tuple(
-        (
-            row["routine"],
-            row["place"],
-            *((row["symbol"] if row["place"] != row["symbol"] else "",) if lines else ()),
-            f"{row['calls']:,}",
-            *_shares(row),
-        )
-        for row in shown.iter_rows(named=True)
-    )
-    function = ("function",) if lines else ()
-    return ResultTable(
-        title="By place in the program",
-        columns=("routine", "called at", *function, "calls", *_SHARES),
-        rows=rows,
-        numeric=_NUMBERS,
-        note=_more(table, "place"),
+    lines = any(row.place != row.symbol for row in shown) and any(row.symbol for row in shown)
+
+    def function(row: PlaceTime) -> str:
+        return row.symbol if row.place != row.symbol else ""
+
+    return table_of(
+        "By place in the program",
+        shown,
+        {
+            "routine": "routine",
+            "called at": "place",
+            **({"function": function} if lines else {}),
+            "calls": "calls",
+            **_SHARES,
+        },
+        note=_more(len(findings.place_times), "place"),
     )
 
 
 def _waits(findings: ProfileFindings) -> Iterator[ResultTable]:
     """The pairs of ranks of which one waits most for the other."""
-    table = findings.waits
-    if table.is_empty():
+    pairs = findings.pair_waits
+    if pairs.is_empty():
         return
-    rows = tuple(
-        (
-            str(row["rank"]),
-            f"rank {row['awaited']}, {row['kind']}",
-            f"{row['routine']} at {row['place']}",
-            format_seconds(row["seconds"]),
-            percent(row["share"]),
-        )
-        for row in table.head(_TOP_PAIRS).iter_rows(named=True)
-    )
-    saved, unsure = findings.balance_s, float(table["uncertainty_s"].sum())
-    part = percent(saved / max(findings.mean_run_s, 1e-12))
+    saved, unsure = findings.balance_s, float(pairs["uncertainty_s"].sum())
+    part = percent(saved / max(findings.run_s, 1e-12))
     doubt = f" The clocks leave these times uncertain by {format_seconds(unsure)} in all."
-    yield ResultTable(
-        title="Who waits for whom",
-        columns=("rank", "waits for", "most of it in", "time", "of the run"),
-        rows=rows,
-        numeric=frozenset({"rank", "time", "of the run"}),
+    yield table_of(
+        "Who waits for whom",
+        findings.waits[:_TOP_PAIRS],
+        {
+            "rank": Number(lambda wait: str(wait.rank)),
+            "waits for": lambda wait: f"rank {wait.awaited}, {wait.kind}",
+            "most of it in": lambda wait: f"{wait.routine} at {wait.place}",
+            "time": "seconds",
+            "of the run": "share",
+        },
         note=f"If no rank were late, the run would be at most {format_seconds(saved)} ({part}) "
-        f"shorter.{doubt if unsure else ''} {_more(table, 'pair')}".strip(),
+        f"shorter.{doubt if unsure else ''} {_more(len(pairs), 'pair')}".strip(),
     )
 
 
 def _sizes(findings: ProfileFindings) -> ResultTable:
-    return ResultTable(
-        title="By bytes of a call",
-        columns=("bytes of a call", "calls", "bytes", *_SHARES),
-        rows=tuple(
-            (
-                size_class_words(row["size_class"]),
-                f"{row['calls']:,}",
-                format_bytes(row["bytes"]),
-                *_shares(row),
-            )
-            for row in findings.sizes.iter_rows(named=True)
-        ),
-        numeric=_NUMBERS,
+    return table_of(
+        "By bytes of a call",
+        findings.sizes,
+        {"bytes of a call": size_words, "calls": "calls", "bytes": "bytes", **_SHARES},
         note="Bytes are what a rank sent or, in receives, what arrived.",
     )
 
 
 def _communicators(findings: ProfileFindings) -> ResultTable:
-    table = findings.communicators
-    return ResultTable(
-        title="By communicator",
-        columns=("communicator", "ranks", "calls", "bytes", *_SHARES),
-        rows=tuple(
-            (
-                communicator_words(row),
-                f"{row['size']:,}",
-                f"{row['calls']:,}",
-                format_bytes(row["bytes"]),
-                *_shares(row),
-            )
-            for row in table.head(_SHOWN).iter_rows(named=True)
-        ),
-        numeric=_NUMBERS | {"ranks"},
-        note=_more(table, "communicator"),
+    columns = {"communicator": "name", "ranks": "ranks", "calls": "calls", "bytes": "bytes"}
+    return table_of(
+        "By communicator",
+        findings.communicators[:_SHOWN],
+        {**columns, **_SHARES},
+        note=_more(len(findings.communicator_times), "communicator"),
     )
-
-
-def communicator_words(row: dict[str, Any]) -> str:
-    """A communicator for people: its name, else its number; its kind and extent."""
-    name = row["name"] or f"communicator {row['communicator']}"
-    if row["kind"] == "intra":
-        return name
-    extent = f" {row['extent']}" if row["extent"] else ""
-    return f"{name}, {row['kind']}{extent}"
 
 
 def _phases(profile: ProgramProfile) -> Iterator[ResultTable]:
     phases = profile.record.phases
-    if phases:
-        yield ResultTable(
-            title=f"The program repeats itself: {phase_words(max(phases, key=_length))}",
-            columns=("begins with", "rounds", "calls a round", "mean", "longest", "in MPI", "from"),
-            rows=tuple(_phase(profile, phase) for phase in phases),
-            numeric=frozenset({"rounds", "calls a round", "mean", "longest", "in MPI", "from"}),
-            note=f"From the calls of rank {phases[0].rank}.",
-        )
+    if not phases:
+        return
+    routines, places = profile.record.routines, profile.sites["place"]
+    longest = max(phases, key=lambda phase: phase.ended_s - phase.begun_s)
 
+    def from_to(phase: Phase) -> str:
+        return f"{format_seconds(phase.begun_s)} to {format_seconds(phase.ended_s)}"
 
-def phase_words(phase: Phase) -> str:
-    """A phase for people: ``60 rounds of 120 ms, 91 % of it in MPI``."""
-    mean = format_seconds(phase.mean_s)
-    return f"{phase.rounds:,} rounds of {mean}, {percent(phase.mpi_share, 0)} of it in MPI"
-
-
-def _length(phase: Phase) -> float:
-    return phase.ended_s - phase.begun_s
-
-
-def _phase(profile: ProgramProfile, phase: Phase) -> tuple[str, ...]:
-    routine, place = profile.record.routines[phase.routine], profile.sites["place"][phase.site]
-    return (
-        f"{routine} at {place}",
-        f"{phase.rounds:,}",
-        f"{phase.calls:,}",
-        format_seconds(phase.mean_s),
-        format_seconds(phase.longest_s),
-        percent(phase.mpi_share),
-        f"{format_seconds(phase.begun_s)} to {format_seconds(phase.ended_s)}",
+    yield table_of(
+        f"The program repeats itself: {longest.rounds:,} rounds of "
+        f"{format_seconds(longest.mean_s)}, {percent(longest.mpi_share, 0)} of it in MPI",
+        phases,
+        {
+            "begins with": lambda phase: f"{routines[phase.routine]} at {places[phase.site]}",
+            "rounds": "rounds",
+            "calls a round": "calls",
+            "mean": "mean_s",
+            "longest": "longest_s",
+            "in MPI": "mpi_share",
+            "from": Number(from_to),
+        },
+        note=f"From the calls of rank {phases[0].rank}.",
     )
 
 
@@ -415,6 +373,6 @@ def _ranks(findings: ProfileFindings) -> ResultTable:
     )
 
 
-def _more(table: pl.DataFrame, thing: str) -> str:
-    hidden = len(table) - _SHOWN
+def _more(count: int, thing: str) -> str:
+    hidden = count - _SHOWN
     return f"{counted(hidden, f'further {thing}')} took less." if hidden > 0 else ""
