@@ -1,4 +1,3 @@
-from .advice import Remedy as Remedy
 from .advice import remedies as remedies
 from .evidence import Bound as Bound
 from .evidence import Evidence as Evidence
@@ -18,3 +17,4 @@ from .network import least_times as least_times
 from .network import seat as seat
 from .profiled import ProfileSource as ProfileSource
 from .published import published_evidence as published_evidence
+from .remedies import Remedy as Remedy

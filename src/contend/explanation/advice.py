@@ -1,44 +1,34 @@
-"""What to do about a limit, with the command for it."""
+"""What to do about a limit of a measurement, with the command for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from shlex import quote
 
 from contend.congestion import link_rates, message_congestion
 from contend.cure import LIBRARY, learn
-from contend.errors import ContendError, UsageError
-from contend.explanation.cures import ENGINES, MOST_HOSTS, fewer_leaves, routed_by
+from contend.errors import UsageError
 from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
-from contend.fabric import Fabric, is_generator
-from contend.routes import compute
-from contend.units import format_bytes, parse_size, rounded
+from contend.explanation.remedies import (
+    ENGINES,
+    MOST_HOSTS,
+    Remedy,
+    by_engines,
+    by_saving,
+    emulation,
+    fewer_leaves,
+    longer_queue,
+    routed_by,
+)
+from contend.fabric import Fabric
+from contend.units import format_bytes, rounded
 
 # A routing that lowers the load by less is no remedy.
 _BETTER = 0.9
 # A schedule that is faster by less is no remedy.
 _WORTH_IT = 1.5
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """What helps against a limit.
-
-    Attributes:
-        limit: which.
-        advice: a sentence.
-        command: that does it or tries it; "" where there is none.
-        saves_s: seconds that it is predicted to save, of a program's run or of one measured
-            operation; None where nobody knows.
-    """
-
-    limit: Limit
-    advice: str
-    command: str = ""
-    saves_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,75 +88,6 @@ class _Measured:
         return " ".join((*words, options))
 
 
-def emulation(
-    name: str, fabric: Fabric | None, asked: Mapping[str, str], options: str
-) -> list[str]:
-    """Fabric, routes and cables as they were asked for, but for what the options change.
-
-    Args:
-        name: such as ``emulated:fig1``.
-        fabric: as it was loaded; None for what nobody knows any more.
-        asked: of the place (`EmulatedHosts.asked`).
-        options: of the command beside these.
-    """
-    network, engine = name.removeprefix("emulated:"), asked.get("routes", "").rpartition(" ")[0]
-    loaded, routes = ((), ()) if fabric is None else fabric.command_line
-    if (made := is_generator(network)) or not loaded:
-        loaded = (network if made else "FABRIC",)
-        routes = ("--route", engine) if engine else () if made else ("--routes", "FILE")
-    known = {
-        **dict(zip(routes[::2], routes[1::2], strict=True)),
-        "--rate": asked.get("rate", ""),
-        "--buffer": asked.get("buffer", ""),
-        "--host-queue": asked.get("host_queue", ""),
-        "--rto-min": asked.get("rto_min", ""),
-    }
-    if "--route" in options.split():
-        known.pop("--routes", None)
-    # A host's queue is told in packets as it is by default.
-    given = ((option, text) for option, text in known.items() if text and "packets" not in text)
-    words = (
-        f"{option} {quote(text if option == '--routes' else text.replace(' ', ''))}"
-        for option, text in given
-    )
-    place, *more = loaded
-    return [
-        f"--on {quote(f'emulated:{place}')}",
-        *map(quote, more),
-        *(word for word in words if word.split()[0] not in options.split()),
-    ]
-
-
-def longer_queue(limit: Limit, asked: Mapping[str, str] | None) -> tuple[str, str]:
-    """How queues that drop packets are made longer, and the options that show it.
-
-    Args:
-        limit: which queues drop.
-        asked: of an emulated place (`EmulatedHosts.asked`); None for real hosts.
-    """
-    of_hosts = limit is Limit.HOST_QUEUES
-    if asked is None:
-        return (
-            "Flow control or larger buffers in the switches keep packets from being dropped; label "
-            "runs with and without.",
-            '--label "flow control=on"',
-        )
-    option = "--host-queue" if of_hosts else "--buffer"
-    try:
-        size = parse_size(asked.get("host_queue" if of_hosts else "buffer", ""))
-    except UsageError:
-        size = None
-    held = "" if size is None else f": they hold {format_bytes(size)} here"
-    if of_hosts:
-        text = (
-            f"Longer queues in the hosts drop less{held}, and 1,000 packets on most Linux hosts "
-            "(ip link set DEVICE txqueuelen 1000; tc -s qdisc counts what they drop)."
-        )
-    else:
-        text = f"Larger buffers drop less{held}."
-    return text, f"{option} SIZE" if size is None else f"{option} {4 * size}"
-
-
 def remedies(
     name: str, verdicts: Sequence[Verdict], sources: tuple[Source, ...]
 ) -> tuple[Remedy, ...]:
@@ -184,11 +105,6 @@ def remedies(
         if hit:
             advised += _OF_LIMITS[limit](hit, measured)
     return by_saving(advised)
-
-
-def by_saving(advised: Iterable[Remedy]) -> tuple[Remedy, ...]:
-    """Remedies by what they are predicted to save; the others follow as they are."""
-    return tuple(sorted(advised, key=lambda remedy: -(remedy.saves_s or 0.0)))
 
 
 def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
@@ -277,12 +193,7 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, float, float] |
         load = message_congestion(routed, senders[apart], receivers[apart]).channel_messages
         return float(rates.heat(load[: 2 * fabric.cables]).max(initial=0.0))
 
-    loads = {}
-    for engine in ENGINES:
-        try:
-            loads[engine] = most(compute(fabric, engine))
-        except ContendError:
-            continue
+    loads = by_engines(fabric, most)
     now = most(fabric)
     best = min(loads, key=lambda engine: loads[engine], default=None)
     return None if best is None or loads[best] > _BETTER * now else (best, loads[best], now)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contend.emulation import emulated_fabric, was_emulated
 from contend.errors import InputError, UsageError
-from contend.explanation.advice import Remedy, by_saving, remedies
+from contend.explanation.advice import remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
 from contend.explanation.measured import Source
@@ -16,6 +16,7 @@ from contend.explanation.nccl_tests import NcclTest, read_nccl_tests
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource
 from contend.explanation.published import published_evidence
+from contend.explanation.remedies import Remedy, by_saving
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.measurement import STANDARD

@@ -17,15 +17,12 @@ from numpy.typing import NDArray
 
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
 from contend.congestion.gpus import PORTS
-from contend.errors import ContendError
-from contend.explanation.advice import Remedy
-from contend.explanation.cures import ENGINES, named
 from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
+from contend.explanation.remedies import ENGINES, Remedy, by_engines, named
 from contend.fabric import Fabric, rails_of
 from contend.placement import HostNames
-from contend.routes import compute
 from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 # Of contend's collectives, by how their names begin.
@@ -158,24 +155,23 @@ class NcclSource:
         assert isinstance(servers, tuple)
         now = evidence.bound(Limit.FABRIC)
         assert now is not None
-        allowed: dict[str, float] = {}
-        for engine in ENGINES:
-            try:
-                found = self._allowed(compute(self._fabric, engine), servers)
-            except ContendError:
-                continue
-            way = _fastest(found, evidence.schedule)
-            allowed[engine] = now.seconds if way is None else way.seconds(size) or now.seconds
+        now_s = now.seconds
+
+        def least(routed: Fabric) -> float:
+            way = _fastest(self._allowed(routed, servers), evidence.schedule)
+            return now_s if way is None else way.seconds(size) or now_s
+
+        allowed = by_engines(self._fabric, least)
         best = min(allowed, key=lambda engine: allowed[engine], default="")
-        if not best or allowed[best] > _BETTER * now.seconds:
+        if not best or allowed[best] > _BETTER * now_s:
             advice = f"None of {', '.join(ENGINES)} routes this better; servers on fewer leaves"
             return Remedy(Limit.FABRIC, f"{advice}, or in another order, would share fewer cables.")
         return Remedy(
             Limit.FABRIC,
             f"Routes by {best} would allow {evidence.schedule} {evidence.at} in "
-            f"{format_seconds(allowed[best])} instead of {format_seconds(now.seconds)}.",
+            f"{format_seconds(allowed[best])} instead of {format_seconds(now_s)}.",
             f"contend predict collectives {named(self._fabric)} --route {best}",
-            now.seconds - allowed[best],
+            now_s - allowed[best],
         )
 
 

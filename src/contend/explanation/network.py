@@ -37,9 +37,10 @@ class KnownNetwork:
     fabric: Fabric | None = None
     numbers: NDArray[np.int64] | None = None
 
-    def cable_rates(self, fabric: Fabric) -> NDArray[np.float64]:
-        """Rate of every cable of a fabric as a multiple of a port's, shape [cables]."""
-        return relative_rates(fabric)[: 2 * fabric.cables : 2]
+    def channel_rates(self, fabric: Fabric) -> NDArray[np.float64]:
+        """Bytes per second of every channel between switches, where the wire is known."""
+        assert self.wire is not None
+        return self.wire * relative_rates(fabric)[: 2 * fabric.cables]
 
     @property
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -99,23 +100,22 @@ def least_times(
     source, target = source[crossing], target[crossing]
     if network.wire is None or len(source) == 0 or size < 1:
         return ()
-    port = _port(network.wire, names, number[source], number[target], size)
-    fabric = _channels(network, source, target, size)
+    sent, received = (np.bincount(number[end], minlength=len(names)) for end in (source, target))
+    host = int((sent if sent.max() >= received.max() else received).argmax())
+    port = _through_port(
+        names[host], int(sent[host]) * size, int(received[host]) * size, network.wire
+    )
+    if network.numbers is None:
+        return (port,)
+    fabric = _channels(network, network.numbers[source], network.numbers[target], size)
     return (port,) if fabric is None else (port, fabric)
 
 
-def _port(
-    wire: float,
-    names: NDArray[np.str_],
-    source: NDArray[np.integer],
-    target: NDArray[np.integer],
-    size: int,
-) -> Bound:
-    sent, received = (np.bincount(end, minlength=len(names)) for end in (source, target))
-    way, messages = ("out of", sent) if sent.max() >= received.max() else ("into", received)
-    host = int(messages.argmax())
-    how = f"{way} the port of {names[host]} at {format_link_speed(wire)}"
-    return port_bound(int(messages[host]) * size, wire, how)
+def _through_port(host: str, out: float, into: float, wire: float) -> Bound:
+    """What a host's port takes for the larger of what leaves it and what comes in."""
+    way = "out of" if out >= into else "into"
+    how = f"{way} the port of {host} at {format_link_speed(wire)}"
+    return port_bound(max(out, into), wire, how)
 
 
 def port_bound(through: float, wire: float, how: str) -> Bound:
@@ -124,36 +124,45 @@ def port_bound(through: float, wire: float, how: str) -> Bound:
 
 
 def _channels(
-    network: KnownNetwork, source: NDArray[np.integer], target: NDArray[np.integer], size: int
+    network: KnownNetwork,
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    size: int | NDArray[np.uint64],
 ) -> Bound | None:
-    fabric, numbers, wire = network.fabric, network.numbers, network.wire
-    if fabric is None or numbers is None or wire is None or not fabric.cables:
+    """What the fullest channel between switches takes for messages between hosts of the fabric.
+
+    Their size is one for all, or each has its own, and then bytes are told instead of messages.
+    """
+    fabric = network.fabric
+    if fabric is None or network.wire is None or not fabric.cables:
         return None
-    counted_messages = message_congestion(fabric, numbers[source], numbers[target]).channel_messages
-    messages = counted_messages[: 2 * fabric.cables].astype(np.float64)
-    if not messages.any():
+    between = slice(2 * fabric.cables)
+    messages = message_congestion(fabric, source, target).channel_messages[between]
+    if isinstance(size, int):
+        through = messages.astype(np.float64) * size
+    else:
+        through = channel_bytes(fabric, source, target, size)[between].astype(np.float64)
+    if not through.any():
         return None
-    rates = wire * network.cable_rates(fabric)
-    seconds = messages * size / np.repeat(rates, 2)
+    rates = network.channel_rates(fabric)
+    seconds = through / rates
     fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
     # The fullest by its number first, so that names do not depend on rounding.
     first = int(fullest[0])
     load = int(messages[first])
-    each = format_link_speed(float(np.repeat(rates, 2)[first]))
-    where = _where(fabric, fullest)
+    carried = format_bytes(float(through[first]))
+    if isinstance(size, int):
+        carried = f"{counted(load, 'message')} of {format_bytes(size)}"
+    names = tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED])
+    several = f"each of {counted(len(fullest), 'channel')} between switches"
+    where = names[0] if len(fullest) == 1 else several
     return Bound(
         Limit.FABRIC,
         float(seconds.max()),
-        f"{counted(load, 'message')} of {format_bytes(size)} over {where} at {each}",
-        channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
+        f"{carried} over {where} at {format_link_speed(float(rates[first]))}",
+        channels=names,
         load=load,
     )
-
-
-def _where(fabric: Fabric, fullest: NDArray[np.integer]) -> str:
-    if len(fullest) == 1:
-        return fabric.channel_name(int(fullest[0]))
-    return f"each of {counted(len(fullest), 'channel')} between switches"
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,33 +213,15 @@ def port_of_traffic(traffic: ProgramTraffic, wire: float) -> Bound | None:
     out, into = float(traffic.bytes[host].sum()), float(traffic.bytes[:, host].sum())
     if not max(out, into):
         return None
-    way = "out of" if out >= into else "into"
-    how = f"{way} the port of {traffic.names[host]} at {format_link_speed(wire)}"
-    return port_bound(max(out, into), wire, how)
+    return _through_port(traffic.names[host], out, into, wire)
 
 
 def fabric_of_traffic(traffic: ProgramTraffic, network: KnownNetwork) -> Bound | None:
     """What the fullest channel between switches takes for the bytes of a whole run."""
-    fabric, numbers, wire = network.fabric, network.numbers, network.wire
-    if fabric is None or numbers is None or wire is None or not fabric.cables:
+    if network.numbers is None:
         return None
     number = np.zeros(len(traffic.names), np.int64)
-    number[traffic.host_of_rank] = numbers
+    number[traffic.host_of_rank] = network.numbers
     source, target = np.nonzero(traffic.bytes)
     size = traffic.bytes[source, target].astype(np.uint64)
-    through = channel_bytes(fabric, number[source], number[target], size)[: 2 * fabric.cables]
-    if not through.any():
-        return None
-    rates = np.repeat(wire * network.cable_rates(fabric), 2)
-    seconds = through / rates
-    fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
-    first = int(fullest[0])
-    pairs = message_congestion(fabric, number[source], number[target]).channel_messages
-    return Bound(
-        Limit.FABRIC,
-        float(seconds.max()),
-        f"{format_bytes(float(through[first]))} over {_where(fabric, fullest)} at "
-        f"{format_link_speed(float(rates[first]))}",
-        channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
-        load=int(pairs[first]),
-    )
+    return _channels(network, number[source], number[target], size)

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from shlex import join, quote
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from contend.explanation.advice import Remedy, by_saving, emulation, longer_queue
-from contend.explanation.cures import ENGINES, Cures, fewer_leaves
+from contend.congestion import channel_bytes
+from contend.cure import place
+from contend.errors import ContendError
 from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.profiled import ProfileSource
+from contend.explanation.remedies import (
+    ENGINES,
+    MOST_HOSTS,
+    Remedy,
+    by_engines,
+    by_saving,
+    emulation,
+    fewer_leaves,
+    longer_queue,
+    named,
+    routed_by,
+)
+from contend.fabric import Fabric
+from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
 from contend.profiling import routines
+from contend.routes import fewest_collisions
 from contend.units import rounded
 
+# Of the run time: what saves less is no cure.
+_WORTH_IT = 0.02
+# What saves no more than so many times as much is not worth a rarer way.
+_CLEARLY = 1.05
 _ALLTOALLS = sorted(f"MPI_{name}" for name in routines.ALL_TO_ALLS)
 
 
@@ -125,9 +148,8 @@ class _Advice:
         assert fabric is not None
         assert network is not None
         assert network.numbers is not None
-        cures = Cures(self._source, self._again).best()
-        for cure in cures:
-            yield Remedy(Limit.FABRIC, cure.advice, cure.command, cure.seconds)
+        cures = _Cures(self._source, self._again).best()
+        yield from cures
         if not cures:
             yield Remedy(
                 Limit.FABRIC,
@@ -185,3 +207,145 @@ class _Advice:
             f"contend profile -n {self._record.ranks} --on HOSTFILE --ranks-per-host {cpus} -- "
             "PROGRAM",
         )
+
+
+class _Cures:
+    """What would save time between switches, each tried for what it saves.
+
+    By the calibration the program is carried out again. Without one the fullest channel tells, that
+    of a port included, for the bytes of the whole run.
+    """
+
+    def __init__(self, source: ProfileSource, again: Callable[[str], str]) -> None:
+        """Cures of a profile.
+
+        Args:
+            source: its network and fabric are known.
+            again: the command that profiles it once more with other options; "" where there is
+                none.
+        """
+        fabric, network = source.fabric, source.network
+        assert fabric is not None
+        assert network is not None
+        assert network.numbers is not None
+        assert network.wire is not None
+        self._source = source
+        self._again = again
+        self._fabric = fabric
+        self._hosts = network.numbers
+        self._wire = network.wire
+        self._channel_rate = network.channel_rates(fabric)
+
+    def best(self) -> tuple[Remedy, ...]:
+        """The best seats and the best routes, what saves most first; none that saves nothing."""
+        worth = _WORTH_IT * self._source.profile.findings.run_s
+        cures = (*self._seats(), *self._routes())
+        return by_saving(cure for cure in cures if (cure.saves_s or 0.0) > worth)
+
+    def _seats(self) -> Iterator[Remedy]:
+        hosts = self._hosts
+        in_order = hosts[np.lexsort((hosts, self._fabric.host_switch[hosts]))]
+        plain = self._saved(self._fabric, in_order)
+        ordered = Remedy(
+            Limit.FABRIC,
+            "Place ranks in the order of hosts, leaf by leaf.",
+            self._again("--placement linear")
+            or f"contend fabric hosts {self._named} -n {len(np.unique(hosts))} --placement linear",
+            plain,
+        )
+        try:
+            found = place(self._source.profile, self._fabric, rate=self._wire)
+        except ContendError:
+            yield ordered
+            return
+        saved = self._saved(self._fabric, found.placement.hosts.astype(np.int64))
+        # The plain order is taken where the other saves hardly more.
+        if saved <= _CLEARLY * plain:
+            yield ordered
+            return
+        routes = self._fabric.routes
+        engine = "" if routes is None else routes.engine
+        loaded, asked = self._fabric.command_line
+        way = join(asked)
+        if not way and not loaded:
+            way = f"--route {quote(engine)}" if engine else "--routes FILE"
+        yield Remedy(
+            Limit.FABRIC,
+            "Place ranks that exchange much data where their routes share the fewest channels with "
+            "others.",
+            f"contend place {self._folder} {self._named} {way} -o rankfile",
+            saved,
+        )
+
+    def _routes(self) -> Iterator[Remedy]:
+        if self._fabric.hosts > MOST_HOSTS:
+            return
+        by_engine = by_engines(self._fabric, lambda routed: self._saved(routed, self._hosts))
+        sent = self._source.profile.peers
+        source, target = (self._hosts[sent[end].to_numpy()] for end in ("source", "destination"))
+        demand = source, target, sent["bytes"].to_numpy().astype(np.float64)
+        made = self._saved(fewest_collisions(self._fabric, demand=demand), self._hosts)
+        engine = max(by_engine, key=by_engine.__getitem__)
+        if made > _CLEARLY * by_engine[engine]:
+            yield Remedy(
+                Limit.FABRIC,
+                "Routes computed for this program's traffic.",
+                f"contend report {self._folder} --matrix sent.npy && contend route {self._named} "
+                "--for sent.npy -o better.lfts",
+                made,
+            )
+        else:
+            yield Remedy(
+                Limit.FABRIC,
+                f"Routes by {engine}.",
+                self._again(f"--route {engine}") or routed_by(engine, self._fabric),
+                by_engine[engine],
+            )
+
+    @property
+    def _folder(self) -> str:
+        return quote(str(self._source.profile.folder))
+
+    @property
+    def _named(self) -> str:
+        return named(self._fabric)
+
+    def _saved(self, fabric: Fabric, hosts: NDArray[np.int64]) -> float:
+        return self._now - self._seconds(fabric, hosts)
+
+    @cached_property
+    def _now(self) -> float:
+        return self._seconds(self._fabric, self._hosts)
+
+    def _seconds(self, fabric: Fabric, hosts: NDArray[np.int64]) -> float:
+        """Of the run by the calibration, else what the fullest channel takes."""
+        if self.recorded is not None:
+            return run_time(self.recorded, self._where(fabric, hosts))
+        sent = self._source.profile.peers
+        source, target = (hosts[sent[end].to_numpy()] for end in ("source", "destination"))
+        apart = source != target
+        through = channel_bytes(
+            fabric, source[apart], target[apart], sent["bytes"].to_numpy()[apart]
+        )
+        rates = np.full(len(through), self._wire)
+        rates[: len(self._channel_rate)] = self._channel_rate
+        return float((through / rates).max(initial=0.0))
+
+    @cached_property
+    def recorded(self) -> Recorded | None:
+        """The program as a schedule; None without a calibration, or where that is not possible."""
+        calibration = self._source.calibration
+        if calibration is None:
+            return None
+        profile = self._source.profile
+        try:
+            program = program_of(profile, calibration.copy_per_byte_s)
+            where = self._where(self._fabric, self._hosts)
+            return held_against(program, profile.findings.within_s, where)
+        except ContendError:
+            return None
+
+    def _where(self, fabric: Fabric, hosts: NDArray[np.int64]) -> PredictionConditions:
+        calibration = self._source.calibration
+        assert calibration is not None
+        return PredictionConditions(fabric, hosts, calibration, self._wire, calibration.buffer)

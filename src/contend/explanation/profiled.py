@@ -11,9 +11,11 @@ import numpy as np
 import polars as pl
 
 from contend.explanation.calls import (
+    awaited,
     costs_by_calibration,
     costs_by_calls,
     stalled_calls,
+    waited_for,
     worst_stalls,
 )
 from contend.explanation.evidence import (
@@ -31,7 +33,6 @@ from contend.explanation.network import (
     port_of_traffic,
     seat,
 )
-from contend.explanation.waits import awaited, waited_for
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import ProgramProfile
