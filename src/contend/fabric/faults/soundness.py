@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.assemble import SILENT_END, UNCONNECTED, UNDECIDED, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.faults.check import MOST_DETAILS, Check, Status, placed_host
+from contend.fabric.faults.check import MOST_DETAILS, Check, Fault, Status, placed_host
 from contend.fabric.faults.identities import (
     DUPLICATE_GUID,
     PORT_TWICE,
@@ -27,7 +28,7 @@ from contend.fabric.faults.incomplete import (
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
 from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
 from contend.fabric.servers import servers_of, unnamed_hosts
-from contend.units import counted
+from contend.units import counted, verb
 
 _CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable", UNDECIDED})
 TOPOLOGY_FAULTS = _CABLE_FAULTS | {DUPLICATE_GUID}
@@ -54,36 +55,30 @@ _FEW, _LONGEST = 2, 1000
 
 def _check_cables(fabric: Fabric) -> Check:
     wrong = [f for f in fabric.findings if f.wrong and f.kind in _CABLE_FAULTS]
-    if not wrong:
-        return _check_loops(fabric)
-    kinds = Counter(finding.kind for finding in wrong)
-    return Check(
-        "cables",
-        Status.WRONG,
-        ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
-        tuple(_some_of_each(wrong, kinds)),
-        "check the named ports; if they are in order, the fabric changed while the topology file "
-        "was written, so dump it again",
-    )
-
-
-def _check_loops(fabric: Fabric) -> Check:
-    count = fabric.cables + fabric.hosts
-    sound = f"{counted(count, 'cable')}, both ends of each agree"
+    if wrong:
+        kinds = Counter(finding.kind for finding in wrong)
+        fault = Fault(
+            ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
+            [*_some_of_each(wrong, kinds)],
+            "check the named ports; if they are in order, the fabric changed while the topology "
+            "file was written, so dump it again",
+        )
+        return Check.of("cables", "", fault, status=Status.WRONG)
+    sound = f"{counted(fabric.cables + fabric.hosts, 'cable')}, both ends of each agree"
     loops = np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist()
     loose = [f.message for f in fabric.findings if f.kind == UNCONNECTED]
-    if loose and not loops:
-        remedy = "look whether their switch is down, or was cut from the file"
-        return Check("cables", Status.WARNING, f"{sound}; {'; '.join(loose)}", remedy=remedy)
-    if not loops:
-        return Check("cables", Status.OK, sound)
-    lead = "leads" if len(loops) == 1 else "lead"
-    return Check(
-        "cables",
-        Status.WARNING,
-        f"{sound}; {counted(len(loops), 'cable')} {lead} from a switch back to itself",
-        tuple(fabric.channel_name(2 * cable) for cable in loops[:MOST_DETAILS]),
-        "unplug it or connect it to another switch: such a cable carries nothing and is left out",
+    if loops:
+        loop = Fault(
+            f"{sound}; {counted(len(loops), 'cable')} {verb(len(loops), 'leads')} from a switch "
+            "back to itself",
+            [fabric.channel_name(2 * cable) for cable in loops],
+            "unplug it or connect it to another switch: such a cable carries nothing and is left "
+            "out",
+        )
+        return Check.of("cables", sound, loop)
+    remedy = "look whether their switch is down, or was cut from the file"
+    return Check.of(
+        "cables", sound, *([Fault("; ".join((sound, *loose)), (), remedy)] if loose else [])
     )
 
 
@@ -153,59 +148,51 @@ def _check_speeds(fabric: Fabric) -> Check:
     unknown = unknown_rates(fabric)
     if unknown == fabric.cables + fabric.hosts:
         return Check("link speeds", Status.NOT_CHECKED, "the file gives no rates")
-    summaries, details, remedies = [], list(found.faults), []
+    faults = []
+    room = MOST_DETAILS // 2 if unequal else MOST_DETAILS
     if count := len(found.faults):
-        summaries.append(
-            f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than similar ones, "
-            "with fewer lanes or a lower speed per lane"
+        slow = (
+            f"{counted(count, 'link')} {verb(count, 'is')} slower than similar ones, with fewer "
+            "lanes or a lower speed per lane"
         )
-        remedies.append(
+        remedy = (
             "reseat or replace the cable unless it is meant to be slow: it slows every route over "
             "it"
         )
+        faults.append(Fault(slow, found.faults[:room], remedy))
     if unequal:
-        summaries.append(
+        differ = (
             f"the ends of {counted(len(unequal), 'cable')} report different rates; the slower one "
             "counts"
         )
-        details = [*details[: MOST_DETAILS // 2], *unequal, *details[MOST_DETAILS // 2 :]]
-        remedies.append("compare both ports of cables whose ends differ, and dump the fabric again")
+        remedy = "compare both ports of cables whose ends differ, and dump the fabric again"
+        faults.append(Fault(differ, (*unequal, *found.faults[room:]), remedy))
     if unknown:
-        summaries.append(f"the rate of {counted(unknown, 'link')} is unknown")
-        remedies.append("capacities count cables while a rate is unknown")
-    others = "; ".join(found.generations[:MOST_DETAILS])
-    if not summaries:
-        summary = "no link is slower than similar ones"
-        return Check("link speeds", Status.OK, f"{summary}; {others}" if others else summary)
-    return Check(
-        "link speeds",
-        Status.WARNING,
-        "; ".join(summaries),
-        (*details, *found.generations)[:MOST_DETAILS],
-        "; ".join(remedies),
-    )
+        words = f"the rate of {counted(unknown, 'link')} is unknown"
+        faults.append(Fault(words, (), "capacities count cables while a rate is unknown"))
+    if faults:
+        faults[-1] = replace(faults[-1], places=(*faults[-1].places, *found.generations))
+    sound = ["no link is slower than similar ones", *found.generations[:MOST_DETAILS]]
+    return Check.of("link speeds", "; ".join(sound), *faults)
 
 
 def _check_missing(fabric: Fabric) -> Check:
     found, absent = missing_cables(fabric), absent_switches(fabric)[: MOST_DETAILS // 2]
-    if not found and not absent:
-        return Check(
-            "missing cables", Status.OK, "no pair of switches lacks a cable that similar pairs have"
-        )
-    count = sum(pair.usual - pair.cables for pair in found)
-    verb = "is" if count == 1 else "are"
-    summaries = [f"{counted(count, 'cable')} that similar pairs of switches have {verb} missing"]
-    remedies = ["look for cables that are unplugged or down between these switches"]
+    faults = []
     if absent:
-        summaries = ["whole switches seem to be missing", *(summaries if found else ())]
-        remedies = ["look whether they are down or were cut from the file", *remedies[not found :]]
-    return Check(
-        "missing cables",
-        Status.WARNING,
-        "; ".join(summaries),
-        (*absent, *_missing_lines(fabric, found, MOST_DETAILS - len(absent))),
-        "; ".join(remedies),
-    )
+        remedy = "look whether they are down or were cut from the file"
+        faults.append(Fault("whole switches seem to be missing", absent, remedy))
+    if found:
+        count = sum(pair.usual - pair.cables for pair in found)
+        missing = Fault(
+            f"{counted(count, 'cable')} that similar pairs of switches have {verb(count, 'is')} "
+            "missing",
+            _missing_lines(fabric, found, MOST_DETAILS - len(absent)),
+            "look for cables that are unplugged or down between these switches",
+        )
+        faults.append(missing)
+    sound = "no pair of switches lacks a cable that similar pairs have"
+    return Check.of("missing cables", sound, *faults)
 
 
 def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...], most: int) -> list[str]:
@@ -235,71 +222,60 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...], most: int) 
 
 def _check_rails(fabric: Fabric) -> Check:
     astray, incomplete = hosts_on_other_rails(fabric), incomplete_servers(fabric)
-    narrower = narrower_rails(fabric)
-    if not astray and not incomplete and not narrower:
-        return Check(
-            "rails", Status.OK, "no adapter is missing or cabled to a leaf of another rail"
-        )
-    found, remedy = [], []
+    narrower, servers = narrower_rails(fabric), sum(incomplete.values())
+    faults = []
     if astray:
-        have = "has" if len(astray) == 1 else "have"
-        found.append(f"{counted(len(astray), 'server')} {have} adapters on leaves of other rails")
-        remedy.append("swap the cables: until then traffic within these rails crosses the spines")
+        have = f"{counted(len(astray), 'server')} {verb(len(astray), 'has')}"
+        remedy = "swap the cables: until then traffic within these rails crosses the spines"
+        faults.append(Fault(f"{have} adapters on leaves of other rails", astray, remedy))
     if incomplete:
-        servers = sum(incomplete.values())
-        lack = "lacks" if servers == 1 else "lack"
-        found.append(f"{counted(servers, 'server')} {lack} adapters that others have")
-        remedy.append(
+        remedy = (
             "look for the missing adapters and leaves: collectives of GPUs run at the pace of the "
             "slowest rail"
         )
+        lack = f"{counted(servers, 'server')} {verb(servers, 'lacks')}"
+        faults.append(Fault(f"{lack} adapters that others have", tuple(incomplete), remedy))
     if narrower:
-        have = "has" if len(narrower) == 1 else "have"
-        found.append(f"{counted(len(narrower), 'rail')} {have} fewer cables than most")
-        remedy.append("look for spines or cables of that rail that are down")
-    details = (*narrower, *astray, *incomplete)[:MOST_DETAILS]
-    return Check("rails", Status.WARNING, "; ".join(found), details, "; ".join(remedy))
+        have = f"{counted(len(narrower), 'rail')} {verb(len(narrower), 'has')}"
+        remedy = "look for spines or cables of that rail that are down"
+        faults.append(Fault(f"{have} fewer cables than most", (), remedy))
+    if faults:
+        faults[0] = replace(faults[0], places=(*narrower, *faults[0].places))
+    sound = "no adapter is missing or cabled to a leaf of another rail"
+    return Check.of("rails", sound, *faults)
 
 
 def _check_names(fabric: Fabric) -> Check:
     switches, alike = misnamed_switches(fabric), switches_called_alike(fabric)
     hosts = unnamed_hosts(fabric)
-    if not switches and not hosts and not alike:
-        return Check(
-            "names",
-            Status.OK,
-            "every host name shows its server, and every switch name fits its position",
-        )
-    summaries, details, remedies = alike[:2], [*switches, *alike[2:]], []
+    faults = []
     if alike:
-        remedies.append("name these switches anew; until then only GUIDs tell which is meant")
-    if switches:
-        verb = "is" if len(switches) == 1 else "are"
-        summaries.append(
-            f"{counted(len(switches), 'switch')} {verb} named like switches in another position"
-        )
-        remedies.append("check the names of these switches and what is cabled to them")
+        remedy = "name these switches anew; until then only GUIDs tell which is meant"
+        faults.append(Fault("; ".join(alike[:2]), (), remedy))
+    places = [*switches, *alike[2:]]
     if hosts:
-        verb = "names" if len(hosts) == 1 else "name"
-        together = len(set(servers_of(fabric)[hosts].tolist())) < len(hosts)
-        summaries.append(
-            f"the {'description' if len(hosts) == 1 else 'descriptions'} of "
-            f"{counted(len(hosts), 'host')} {verb} no server: each "
-            f"{'system GUID counts as a server' if together else 'adapter counts as one'}"
-        )
         room = MOST_DETAILS // 2
-        details = details[: MOST_DETAILS - room] + [
-            placed_host(fabric, host) for host in hosts[:room]
-        ]
-        remedies.append(
+        places = places[: MOST_DETAILS - room] + [placed_host(fabric, h) for h in hosts[:room]]
+    if switches:
+        words = (
+            f"{counted(len(switches), 'switch')} {verb(len(switches), 'is')} named like switches"
+        )
+        remedy = "check the names of these switches and what is cabled to them"
+        faults.append(Fault(f"{words} in another position", (), remedy))
+    if hosts:
+        together = len(set(servers_of(fabric)[hosts].tolist())) < len(hosts)
+        each = "system GUID counts as a server" if together else "adapter counts as one"
+        descriptions = "description" if len(hosts) == 1 else "descriptions"
+        unnamed = Fault(
+            f"the {descriptions} of {counted(len(hosts), 'host')} {verb(len(hosts), 'names')} no "
+            f"server: each {each}",
+            (),
             "give each of these servers a host name of its own; on InfiniBand set the node "
             "descriptions too: run rdma-ndd, or write the name and the adapter into "
-            "/sys/class/infiniband/*/node_desc"
+            "/sys/class/infiniband/*/node_desc",
         )
-    return Check(
-        "names",
-        Status.WARNING,
-        "; ".join(summaries),
-        tuple(details[:MOST_DETAILS]),
-        "; ".join(remedies),
-    )
+        faults.append(unnamed)
+    if faults:
+        faults[0] = replace(faults[0], places=places)
+    sound = "every host name shows its server, and every switch name fits its position"
+    return Check.of("names", sound, *faults)
