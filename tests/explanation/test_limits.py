@@ -8,16 +8,36 @@ from typing import Any
 import pytest
 
 from contend.emulation import Drops
-from contend.explanation import Bound, Evidence, FastestRival, Limit, Memory, judge
+from contend.explanation import (
+    Bound,
+    Evidence,
+    FailedEvidence,
+    FastestRival,
+    HotSpotEvidence,
+    Limit,
+    MeasuredEvidence,
+    Memory,
+    PublishedEvidence,
+    judge,
+)
 from contend.runs import Modes
 
 PORT = Bound(Limit.PORT, 1.0, "bytes through a port")
 FABRIC = Bound(Limit.FABRIC, 1.0, "messages over a channel", load=16)
 
 
-def cell(measured_s: float | None, *bounds: Bound, **more: Any) -> Evidence:
-    settings: dict[str, Any] = {"schedule": "linear", "bytes": 4096, "ranks": 16, "hosts": 16}
-    return Evidence("a cell", (), measured_s=measured_s, bounds=bounds, **{**settings, **more})
+CELL: dict[str, Any] = {
+    "cell": "a cell",
+    "condition": (),
+    "schedule": "linear",
+    "bytes": 4096,
+    "ranks": 16,
+    "hosts": 16,
+}
+
+
+def cell(measured_s: float, *bounds: Bound, **more: Any) -> MeasuredEvidence:
+    return MeasuredEvidence(measured_s=measured_s, bounds=bounds, **{**CELL, **more})
 
 
 @pytest.mark.parametrize(
@@ -142,34 +162,38 @@ def test_a_rate_that_falls_loses_a_time_out_on_a_network_only() -> None:
     assert judge(cell(0.3, fall=3.0, memory=full)).limits == ()
 
 
+def failed(memory: Memory | None = None, **more: Any) -> FailedEvidence:
+    return FailedEvidence(memory=memory, **CELL, **more)
+
+
 @pytest.mark.parametrize(
-    ("memory", "more", "limits"),
+    ("evidence", "limits"),
     [
-        (Memory(95, 100), {"failed": True}, (Limit.MEMORY,)),
-        (Memory(75, 100), {"failed": True}, (Limit.MEMORY,)),
-        (Memory(69, 100), {"failed": True}, ()),
+        (failed(Memory(95, 100)), (Limit.MEMORY,)),
+        (failed(Memory(75, 100)), (Limit.MEMORY,)),
+        (failed(Memory(69, 100)), ()),
         # A cause that is known counts more than a share.
-        (Memory(95, 100), {"failed": True, "failure": "a rank crashed"}, ()),
-        (None, {"failed": True, "out_of_memory": True, "failure": "x"}, (Limit.MEMORY,)),
-        (Memory(95, 100), {"measured_s": 3.0, "per_byte": 2.5}, (Limit.MEMORY,)),
-        (Memory(95, 100), {"measured_s": 3.0, "bounds": (PORT,)}, (Limit.MEMORY,)),
-        (Memory(95, 100), {"measured_s": 1.5, "bounds": (PORT,)}, (Limit.PORT,)),
-        (Memory(89, 100), {"measured_s": 3.0, "per_byte": 2.5}, ()),
+        (failed(Memory(95, 100), failure="a rank crashed"), ()),
+        (failed(out_of_memory=True, failure="x"), (Limit.MEMORY,)),
+        (cell(3.0, memory=Memory(95, 100), per_byte=2.5), (Limit.MEMORY,)),
+        (cell(3.0, PORT, memory=Memory(95, 100)), (Limit.MEMORY,)),
+        (cell(1.5, PORT, memory=Memory(95, 100)), (Limit.PORT,)),
+        (cell(3.0, memory=Memory(89, 100), per_byte=2.5), ()),
     ],
 )
-def test_memory(memory: Memory | None, more: dict[str, Any], limits: tuple[Limit, ...]) -> None:
-    assert judge(replace(cell(None), memory=memory, **more)).limits == limits
+def test_memory(evidence: Evidence, limits: tuple[Limit, ...]) -> None:
+    assert judge(evidence).limits == limits
 
 
 def test_a_failure_that_data_alone_do_not_explain_is_told_so() -> None:
-    (full,) = judge(cell(None, failed=True, memory=Memory(95, 100))).reasons
-    (near,) = judge(cell(None, failed=True, memory=Memory(75, 100))).reasons
+    (full,) = judge(failed(Memory(95, 100))).reasons
+    (near,) = judge(failed(Memory(75, 100))).reasons
     assert (full.enough, near.enough) == (True, False)
 
 
 def test_rivals_that_double_the_time_are_the_fabric() -> None:
-    assert judge(cell(5.0, rise=2.0)).limits == (Limit.FABRIC,)
-    assert judge(cell(5.0, rise=1.9)).limits == ()
+    assert judge(HotSpotEvidence(measured_s=5.0, rise=2.0, **CELL)).limits == (Limit.FABRIC,)
+    assert judge(HotSpotEvidence(measured_s=5.0, rise=1.9, **CELL)).limits == ()
 
 
 @pytest.mark.parametrize(
@@ -178,11 +202,12 @@ def test_rivals_that_double_the_time_are_the_fabric() -> None:
 def test_published_spread(deviation: float | None, limits: tuple[Limit, ...]) -> None:
     # 0.186 s over a bound of 0.0325 s: 0.77 time-outs, with a deviation of 0.2 s √0.77 = 0.175 s.
     port = replace(PORT, seconds=0.0325)
-    paired = cell(0.186, port, deviation_s=deviation, published=True)
+    times: dict[str, Any] = {"measured_s": 0.186, "bounds": (port,), **CELL}
+    paired = PublishedEvidence(deviation_s=deviation, **times)
     assert judge(paired).limits == limits
-    assert judge(replace(paired, published=False)).limits == ()
+    assert judge(MeasuredEvidence(**times)).limits == ()
 
 
 def test_nothing_known_proves_nothing() -> None:
     assert judge(cell(1.0)).reasons == ()
-    assert judge(cell(None, failed=True)).reasons == ()
+    assert judge(failed()).reasons == ()

@@ -1,9 +1,14 @@
 from .advice import remedies as remedies
 from .evidence import Bound as Bound
 from .evidence import Evidence as Evidence
+from .evidence import FailedEvidence as FailedEvidence
 from .evidence import FastestRival as FastestRival
+from .evidence import HotSpotEvidence as HotSpotEvidence
 from .evidence import Limit as Limit
+from .evidence import MeasuredEvidence as MeasuredEvidence
 from .evidence import Memory as Memory
+from .evidence import ProgramEvidence as ProgramEvidence
+from .evidence import PublishedEvidence as PublishedEvidence
 from .evidence import Stalled as Stalled
 from .explaining import Explanation as Explanation
 from .explaining import explain as explain

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contend.congestion import link_rates, message_congestion
 from contend.cure import LIBRARY, learn
 from contend.errors import UsageError
-from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit
+from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit, MeasuredEvidence
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
 from contend.explanation.remedies import (
@@ -298,9 +298,10 @@ def _faster(hit: Sequence[Verdict]) -> tuple[Verdict, float, str]:
     """The cell that another schedule does most times faster, how many times, and that schedule."""
     gains = []
     for verdict in hit:
-        typical, rival = verdict.evidence.typical_s, verdict.evidence.rival
-        if typical is not None and rival is not None:
-            gains.append((verdict, typical / rival.seconds, rival.schedule))
+        evidence = verdict.evidence
+        rival = evidence.rival if isinstance(evidence, MeasuredEvidence) else None
+        if evidence.typical_s is not None and rival is not None:
+            gains.append((verdict, evidence.typical_s / rival.seconds, rival.schedule))
     return max(gains, key=lambda gain: gain[1], default=(hit[0], 1.0, ""))
 
 

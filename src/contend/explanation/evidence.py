@@ -146,80 +146,56 @@ class Stalled:
     place: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Everything that speaks for or against a limit of one cell.
-
-    Attributes:
-        cell: what was measured, for people.
-        told: phrases in it that other cells may have too.
-        series: what belongs together in a sentence, such as a schedule.
-        at: which of the series, with its preposition, such as ``at 64 KiB``.
-        condition: everything but schedule and size; cells that share it are compared.
-        schedule: name of the schedule or the kind of messages.
-        bytes: to one destination; None where that is not known.
-        ranks: how many; None where that is not known.
-        measured_s: seconds of one operation: the median, or that of the faster of two kinds of
-            samples; None where it failed.
-        low_s: lower end of its interval; `measured_s` where none is known.
-        high_s: upper end.
-        mean_s: what an operation takes on average where samples are of two kinds.
-        modes: the two kinds.
-        deviation_s: standard deviation, of published means.
-        published: whether somebody else measured it.
-        bounds: of port, fabric, overhead, late ranks.
-        volume: how many times the bytes its schedule may send, since it passes blocks on.
-        messages: how many messages a rank sends; None where that is not known.
-        crowded: ranks on each processor, where ranks share processors.
-        hosts: how many; 0 where that is not known.
-        drops: packets that found queues full during the whole run; None where nobody counted.
-        drops_by_place: the same by where the queue was; None where that is not known.
-        fall: how many times lower the rate is than that of similar sizes, where it falls.
-        rival: the fastest other schedule.
-        stalled: calls of a program that lost time-outs; None where there are none.
-        hung: since when a program hung; "" where it did not.
-        crashed: how a program ended early; "" where it did not.
-        rise: how many times longer it takes than without rivals (hot spots).
-        memory: what the data need; None where that is not known.
-        per_byte: how many times longer a byte takes than where data are smaller.
-        failure: why there is no figure; "" where there is one, or nobody said.
-        failed: whether there is none.
-        out_of_memory: whether it is known that memory was lacking.
-    """
+    """What speaks for or against a limit of a cell, whatever kind of cell it is."""
 
     cell: str
-    condition: tuple[object, ...]
-    schedule: str
-    bytes: int | None
-    ranks: int | None
-    measured_s: float | None
-    low_s: float | None = None
-    high_s: float | None = None
-    mean_s: float | None = None
-    modes: Modes | None = None
-    deviation_s: float | None = None
-    published: bool = False
-    bounds: tuple[Bound, ...] = ()
-    volume: float = 1.0
-    messages: int | None = None
-    crowded: float | None = None
-    hosts: int = 0
-    drops: int | None = None
-    drops_by_place: Drops | None = None
-    fall: float | None = None
-    rival: FastestRival | None = None
-    stalled: Stalled | None = None
-    hung: str = ""
-    crashed: str = ""
-    rise: float | None = None
-    memory: Memory | None = None
-    per_byte: float | None = None
-    failure: str = ""
-    failed: bool = False
+    """What was measured, for people."""
     told: tuple[str, ...] = ()
+    """Phrases in it that other cells may have too."""
     series: str = ""
+    """What belongs together in a sentence, such as a schedule."""
     at: str = ""
-    out_of_memory: bool = False
+    """Which of the series, with its preposition, such as ``at 64 KiB``."""
+    condition: tuple[object, ...]
+    """Everything but schedule and size; cells that share it are compared."""
+    schedule: str
+    """Name of the schedule or the kind of messages."""
+    bytes: int | None
+    """Bytes to one destination; None where that is not known."""
+    ranks: int | None
+    """Number of ranks; None where that is not known."""
+    hosts: int = 0
+    """Number of hosts; 0 where that is not known."""
+    measured_s: float | None = None
+    """Seconds of one operation: the median, or that of the faster of two kinds of samples; None
+    where there is no figure."""
+    bounds: tuple[Bound, ...] = ()
+    """Bounds of port, fabric, overhead, late ranks."""
+    crowded: float | None = None
+    """Ranks on each processor, where ranks share processors."""
+    drops: int | None = None
+    """Packets that found queues full during the whole run; None where nobody counted."""
+    drops_by_place: Drops | None = None
+    """The same by where the queue was; None where that is not known."""
+    memory: Memory | None = None
+    """What the data need; None where that is not known."""
+
+    @property
+    def mean_s(self) -> float | None:
+        """What an operation takes on average where samples are of two kinds."""
+        return None
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no figure because it failed."""
+        return False
+
+    @property
+    def failure(self) -> str:
+        """Why there is no figure; "" where there is one, or nobody said."""
+        return ""
 
     @property
     def dropped(self) -> str:
@@ -261,3 +237,70 @@ class Evidence:
         """The largest bound of port and fabric; 0 where there is none."""
         network = (Limit.PORT, Limit.FABRIC)
         return max((b.seconds for b in self.possible if b.limit in network), default=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredEvidence(Evidence):
+    """A cell that stands beside others of its conditions: sizes, schedules."""
+
+    low_s: float | None = None
+    """Lower end of the interval; `measured_s` where none is known."""
+    high_s: float | None = None
+    """Upper end of it."""
+    mean_s: float | None = None
+    """What an operation takes on average where samples are of two kinds."""
+    modes: Modes | None = None
+    """The two kinds."""
+    volume: float = 1.0
+    """How many times the bytes its schedule may send, since it passes blocks on."""
+    messages: int | None = None
+    """Messages that a rank sends; None where that is not known."""
+    fall: float | None = None
+    """How many times lower the rate is than that of similar sizes, where it falls."""
+    rival: FastestRival | None = None
+    """The fastest other schedule."""
+    per_byte: float | None = None
+    """How many times longer a byte takes than where data are smaller."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedEvidence(MeasuredEvidence):
+    """A mean that somebody else measured."""
+
+    deviation_s: float | None = None
+    """Standard deviation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HotSpotEvidence(MeasuredEvidence):
+    """A pair beside rivals on its channel."""
+
+    rise: float
+    """How many times longer it takes than without rivals."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedEvidence(Evidence):
+    """A cell without a figure."""
+
+    failure: str = ""
+    """Why there is none; "" where nobody said."""
+    out_of_memory: bool = False
+    """Whether it is known that memory was lacking."""
+
+    @property
+    def failed(self) -> bool:
+        """It did."""
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramEvidence(Evidence):
+    """A program's run, its communication, or a place in it."""
+
+    stalled: Stalled | None = None
+    """Calls that lost time-outs; None where there are none."""
+    hung: str = ""
+    """Since when the program hung; "" where it did not."""
+    crashed: str = ""
+    """How the program ended early; "" where it did not."""

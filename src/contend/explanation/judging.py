@@ -23,8 +23,13 @@ from contend.explanation.evidence import (
     TIME_OUT_S,
     Bound,
     Evidence,
+    FailedEvidence,
     FastestRival,
+    HotSpotEvidence,
     Limit,
+    MeasuredEvidence,
+    ProgramEvidence,
+    PublishedEvidence,
 )
 from contend.units import counted, format_bytes, format_seconds, rounded
 
@@ -36,10 +41,10 @@ def compare(cells: Sequence[Evidence]) -> list[Evidence]:
     sizes (of published figures; runs have their own, finer finding), and how much longer a byte
     takes than where data are smaller.
     """
-    series: dict[tuple[object, ...], list[Evidence]] = {}
-    alike: dict[tuple[object, ...], list[Evidence]] = {}
+    series: dict[tuple[object, ...], list[MeasuredEvidence]] = {}
+    alike: dict[tuple[object, ...], list[MeasuredEvidence]] = {}
     for cell in cells:
-        if cell.measured_s is not None and cell.bytes:
+        if isinstance(cell, MeasuredEvidence) and cell.measured_s is not None and cell.bytes:
             series.setdefault((cell.condition, cell.schedule), []).append(cell)
             alike.setdefault((cell.condition, cell.bytes), []).append(cell)
     for members in series.values():
@@ -54,26 +59,28 @@ def compare(cells: Sequence[Evidence]) -> list[Evidence]:
     ]
 
 
-def _compared(cell: Evidence, series: Sequence[Evidence], alike: Sequence[Evidence]) -> Evidence:
-    if cell.measured_s is None or not cell.bytes:
+def _compared(
+    cell: Evidence, series: Sequence[MeasuredEvidence], alike: Sequence[MeasuredEvidence]
+) -> Evidence:
+    if not isinstance(cell, MeasuredEvidence) or cell.measured_s is None or not cell.bytes:
         return cell
     overhead = _overhead(cell, series)
     return replace(
         cell,
         bounds=cell.bounds if overhead is None else (*cell.bounds, overhead),
         rival=_rival(cell, alike),
-        fall=_fall(cell, series) if cell.published else cell.fall,
+        fall=_fall(cell, series) if isinstance(cell, PublishedEvidence) else cell.fall,
         per_byte=_per_byte(cell, series),
     )
 
 
-def _overhead(cell: Evidence, series: Sequence[Evidence]) -> Bound | None:
+def _overhead(cell: MeasuredEvidence, series: Sequence[MeasuredEvidence]) -> Bound | None:
     """The time at which a line through the two smallest sizes meets no bytes.
 
     It goes through the unfavourable ends of their intervals: what noise could explain is not
     proven. Nothing of the series is faster. Beside rivals it would tell of their messages.
     """
-    if cell.rise is not None:
+    if isinstance(cell, HotSpotEvidence):
         return None
     first = series[0]
     second = next((s for s in series if _size(s) >= SIZES_APART * _size(first)), None)
@@ -102,7 +109,7 @@ def _overhead(cell: Evidence, series: Sequence[Evidence]) -> Bound | None:
     return Bound(limit, seconds, what)
 
 
-def _rival(cell: Evidence, alike: Sequence[Evidence]) -> FastestRival | None:
+def _rival(cell: Evidence, alike: Sequence[MeasuredEvidence]) -> FastestRival | None:
     others = [
         (other.typical_s, other.schedule)
         for other in alike
@@ -194,10 +201,11 @@ def judge(evidence: Evidence, *, network: bool = True) -> Verdict:
         network: whether bounds of port and fabric may prove anything.
     """
     reasons: dict[Limit, Reason] = {}
-    if evidence.hung:
-        return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
-    if evidence.crashed:
-        return Verdict(evidence, (Reason(Limit.CRASH, evidence.crashed),))
+    if isinstance(evidence, ProgramEvidence):
+        if evidence.hung:
+            return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
+        if evidence.crashed:
+            return Verdict(evidence, (Reason(Limit.CRASH, evidence.crashed),))
     for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
         if network or reason.limit not in (Limit.PORT, Limit.FABRIC):
             reasons.setdefault(reason.limit, reason)
@@ -208,17 +216,18 @@ def _bounds(evidence: Evidence) -> Iterator[Reason]:
     """Bounds that the measurement comes near to."""
     if evidence.measured_s is None:
         return
-    rival = math.inf if evidence.rival is None else evidence.rival.seconds
+    rival = evidence.rival if isinstance(evidence, MeasuredEvidence) else None
+    fastest_s = math.inf if rival is None else rival.seconds
     for bound in evidence.possible:
         ratio = evidence.ratio(bound)
         # What another schedule beats by its buffers bounds no schedule here.
-        holds = _is_tightest(evidence, bound) and rival >= IMPOSSIBLE * bound.seconds
+        holds = _is_tightest(evidence, bound) and fastest_s >= IMPOSSIBLE * bound.seconds
         if bound.limit in (Limit.PORT, Limit.FABRIC) and not holds:
             continue
         if ratio <= REACHED:
             why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
             yield Reason(bound.limit, why, ratio, bound)
-    if evidence.rise is not None and evidence.rise >= REACHED:
+    if isinstance(evidence, HotSpotEvidence) and evidence.rise >= REACHED:
         rise = rounded(evidence.rise)
         why = f"rivals on its channel make it {rise} times slower than without them"
         yield Reason(Limit.FABRIC, why, evidence.rise, evidence.bound(Limit.FABRIC))
@@ -254,7 +263,8 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
 
     Where packets were dropped the slower ones need only hold one: it began during the transfer.
     """
-    modes, typical = evidence.modes, evidence.typical_s
+    modes = evidence.modes if isinstance(evidence, MeasuredEvidence) else None
+    typical = evidence.typical_s
     if modes is None or typical is None:
         return
     lost = modes.slow_s - modes.fast_s
@@ -269,7 +279,8 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
 
 def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
     """Calls of a program that lost so much that it would be faster by far without them."""
-    stalled, measured = evidence.stalled, evidence.measured_s
+    stalled = evidence.stalled if isinstance(evidence, ProgramEvidence) else None
+    measured = evidence.measured_s
     if stalled is None or measured is None or measured <= REACHED * evidence.network_s:
         return
     ratio = measured / max(measured - stalled.lost_s, LATE_S)
@@ -285,14 +296,16 @@ def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
     """A time-out that nothing else explains, and what tells that it was one."""
-    typical, rival = evidence.typical_s, evidence.rival
+    typical = evidence.typical_s
+    rival = evidence.rival if isinstance(evidence, MeasuredEvidence) else None
+    volume = evidence.volume if isinstance(evidence, MeasuredEvidence) else 1.0
     explained = max((bound.seconds for bound in evidence.possible), default=0.0)
-    network = max(explained, evidence.volume * evidence.network_s)
+    network = max(explained, volume * evidence.network_s)
     if typical is None or not _lost_against(explained, typical):
         return
     unexplained = _lost_against(network, typical)
     # Where packets were dropped a fall is none of blocks that are passed on.
-    if unexplained or evidence.drops:
+    if isinstance(evidence, MeasuredEvidence) and (unexplained or evidence.drops):
         yield from _falls(evidence, typical)
     if not unexplained or not evidence.network_s:
         return
@@ -305,7 +318,7 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(Limit.TIME_OUTS, why, typical / network)
 
 
-def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
+def _falls(evidence: MeasuredEvidence, typical: float) -> Iterator[Reason]:
     """A rate that falls; one that falls as data fill the memory has another cause."""
     fall, memory = evidence.fall, evidence.memory
     if fall is None or fall < FALLEN or (memory is not None and memory.share >= FULL_MEMORY):
@@ -331,7 +344,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
     deviation of 0.2 s times the root of q.
     """
     measured, network = evidence.measured_s, evidence.network_s
-    if not evidence.published or measured is None:
+    if not isinstance(evidence, PublishedEvidence) or measured is None:
         return
     if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
         why = f"the rate is {rounded(evidence.fall)} times lower than that of similar sizes"
@@ -351,7 +364,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
 def _memory(evidence: Evidence) -> Iterator[Reason]:
     """Data that do not fit, or are so large that the machine pages."""
     memory = evidence.memory
-    if evidence.failed:
+    if isinstance(evidence, FailedEvidence):
         if evidence.out_of_memory:
             yield Reason(Limit.MEMORY, evidence.failure)
         elif memory is not None and memory.share >= NEAR_MEMORY and not evidence.failure:
@@ -360,10 +373,10 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
         return
     if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
         return
-    if evidence.per_byte is not None and evidence.per_byte >= REACHED:
-        why = f"{memory}, and a byte takes {rounded(evidence.per_byte)} times as long as "
-        why += "with less data"
-        yield Reason(Limit.MEMORY, why, evidence.per_byte)
+    per_byte = evidence.per_byte if isinstance(evidence, MeasuredEvidence) else None
+    if per_byte is not None and per_byte >= REACHED:
+        why = f"{memory}, and a byte takes {rounded(per_byte)} times as long as with less data"
+        yield Reason(Limit.MEMORY, why, per_byte)
     elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
         ratio = evidence.measured_s / evidence.network_s
         yield Reason(

@@ -19,7 +19,10 @@ from contend.explanation.evidence import (
     LATE_S,
     Bound,
     Evidence,
+    FailedEvidence,
+    HotSpotEvidence,
     Limit,
+    MeasuredEvidence,
     Memory,
 )
 from contend.explanation.network import KnownNetwork, least_times, seat
@@ -92,7 +95,7 @@ class Source:
         mean = None if modes is None else typical_time(cell)
         measured = cell.median.value if modes is None else modes.fast_s
         low, high = _range(cell) if modes is None else (modes.fast_s, modes.fast_s)
-        return Evidence(
+        return MeasuredEvidence(
             **self._common(cell.record, cell.schedule, cell.condition.labels),
             measured_s=measured,
             low_s=low,
@@ -145,10 +148,8 @@ class Source:
             0, error.algorithm or record.probe, error.bytes, ranks, max(hosts, 1), error.labels
         )
         labels = tuple(sorted(error.labels.items()))
-        return Evidence(
+        return FailedEvidence(
             **self._common(cell, cell.algorithm, labels),
-            measured_s=None,
-            failed=True,
             failure=error.reason,
             out_of_memory=error.cause == "memory",
         )
@@ -329,12 +330,15 @@ class Source:
                 continue
             alone = times.get((cell.algorithm, cell.bytes, 0))
             schedule = f"{cell.algorithm} beside {counted(rivals, 'rival')}"
-            yield Evidence(
+            common: dict[str, Any] = {
                 **self._common(cell, schedule, ()),
-                measured_s=seconds,
-                bounds=self._of_victim(cell, rivals),
-                rise=seconds / alone if rivals and alone else None,
-            )
+                "measured_s": seconds,
+                "bounds": self._of_victim(cell, rivals),
+            }
+            if rivals and alone:
+                yield HotSpotEvidence(**common, rise=seconds / alone)
+            else:
+                yield MeasuredEvidence(**common)
 
     def _of_victim(self, cell: CellRecord, rivals: int) -> tuple[Bound, ...]:
         network = self._network(cell)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
 from contend.congestion.gpus import PORTS
-from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit
+from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit, MeasuredEvidence
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
 from contend.explanation.remedies import ENGINES, Remedy, by_engines, named
@@ -97,7 +97,7 @@ class NcclSource:
             self._remarks += _untold(test, self._name, series)
             self._remarks += odd_sizes(test, series)
             for timed in test.sizes:
-                yield Evidence(
+                yield MeasuredEvidence(
                     cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
                     told=(on,),
                     series=series,

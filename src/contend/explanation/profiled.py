@@ -24,6 +24,7 @@ from contend.explanation.evidence import (
     Bound,
     Evidence,
     Limit,
+    ProgramEvidence,
     Stalled,
 )
 from contend.explanation.network import (
@@ -68,19 +69,19 @@ class ProfileSource:
         findings = self.profile.findings
         if self.ended_early:
             why = findings.stuck.verdict()
-            yield Evidence(**self._common(RUN), measured_s=findings.run_s, crashed=why)
+            yield ProgramEvidence(**self._common(RUN), measured_s=findings.run_s, crashed=why)
             return
         if self.stood_still:
             # What that has cost is no cost of communication: nothing else is judged.
             since = (
                 findings.stuck.since_when(self.profile.record.run_s) if findings.stuck.hung else ""
             )
-            yield Evidence(**self._common(RUN), measured_s=findings.run_s, hung=since)
+            yield ProgramEvidence(**self._common(RUN), measured_s=findings.run_s, hung=since)
             return
         whole = findings.cells
         computes = findings.mpi_share < SMALL_SHARE
         beside = () if computes else (*self._network_bounds, *self._of_calls(whole))
-        yield Evidence(
+        yield ProgramEvidence(
             **self._common(RUN),
             measured_s=findings.run_s,
             bounds=(*self._computation(), *beside),
@@ -88,7 +89,7 @@ class ProfileSource:
         )
         if computes:
             return
-        yield Evidence(
+        yield ProgramEvidence(
             **self._common(COMMUNICATION),
             measured_s=self._mean(findings.mpi_s),
             bounds=tuple(map(self._in_communication, beside)),
@@ -103,7 +104,7 @@ class ProfileSource:
                 here = whole.filter(
                     (pl.col("routine") == place["routine"]) & (pl.col("site") == place["site"])
                 )
-                yield Evidence(
+                yield ProgramEvidence(
                     **self._common(f"{place['routine']} called at {place['place']}"),
                     measured_s=self._mean(place["seconds"]),
                     bounds=tuple(self._of_calls(here)),

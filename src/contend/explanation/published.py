@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from contend.errors import UsageError
 from contend.explanation.evidence import (
     Bound,
     Evidence,
+    FailedEvidence,
     Memory,
+    PublishedEvidence,
 )
 from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
@@ -53,23 +56,26 @@ def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
         hosts = -(-ranks // each)
     wire = known.wire_Bps if known.wire_Bps is not None else wire
     told = _phrases(known, schedule, size, ranks, hosts)
-    return Evidence(
-        cell=", ".join(told),
-        told=told,
-        condition=(known.source, known.measure, known.conditions, ranks, each, known.vectors),
-        series=_series(known, schedule),
-        at=f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",
-        schedule=schedule,
-        bytes=size,
-        ranks=ranks,
+    common: dict[str, Any] = {
+        "cell": ", ".join(told),
+        "told": told,
+        "condition": (known.source, known.measure, known.conditions, ranks, each, known.vectors),
+        "series": _series(known, schedule),
+        "at": f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",
+        "schedule": schedule,
+        "bytes": size,
+        "ranks": ranks,
+        "hosts": hosts or 0,
+        "bounds": _port(ranks, each, size, wire),
+        "memory": Memory(sort.host_arrays_bytes, memory) if sort and memory is not None else None,
+    }
+    if known.failed:
+        return FailedEvidence(**common)
+    return PublishedEvidence(
+        **common,
         measured_s=_seconds(known, size, ranks),
         deviation_s=known.spread_s,
-        published=True,
-        bounds=_port(ranks, each, size, wire),
-        hosts=hosts or 0,
         volume=volume(known.algorithm or "", ranks or 1),
-        memory=None if sort is None or memory is None else Memory(sort.host_arrays_bytes, memory),
-        failed=known.failed,
     )
 
 
