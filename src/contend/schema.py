@@ -128,28 +128,35 @@ def plain(value: Any) -> Any:
         return value
     if hasattr(kind, "as_told"):
         return plain(value.as_told())
-    # Help is told without it.
-    from msgspec import UNSET, to_builtins
-
     if _has_members(kind):
-        result: dict[str, Any] = {}
-        for member in members(kind):
-            content = getattr(value, member.name)
-            if content is UNSET:
-                continue
-            if FieldMark.SPREAD in member.marks:
-                result |= plain(content)
-            elif content is not None or FieldMark.LEFT_OUT not in member.marks:
-                result[member.key] = plain(content)
-        return result
+        return _of_members(value)
     if isinstance(value, Mapping):
         return {str(key): plain(content) for key, content in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if hasattr(kind, "tolist"):
         return value.tolist()
+    # Help is told without it.
+    from msgspec import to_builtins
+
     # Its tuples stay tuples.
     return plain(to_builtins(value, str_keys=True))
+
+
+def _of_members(value: Any) -> dict[str, Any]:
+    # Help is told without it.
+    from msgspec import UNSET
+
+    result: dict[str, Any] = {}
+    for member in members(type(value)):
+        content = getattr(value, member.name)
+        if FieldMark.SPREAD in member.marks:
+            result |= _of_members(content)
+        elif content is UNSET or (content is None and FieldMark.LEFT_OUT in member.marks):
+            continue
+        else:
+            result[member.key] = plain(content)
+    return result
 
 
 def _has_members(kind: type[Any]) -> bool:

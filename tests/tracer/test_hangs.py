@@ -242,7 +242,7 @@ def test_where_it_was_stuck(any_mpi: Mpi, build: Build, tmp_path: Path, mode: st
     assert calls["longest_s"].max() == pytest.approx(since, abs=1)
     assert profile.hung == (mode not in UNPROVEN)
     for at, name in zip(profile.stuck, places, strict=True):
-        assert re.fullmatch(name, at.routine.removeprefix("MPI_") or OUT)
+        assert re.fullmatch(name, at.thread.routine.removeprefix("MPI_") or OUT)
 
 
 def test_partitions_that_are_not_ready_are_not_under_way(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,9 +20,11 @@ from contend.profiling.rows import (
     SizeTime,
     rows_of,
 )
-from contend.profiling.tables import ProfileTables
-from contend.schema import PythonOnly, Seconds, Share, told
+from contend.schema import Seconds, Share, told
 from contend.units import counted, format_seconds
+
+if TYPE_CHECKING:
+    from contend.profiling.profile import ProgramProfile
 
 # The run is what is between them: a network has no part in starting and ending processes.
 _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
@@ -35,7 +36,6 @@ _KEYS = ("rank", "cell")
 _MOST_ROWS = 1000
 
 
-@dataclass(frozen=True)
 class ProfileFindings:
     """Everything that is found in a profile; shares are of the ranks' run times together.
 
@@ -43,8 +43,9 @@ class ProfileFindings:
     the end of its record. Neither of the two calls counts as time in MPI.
     """
 
-    profile: PythonOnly[ProfileTables]
-    """What is in the profile."""
+    def __init__(self, profile: ProgramProfile) -> None:
+        """Findings of a profile."""
+        self.profile = profile
 
     @cached_property
     def all_run_s(self) -> float:
@@ -107,7 +108,7 @@ class ProfileFindings:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """`ProfileTables.calls` with ``waiting_s``: null where waiting cannot be told.
+        """`ProgramProfile.calls` with ``waiting_s``: null where waiting cannot be told.
 
         ``entered_s`` is that of blocking collectives until the last member entered; where only some
         occurrences are recorded, these stand for all of the cell. What else was waited for is told

@@ -8,7 +8,7 @@ from typing import TypeVar
 import polars as pl
 
 from contend.profiling.folder import Phase
-from contend.profiling.hang.stuck import Awaited
+from contend.profiling.hang.stuck import Stuck
 from contend.schema import Seconds, Share, Size, Spread
 
 
@@ -128,29 +128,13 @@ class PlacedPhase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StuckThread:
+class PlacedStuck:
     """Where a thread of a rank was when the program was ended."""
 
-    rank: int
-    """Rank in MPI_COMM_WORLD."""
-    thread: int
-    """Number of the thread from 0, by first call."""
-    routine: str
-    """Routine that it was in; "" for none."""
+    thread: Spread[Stuck]
+    """The thread."""
     place: str
-    """Place of the call; "" for none."""
-    since_s: Seconds
-    """Seconds that it had been there."""
-    at_least: bool
-    """Whether it may have been longer, since nobody saw the end."""
-    ended: str
-    """How the rank had ended by itself; "" if it had not."""
-    awaits: tuple[Awaited, ...]
-    """What the call waits for: its first eight messages, requests or collectives."""
-    ranks: tuple[int, ...]
-    """Ranks that the call waits for, as far as that can be told; at most 256."""
-    others: tuple[int, ...]
-    """Ranks that are in another collective instead."""
+    """Place of its call; "" for none."""
 
 
 Row = TypeVar("Row")

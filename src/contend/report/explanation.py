@@ -11,7 +11,7 @@ import msgspec
 from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
 from contend.report.document import Document, filled
 from contend.report.profile.tables import stuck_table
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import shared_phrases
 from contend.units import counted, format_seconds, listed, rounded
 
@@ -208,54 +208,55 @@ def explanation_tables(explanation: Explanation) -> list[ResultTable]:
 
 def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
     """What helps, and what it saves where that is predicted of any."""
-    rows = [(str(remedy.limit), remedy.advice, remedy.command) for remedy in remedies]
-    if all(remedy.saves_s is None for remedy in remedies):
-        return ResultTable("What helps", ("limit", "remedy", "command"), tuple(rows))
-    saved = [remedy.saves_s for remedy in remedies]
-    words = ["-" if seconds is None else format_seconds(seconds) for seconds in saved]
-    return ResultTable(
+    predicted = any(remedy.saves_s is not None for remedy in remedies)
+
+    def saves(remedy: Remedy) -> str:
+        return "-" if remedy.saves_s is None else format_seconds(remedy.saves_s)
+
+    note = "Saved: the predicted gain for a program's run, or for one measured operation."
+    return table_of(
         "What helps",
-        ("limit", "saves", "remedy", "command"),
-        tuple((limit, word, *rest) for word, (limit, *rest) in zip(words, rows, strict=True)),
-        note="Saved: the predicted gain for a program's run, or for one measured operation.",
+        remedies,
+        {
+            "limit": "limit",
+            **({"saves": saves} if predicted else {}),
+            "remedy": "advice",
+            "command": "command",
+        },
+        note=note if predicted else "",
     )
 
 
 def _cells(explanation: Explanation) -> ResultTable:
     verdicts, shared = explanation.verdicts, _shared(explanation.verdicts)
-    known = [
-        limit
-        for limit in _HEADS
-        if any(verdict.evidence.bound(limit) is not None for verdict in verdicts)
-    ]
     memory = any(v.evidence.memory is not None and Limit.MEMORY in v.limits for v in verdicts)
-    columns = (
-        *("cell", "measured"),
-        *(_HEADS[limit] for limit in known),
-        *(("data",) if memory else ()),
-        "limit",
-    )
-    rows = []
-    for verdict in verdicts:
-        evidence = verdict.evidence
-        needed = evidence.memory
-        rows.append(
-            (
-                _without(shared, evidence.cell),
-                _measured(evidence),
-                *(_bound(evidence, evidence.bound(limit)) for limit in known),
-                *(("" if needed is None else f"{100 * needed.share:.0f} %",) if memory else ()),
-                ", ".join(map(str, verdict.limits)) or _UNPROVEN,
-            )
-        )
+
+    def bound(limit: Limit) -> Number[Verdict]:
+        return Number(lambda verdict: _bound(verdict.evidence, verdict.evidence.bound(limit)))
+
+    def data(verdict: Verdict) -> str:
+        needed = verdict.evidence.memory
+        return "" if needed is None else f"{100 * needed.share:.0f} %"
+
     note = (
         "The least time that each limit allows, and how many times as long the measurement takes."
     )
-    if memory:
-        note += " Data: share of a host's memory."
-    numeric = frozenset(columns[1:-1])
-    title = ", ".join((explanation.name, *shared))
-    return ResultTable(title, columns, tuple(rows), numeric, note)
+    return table_of(
+        ", ".join((explanation.name, *shared)),
+        verdicts,
+        {
+            "cell": lambda verdict: _without(shared, verdict.evidence.cell),
+            "measured": Number(lambda verdict: _measured(verdict.evidence)),
+            **{
+                head: bound(limit)
+                for limit, head in _HEADS.items()
+                if any(verdict.evidence.bound(limit) is not None for verdict in verdicts)
+            },
+            **({"data": Number(data)} if memory else {}),
+            "limit": lambda verdict: ", ".join(map(str, verdict.limits)) or _UNPROVEN,
+        },
+        note=f"{note} Data: share of a host's memory." if memory else note,
+    )
 
 
 def _shared(verdicts: Sequence[Verdict]) -> list[str]:
@@ -291,19 +292,22 @@ def _bound(evidence: Evidence, bound: Bound | None) -> str:
 
 def _evidence(explanation: Explanation) -> ResultTable:
     shared = _shared(explanation.verdicts)
-    rows = tuple(
-        (
-            _without(shared, verdict.evidence.cell),
-            str(reason.limit),
-            _why(reason),
-            "" if reason.ratio is None else f"{rounded(reason.ratio)}",
-        )
-        for verdict in explanation.verdicts
-        for reason in verdict.reasons
+    proven = [(verdict, reason) for verdict in explanation.verdicts for reason in verdict.reasons]
+
+    def times(pair: tuple[Verdict, Reason]) -> str:
+        return "" if pair[1].ratio is None else rounded(pair[1].ratio)
+
+    return table_of(
+        ", ".join(("Evidence", *shared)),
+        proven,
+        {
+            "cell": lambda pair: _without(shared, pair[0].evidence.cell),
+            "limit": lambda pair: str(pair[1].limit),
+            "because": lambda pair: _why(pair[1]),
+            "times": Number(times),
+        },
+        note="Times: the measurement as a multiple of what it is compared with.",
     )
-    columns = ("cell", "limit", "because", "times")
-    note = "Times: the measurement as a multiple of what it is compared with."
-    return ResultTable(", ".join(("Evidence", *shared)), columns, rows, frozenset(("times",)), note)
 
 
 def _why(reason: Reason) -> str:

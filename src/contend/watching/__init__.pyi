@@ -1,4 +1,4 @@
-from .job_loads import JobLoads as JobLoads
+from .states import JobLoads as JobLoads
 from .states import Watched as Watched
 from .states import WatchedChannel as WatchedChannel
 from .states import watch as watch

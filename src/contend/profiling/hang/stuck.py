@@ -33,6 +33,7 @@ from contend.profiling.record_form import (
     Awaits,
     State,
 )
+from contend.schema import PythonOnly
 
 # As in the recorder: a thread that pauses no longer than a part of what it has waited still asks.
 _PAUSE_S, _PART_OF_WAIT = 1.0, 4
@@ -135,18 +136,18 @@ class Stuck(msgspec.Struct, frozen=True):
     rank: int
     thread: int
     routine: str
-    site: int
+    site: PythonOnly[int]
     since_s: float
     at_least: bool
     ended: str
-    requests: int
+    requests: PythonOnly[int]
     awaits: tuple[Awaited, ...] = ()
     ranks: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
-    entered: tuple[Entered, ...] = ()
-    asks: bool = False
-    died: str = ""
-    gone_s: float | None = None
+    entered: PythonOnly[tuple[Entered, ...]] = ()
+    asks: PythonOnly[bool] = False
+    died: PythonOnly[str] = ""
+    gone_s: PythonOnly[float | None] = None
 
 
 class UnderWay(msgspec.Struct, frozen=True):
