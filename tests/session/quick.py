@@ -18,7 +18,8 @@ import msgspec
 
 from contend.errors import ContendError
 from contend.files import write_whole
-from contend.session import RECORD, Attempt, Cell, Failure, Observer, Session, Step
+from contend.runs import Failure
+from contend.session import RECORD, Attempt, Cell, Observer, Session, Step
 
 POINTS = ("a", "b", "c")
 

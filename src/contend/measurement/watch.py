@@ -13,8 +13,8 @@ from contend.measurement.place import Place, Shape
 from contend.measurement.surroundings import ProcessorTime, warnings_about
 from contend.mpi import Death, Ended, Launch
 from contend.process import FirstEnded
-from contend.runs import Cause, Progress, RanksFrame, SampleTail, Warned, read_samples
-from contend.session import Failure, NoRoomError
+from contend.runs import Failure, Progress, RanksFrame, SampleTail, Warned, read_samples
+from contend.session import NoRoomError
 from contend.units import rounded
 
 # What probes exit with; see the page of any probe's --help.
@@ -22,7 +22,6 @@ _BAD_ARGUMENTS = 2
 _CANNOT_WRITE = 3
 # Seconds between two looks.
 _BEAT = 0.25
-_CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout"}
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,7 @@ class StartOutcome:
         """Why it did not come to its end; None when it did."""
         if self.status == "done":
             return None
-        if self.status == "failed" and "memory" in self.why.lower():
-            return Failure("memory", self.why)
-        return Failure(_CAUSES.get(self.status, "launch"), self.why or self.status)
+        return Failure.of_ending(self.status, self.why, self.status)
 
 
 def start_probe(

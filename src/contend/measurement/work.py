@@ -27,6 +27,7 @@ from contend.measurement.watch import StartOutcome, start_probe
 from contend.mpi import Launch, Library
 from contend.runs import (
     FEWEST,
+    Failure,
     LaunchRecord,
     PointError,
     Run,
@@ -34,7 +35,7 @@ from contend.runs import (
     Warned,
     write_record,
 )
-from contend.session import RECORD, Attempt, CellError, Failure, NoRoomError, Observer, Step
+from contend.session import RECORD, Attempt, CellError, NoRoomError, Observer, Step
 from contend.units import counted, format_link_speed, format_seconds, parse_sizes
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from .record import NO_TIME as NO_TIME
 from .record import Cause as Cause
 from .record import CellEnd as CellEnd
 from .record import CellRecord as CellRecord
+from .record import Failure as Failure
 from .record import Host as Host
 from .record import LaunchRecord as LaunchRecord
 from .record import LibraryRecord as LibraryRecord

@@ -10,8 +10,8 @@ import polars as pl
 from contend.runs.collapse import Collapse, collapses
 from contend.runs.record import (
     NO_TIME,
-    Cause,
     CellEnd,
+    Failure,
     LaunchRecord,
     PointError,
     RunRecord,
@@ -27,7 +27,6 @@ _NOTICEABLE = 0.05
 _MOST_PARTS = 12
 _OF_RESULTS = ("agreed_s", "result_s", "late_by_s", "start_s")
 _ENDED_WELL = ("done", "unknown")
-_CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,8 @@ def _of_launch(
 ) -> Iterator[PointError]:
     if not launch.ends:
         if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
-            yield PointError(*_why_ended(launch), launch.whole)
+            why = _why_ended(launch)
+            yield PointError(why.cause, why.reason, launch.whole)
         return
     # What one start of a launch was cut in, another of its starts may have measured.
     others = [
@@ -157,35 +157,31 @@ def _of_launch(
         cell = record.cells[end.cell] if end.cell < len(record.cells) else None
         why = _why_no_figure(launch, end, (end.cell, launch.whole) in measured)
         if cell is not None and why is not None:
-            yield PointError(*why, launch.whole, cell.algorithm, cell.bytes, cell.labels)
+            at = launch.whole, cell.algorithm, cell.bytes, cell.labels
+            yield PointError(why.cause, why.reason, *at)
 
 
-def _why_no_figure(
-    launch: LaunchRecord, end: CellEnd, has_samples: bool
-) -> tuple[Cause, str] | None:
-    """Cause and reason; None where the cell has a figure in this launch."""
+def _why_no_figure(launch: LaunchRecord, end: CellEnd, has_samples: bool) -> Failure | None:
+    """None where the cell has a figure in this launch."""
     if end.verified is False:
-        return "data", end.said or "the data were wrong"
+        return Failure("data", end.said or "the data were wrong")
     if end.reason == "cut":
         # Samples up to an interruption are sound; those up to a crash are of a launch gone wrong.
         interrupted = launch.status in ("interrupted", *_ENDED_WELL)
         return None if has_samples and interrupted else _why_ended(launch)
     if end.reason in ("budget", "skipped") and end.said in ("", NO_TIME) and not has_samples:
-        return "budget", "no time was left for it"
+        return Failure("budget", "no time was left for it")
     if end.is_sampled and has_samples:
         return None
     reason = end.said or f"no sample was made ({end.reason})"
     if "not enough memory" in end.said:
-        return "memory", reason
-    return ("unsuited" if end.reason == "skipped" else "launch"), reason
+        return Failure("memory", reason)
+    return Failure("unsuited" if end.reason == "skipped" else "launch", reason)
 
 
-def _why_ended(launch: LaunchRecord) -> tuple[Cause, str]:
-    """Why a launch ended before its time."""
-    reason = launch.why or f"the launch ended early ({launch.status})"
-    if "memory" in reason.lower() and launch.status == "failed":
-        return "memory", reason
-    return _CAUSES.get(launch.status, "launch"), reason
+def _why_ended(launch: LaunchRecord) -> Failure:
+    early = f"the launch ended early ({launch.status})"
+    return Failure.of_ending(launch.status, launch.why, early)
 
 
 def _remarks(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[Warned, ...]:

@@ -37,6 +37,8 @@ wrong; the algorithm is not made for this (one for powers of two on 12 ranks); o
 in another way."""
 
 
+_CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
+
 NO_TIME = "no time left"
 """What a probe says of a cell for which no time was left."""
 
@@ -102,12 +104,38 @@ class CellRecord(msgspec.Struct, frozen=True):
     labels: dict[str, Label] = {}
 
 
-class PointError(msgspec.Struct, frozen=True):
-    """Why a point, one algorithm at one size, has no figure: what a table shows as ``ERR``.
+class Failure(msgspec.Struct, frozen=True):
+    """Why there is no figure.
 
     Attributes:
         cause: one of eight words.
         reason: one line for people.
+    """
+
+    cause: Cause
+    reason: str
+
+    @classmethod
+    def of_ending(cls, status: str, why: str, otherwise: str) -> Failure:
+        """Why a launch ended before its time.
+
+        Args:
+            status: ``timeout``, ``killed`` or another word.
+            why: one line about that; "" where nobody told.
+            otherwise: what is said then.
+        """
+        if status == "failed" and "memory" in why.lower():
+            return Failure("memory", why)
+        return Failure(_CAUSES.get(status, "launch"), why or otherwise)
+
+    def __str__(self) -> str:
+        return f"ERR {self.cause}: {self.reason}"
+
+
+class PointError(Failure, frozen=True):
+    """Why a point, one algorithm at one size, has no figure: what a table shows as ``ERR``.
+
+    Attributes:
         launch: in which launch, by the number of its first start; None: in every one, since none
             could begin it.
         algorithm: of the point; None with `bytes` None for all points that were asked for.
@@ -115,8 +143,6 @@ class PointError(msgspec.Struct, frozen=True):
         labels: what else tells the point from others.
     """
 
-    cause: Cause
-    reason: str
     launch: LaunchNumber | None = None
     algorithm: str | None = None
     bytes: Count | None = None

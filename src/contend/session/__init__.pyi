@@ -2,7 +2,6 @@ from .cell import UNSUITED as UNSUITED
 from .cell import Attempt as Attempt
 from .cell import Cell as Cell
 from .cell import CellError as CellError
-from .cell import Failure as Failure
 from .cell import Method as Method
 from .cell import Step as Step
 from .cell import Work as Work

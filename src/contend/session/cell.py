@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from contend.errors import ContendError
-from contend.runs import Cause
+from contend.runs import Cause, Failure
 
 if TYPE_CHECKING:
     from contend.session.observer import Observer
@@ -23,21 +23,6 @@ UNSUITED: Cause = "unsuited"
 _UNFIT = re.compile(r"[^A-Za-z0-9._=+]+")
 _LONGEST = 80
 _SHORT = 8
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """Why there is no figure.
-
-    Attributes:
-        cause: in one word; see `contend.runs.Cause`.
-        reason: in one line.
-    """
-
-    cause: Cause
-    reason: str
-
-    def __str__(self) -> str:
-        return f"ERR {self.cause}: {self.reason}"
 
 
 class CellError(ContendError):

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from contend.errors import ContendError
-from contend.session.cell import Attempt, Cell, CellError, Failure, Method, Step, Work
+from contend.runs import Failure
+from contend.session.cell import Attempt, Cell, CellError, Method, Step, Work
 from contend.session.folder import (
     Asked,
     NoRoomError,

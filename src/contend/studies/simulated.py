@@ -18,7 +18,8 @@ from contend.fabric import Fabric
 from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.routes import save
-from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
+from contend.runs import Failure
+from contend.session import RECORD, Attempt, Observer, Session, Step
 from contend.shown import Shown
 from contend.studies.simulated_cell import (
     SimulatedCell,
