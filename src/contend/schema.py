@@ -147,8 +147,9 @@ def _of_members(value: Any) -> dict[str, Any]:
     # Help is told without it.
     from msgspec import UNSET
 
+    kind: type = type(value)
     result: dict[str, Any] = {}
-    for member in members(type(value)):
+    for member in members(kind):
         content = getattr(value, member.name)
         if FieldMark.SPREAD in member.marks:
             result |= _of_members(content)

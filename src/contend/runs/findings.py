@@ -143,8 +143,8 @@ def _of_launch(
 ) -> Iterator[PointError]:
     if not launch.ends:
         if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
-            why = _why_ended(launch)
-            yield PointError(why.cause, why.reason, launch.whole)
+            ended = _why_ended(launch)
+            yield PointError(ended.cause, ended.reason, launch.whole)
         return
     # What one start of a launch was cut in, another of its starts may have measured.
     others = [
