@@ -24,7 +24,7 @@ from contend.profiling.folder import (
 )
 from contend.profiling.hang import deadlock
 from contend.profiling.record_form import read_events
-from contend.profiling.rows import PlacedPhase, PlacedStuck
+from contend.profiling.rows import PlacedPhase, StuckThread
 from contend.profiling.sites import place_words, short_names
 from contend.runs import read_table
 from contend.schema import PythonOnly, Spread, told
@@ -195,11 +195,11 @@ class ProgramProfile(Shown, told="profile_document"):
 
     @property
     @told
-    def stuck(self) -> tuple[PlacedStuck, ...]:
+    def stuck(self) -> tuple[StuckThread, ...]:
         """Where ranks were when the program was ended; empty if all had finished."""
         places = self.sites["place"]
         return tuple(
-            PlacedStuck(thread=one, place=places[one.site] if one.routine else "")
+            StuckThread(thread=one, place=places[one.site] if one.routine else "")
             for one in self.record.stuck
         )
 

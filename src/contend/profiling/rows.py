@@ -128,7 +128,7 @@ class PlacedPhase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacedStuck:
+class StuckThread:
     """Where a thread of a rank was when the program was ended."""
 
     thread: Spread[Stuck]

@@ -113,41 +113,38 @@ class Entered(msgspec.Struct, frozen=True):
 
 
 class Stuck(msgspec.Struct, frozen=True):
-    """Where one thread of a rank was when the program was ended.
-
-    Attributes:
-        rank: in MPI_COMM_WORLD.
-        thread: from 0, by first call.
-        routine: that it was in, or asked with again and again; "" for none.
-        site: number of the place of the call, or of 0.
-        since_s: how long it had been there.
-        at_least: whether the end is not known, so that it may have been longer.
-        ended: how the rank had ended by itself, such as ``called MPI_Abort``; "" if it had not.
-        requests: how many things the call waits for, of which the first eight are here.
-        awaits: what it waits for.
-        ranks: that it waits for, as far as that can be told; at most `MOST_RANKS`.
-        others: of a collective: ranks that entered it by another call, which cannot match.
-        entered: the calls by which it and the first of these entered it.
-        asks: whether it asked again and again, in vain.
-        died: what it died of, such as ``died of signal 11 (Segmentation fault)``; "" for nothing.
-        gone_s: seconds into the run when it died or ended by itself; null if it did not.
-    """
+    """Where one thread of a rank was when the program was ended."""
 
     rank: int
+    """Rank in MPI_COMM_WORLD."""
     thread: int
+    """Number of the thread from 0, by first call."""
     routine: str
+    """Routine that it was in, or asked with again and again; "" for none."""
     site: PythonOnly[int]
+    """Number of the place of the call, or of 0."""
     since_s: float
+    """Seconds that it had been there."""
     at_least: bool
+    """Whether it may have been longer, since nobody saw the end."""
     ended: str
+    """How the rank had ended by itself, such as ``called MPI_Abort``; "" if it had not."""
     requests: PythonOnly[int]
+    """Number of things that the call waits for, of which the first eight are here."""
     awaits: tuple[Awaited, ...] = ()
+    """What the call waits for: its first eight messages, requests or collectives."""
     ranks: tuple[int, ...] = ()
+    """Ranks that the call waits for, as far as that can be told; at most 256."""
     others: tuple[int, ...] = ()
+    """Ranks that entered its collective by another call, which cannot match."""
     entered: PythonOnly[tuple[Entered, ...]] = ()
+    """Calls by which it and the first of these entered the collective."""
     asks: PythonOnly[bool] = False
+    """Whether it asked again and again, in vain."""
     died: PythonOnly[str] = ""
+    """What it died of, such as ``died of signal 11 (Segmentation fault)``; "" for nothing."""
     gone_s: PythonOnly[float | None] = None
+    """Seconds into the run when it died or ended by itself; None if it did not."""
 
 
 class UnderWay(msgspec.Struct, frozen=True):
