@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError, UsageError
+from contend.runs import Failure
 from contend.session import (
     SESSION,
     Attempt,
     Cell,
-    Failure,
     NoRoomError,
     Observer,
     Session,
