@@ -1,4 +1,3 @@
-from .advice import remedies as remedies
 from .evidence import Bound as Bound
 from .evidence import Evidence as Evidence
 from .evidence import FailedEvidence as FailedEvidence
