@@ -1,16 +1,20 @@
-"""The checks on real fabrics with tables that a real subnet manager computed."""
+"""Real fabrics with tables that a real subnet manager computed: the checks, and its engine."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from contend.fabric import Fabric, Status, bisection, structure
+from contend.fabric import Fabric, Status, bisection, make, structure
 from contend.loading import load
-from contend.routes import check
+from contend.routes import check, compute
 
 
+@cache
 def _load(folder: Path, which: str) -> Fabric:
     return load(
         str(folder / f"selene.{which}.ibnetdiscover.xz"),
@@ -45,3 +49,24 @@ def test_storage_fabric(shared_data: Path) -> None:
     # Whole groups of its second level send all they have up one or two cables.
     assert status["balance"] == Status.WARNING
     assert status["deadlock"] == Status.OK
+
+
+@pytest.mark.parametrize("which", ["storage", "compute"])
+def test_minhop_is_opensms(shared_data: Path, which: str) -> None:
+    """Aggregation nodes take part in the balance, though contend counts no traffic of theirs."""
+    fabric = _load(shared_data, which)
+    nothing = np.zeros(len(fabric.other_lid), dtype=np.uint8)
+    changed: dict[str, Any] = {"host_name": (*fabric.host_name, *fabric.other_name)}
+    for name in fabric.__dataclass_fields__.keys() - changed.keys():
+        kind, _, column = name.partition("_")
+        if kind == "host":
+            own = getattr(fabric, name)
+            like = "guid" if column == "port_guid" else column
+            more = getattr(fabric, f"other_{like}", nothing)
+            changed[name] = np.concatenate([own, more.astype(own.dtype)])
+        elif kind == "other":
+            changed[name] = getattr(make("fig1"), name)
+    again = compute(fabric.replace(**changed, routes=None), "minhop")
+    assert again.tables is not None
+    assert fabric.tables is not None
+    assert np.array_equal(again.tables.ports, fabric.tables.ports)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import lzma
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -199,82 +198,6 @@ def test_updn_takes_roots_from_a_file(paper: Paper, tmp_path: Path) -> None:
 def test_dmodk_names_the_cable_that_makes_it_no_tree(paper: Paper) -> None:
     with pytest.raises(UsageError, match='in torus switches "s0" and "s1" are cabled to each'):
         compute(paper("torus"), "dmodk")
-
-
-# What OpenSM made of two real machines: its tables for every host, aggregation nodes included,
-# which take part in the balance though contend counts no traffic of theirs.
-
-
-def _switches_and_ends(text: str) -> Fabric:
-    """Every adapter's port a host, aggregation nodes too; read from the switches' records alone."""
-    ports: dict[int, int] = {}
-    ends: list[tuple[int, int, str, int, int]] = []
-    node = None
-    for line in text.split("\n"):
-        if head := re.match(r'Switch\s+(\d+) "S-([0-9a-f]+)"', line):
-            node = int(head[2], 16)
-            ports[node] = int(head[1])
-        elif line.startswith(("Ca", "Rt")):
-            node = None
-        elif node and (end := re.match(r'\[(\d+)\]\s+"([SHR])-([0-9a-f]+)"\[(\d+)\]', line)):
-            ends.append((node, int(end[1]), end[2], int(end[3], 16), int(end[4])))
-    number = {guid: switch for switch, guid in enumerate(ports)}
-    hosts = [end for end in ends if end[2] != "S"]
-    cables = [
-        (number[node], port, number[peer], peer_port)
-        for node, port, kind, peer, peer_port in ends
-        if kind == "S" and (node, port) < (peer, peer_port)
-    ]
-    fabric = build(
-        "real",
-        host_name=[f"{guid:x}/{port}" for _, _, _, guid, port in hosts],
-        host_switch=np.array([number[end[0]] for end in hosts]),
-        host_port=np.array([end[1] for end in hosts]),
-        switch_name=[f"{guid:x}" for guid in ports],
-        switch_ports=np.array(list(ports.values())),
-        cables=np.array(cables),
-    )
-    # ibsim, on which the tables were made, gives a port its node's GUID plus the port's number.
-    return fabric.replace(
-        switch_guid=np.array(list(ports), dtype=np.uint64),
-        switch_system_guid=np.array(list(ports), dtype=np.uint64),
-        host_port_guid=np.array([end[3] + end[4] for end in hosts], dtype=np.uint64),
-    )
-
-
-def _dumped(text: str, fabric: Fabric) -> tuple[Fabric, np.ndarray]:
-    """The fabric with the dump's LIDs, and its tables."""
-    switch = {guid: row for row, guid in enumerate(fabric.switch_guid.tolist())}
-    lid_of: dict[int, int] = {}
-    ports = np.full((fabric.switches, 1 << 13), NO_PORT, dtype=np.uint16)
-    row = 0
-    for line in text.split("\n"):
-        if line.startswith("0x"):
-            words = line.split(None, 6)
-            lid = int(words[0], 16)
-            ports[row, lid] = int(words[1])
-            lid_of[int(line.partition("portguid ")[2][:18], 16)] = lid
-        elif " guid " in line:
-            row = switch[int(line.partition(" guid ")[2][:18], 16)]
-    return (
-        fabric.replace(
-            host_lid=np.array([lid_of[g] for g in fabric.host_port_guid.tolist()], dtype=np.uint32),
-            switch_lid=np.array([lid_of[g] for g in fabric.switch_guid.tolist()], dtype=np.uint32),
-        ),
-        ports[:, : max(lid_of.values()) + 1],
-    )
-
-
-@pytest.mark.parametrize("name", ["selene.storage", "selene.compute"])
-def test_minhop_is_opensms_on_a_real_machine(shared_data: Path, name: str) -> None:
-    topology, tables = (
-        lzma.decompress((shared_data / f"{name}.{kind}.xz").read_bytes()).decode()
-        for kind in ("ibnetdiscover", "minhop.opensm-lfts")
-    )
-    fabric, expected = _dumped(tables, _switches_and_ends(topology))
-    routes = compute(fabric, "minhop").routes
-    assert routes is not None
-    assert np.array_equal(routes.ports, expected)
 
 
 def test_every_engine_is_told_of_in_help_and_pages() -> None:
