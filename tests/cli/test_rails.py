@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contend.cli.app import run
+from typed_commands import Typed
 
 SWAPPED = '"server 1" "rail 2" "rail 1" "rail 3" "rail 4"\n* "rail 1" "rail 2" "rail 3" "rail 4"\n'
 
@@ -20,45 +20,38 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "rails.txt"
 
 
-def result(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    capsys.readouterr()
-    assert run([*words, "--json", "-"]) == 0
-    captured = capsys.readouterr()
-    if "--rails" in words:
-        assert "rails as rails.txt has them: 8 servers with 4 rails" in captured.err
-    return json.loads(captured.out)
+def result(typed: Typed, *words: str) -> dict[str, Any]:
+    printed = typed(*words, "--json", "-")
+    if "rails.txt" in words:
+        assert "rails as rails.txt has them: 8 servers with 4 rails" in printed.err
+    return json.loads(printed.out)
 
 
-def test_rings_of_told_rails_cross_the_spine(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rings_of_told_rails_cross_the_spine(file: str, typed: Typed) -> None:
     """Server 1's rail 1 is on leaf 2 and its rail 2 on leaf 1.
 
     A ring enters and leaves it over the spine: leaf 1 sends up rail 1's message to server 1 and
     rail 2's of server 1, where a port sends one. With PXN seven others send to it as well.
     """
-    words = ["predict", "collectives", "rails:1,8,4,1"]
     for told, share in (([], 1.0), (["--rails", file], 0.5)):
-        found = result([*words, *told], capsys)["gpu"]["collectives"]
+        found = result(typed, "predict collectives rails:1,8,4,1", *told)["gpu"]["collectives"]
         assert found[0]["share"] == pytest.approx(share)
         assert found[-1]["share"] == pytest.approx(share)
 
 
-def test_a_fabric_file_keeps_them(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fabric_file_keeps_them(file: str, typed: Typed) -> None:
     """Rings are halved as where the file of rails is given, and another one may be given still."""
-    words = ["fabric", "convert", "rails:1,8,4,1", "--route", "dmodk", "--rails", file]
-    assert run([*words, "-o", "net.fabric"]) == 0
+    typed("fabric convert rails:1,8,4,1 --route dmodk --rails", file, "-o", "net.fabric")
     Path("right.txt").write_text(SWAPPED.partition("\n")[2])
     for told, share in (([], 0.5), (["--rails", "right.txt"], 1.0)):
-        words = ["predict", "collectives", "net.fabric", *told, "--json", "-"]
-        capsys.readouterr()
-        assert run(words) == 0
-        found = json.loads(capsys.readouterr().out)["gpu"]["collectives"]
+        found = result(typed, "predict collectives net.fabric", *told)["gpu"]["collectives"]
         assert found[0]["share"] == pytest.approx(share)
 
 
-def test_a_job_sends_within_told_rails(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_sends_within_told_rails(file: str, typed: Typed) -> None:
     """On one leaf a rail nothing meets; two swapped servers may send over one cable."""
     Path("jobs").write_text("".join(f'1,"server {number}"\n' for number in range(1, 9)))
     Path(file).write_text(SWAPPED + '"server 5" "rail 2" "rail 1" "rail 3" "rail 4"\n')
-    words = ["jobs", "rails:1,8,4,1", "jobs", "--samples", "40"]
-    assert result(words, capsys)["jobs"][0]["alone"] == pytest.approx(1)
-    assert result([*words, "--rails", file], capsys)["jobs"][0]["alone"] < 0.99
+    words = "jobs rails:1,8,4,1 jobs --samples 40"
+    assert result(typed, words)["jobs"][0]["alone"] == pytest.approx(1)
+    assert result(typed, words, "--rails", file)["jobs"][0]["alone"] < 0.99

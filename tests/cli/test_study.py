@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from contend.cli.app import run
 from typed_commands import Typed
 
 PLAN = """
@@ -71,15 +70,10 @@ def test_a_failing_cell_is_err_and_the_status_one(plan: Path, typed: Typed) -> N
     assert "<svg" in (plan.parent / "all.html").read_text()
 
 
-def test_a_second_run_keeps_and_a_retry_repeats(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(["study", str(plan)])
-    capsys.readouterr()
-    run(["study", str(plan)])
-    assert "3 of 3 cells are kept from before" in capsys.readouterr().out
-    run(["study", str(plan), "--retry"])
-    assert "routing star opensm:nothing" in capsys.readouterr().out
+def test_a_second_run_keeps_and_a_retry_repeats(plan: Path, typed: Typed) -> None:
+    typed("study", plan, status=1)
+    assert "3 of 3 cells are kept from before" in typed("study", plan, status=1).out
+    assert "routing star opensm:nothing" in typed("study", plan, "--retry", status=1).out
 
 
 def test_options_stand_above_the_plan(plan: Path, typed: Typed) -> None:

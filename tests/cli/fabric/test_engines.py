@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import contend
-from contend.cli.app import run
 from contend.congestion import simulate
 from contend.cure import each_engine
 from contend.routes import save
+from typed_commands import Printed, Typed
+
+Engines = Callable[..., tuple[dict[str, dict[str, object]], Printed]]
 
 
-def _engines(tmp_path: Path, *arguments: str, status: int = 0) -> dict[str, dict[str, object]]:
-    result = tmp_path / "result.json"
-    assert run(["fabric", "engines", *arguments, "--json", str(result)]) == status
-    return {one["engine"]: one for one in json.loads(result.read_text())["engines"]}
+@pytest.fixture
+def engines(tmp_path: Path, typed: Typed) -> Engines:
+    """`engines(arguments)` gives the JSON of each by its name, and what was printed."""
+
+    def call(*arguments: str | Path, status: int = 0) -> tuple[Any, Printed]:
+        result = tmp_path / "result.json"
+        printed = typed("fabric engines", *arguments, "--json", result, status=status)
+        told = json.loads(result.read_text())["engines"]
+        return {one["engine"]: one for one in told}, printed
+
+    return call
 
 
 def test_engines_stand_beside_what_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], require_program: Callable[[str], str]
+    tmp_path: Path, engines: Engines, require_program: Callable[[str], str]
 ) -> None:
     require_program("opensm")
     tables, figure = tmp_path / "net.lfts", tmp_path / "net.svg"
@@ -31,11 +41,9 @@ def test_engines_stand_beside_what_runs(
     save(fabric, tables, "lfts")
     asked = ["contend", "dmodk", "opensm:minhop", "opensm:ftree"]
     options = [word for name in asked for word in ("--route", name)]
-    found = _engines(
-        tmp_path, "torus:4x4;2", "--routes", str(tables), *options, "--plot", str(figure)
-    )
+    found, printed = engines("torus:4x4;2", "--routes", tables, *options, "--plot", figure)
     assert list(found) == ["contend", "present", "opensm:minhop", "dmodk", "opensm:ftree"]
-    said = capsys.readouterr().out
+    said = printed.out
     assert said.startswith("contend is best for random pairs: they get 77.4 % of a link's rate, ")
     assert "; next best: the present tables with 71.8 %." in said.splitlines()[0]
     simulated = simulate(fabric, "bisect", seed=1)
@@ -50,30 +58,27 @@ def test_engines_stand_beside_what_runs(
     assert figure.stat().st_size > 0
 
 
-def test_present_tables_that_serve_best_are_more_than_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_present_tables_that_serve_best_are_more_than_one(tmp_path: Path, engines: Engines) -> None:
     """By its own engine the torus gets more than by minhop, which can lock up there."""
     save(contend.load("torus:4x4;2", route="contend"), tmp_path / "net.lfts", "lfts")
-    _engines(tmp_path, "torus:4x4;2", "--routes", str(tmp_path / "net.lfts"), "--route", "minhop")
-    said = capsys.readouterr().out.splitlines()[0]
+    tables = tmp_path / "net.lfts"
+    _, printed = engines("torus:4x4;2", "--routes", tables, "--route", "minhop")
+    said = printed.out.splitlines()[0]
     assert said.startswith("The present tables are best for random pairs: they get 77.4 % of a ")
     assert "rate, and the routes are free of deadlock on one lane; next best: minhop with" in said
 
 
-def test_shifts_and_the_all_to_all_are_those_of_the_tables(tmp_path: Path) -> None:
+def test_shifts_and_the_all_to_all_are_those_of_the_tables(engines: Engines) -> None:
     """Two leaves of four hosts with one cable: the fullest channel has 4 x 4 of 7 messages a port.
 
     The worst distance is 4, where all four messages of a leaf meet.
     """
-    found = _engines(tmp_path, "xgft:2;4,2;1,1", "--route", "minhop")
+    found, _ = engines("xgft:2;4,2;1,1", "--route", "minhop")
     assert found["minhop"]["alltoall_bound"] == pytest.approx(7 / 16)
     assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
 
 
-def test_an_all_to_all_is_bound_by_the_slowest_cable(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_all_to_all_is_bound_by_the_slowest_cable(tmp_path: Path, engines: Engines) -> None:
     """The cable between two leaves of four at a quarter of the ports' rate: 64 / 4 against 7."""
     fabric = contend.load("xgft:2;4,2;1,1")
     slow = fabric.replace(
@@ -82,40 +87,37 @@ def test_an_all_to_all_is_bound_by_the_slowest_cable(
         cable_rate=np.full(2, 2, dtype=np.uint16),
     )
     save(slow, tmp_path / "net", "ibnetdiscover")
-    found = _engines(tmp_path, str(tmp_path / "net"), "--route", "minhop")
+    found, printed = engines(tmp_path / "net", "--route", "minhop")
     assert found["minhop"]["alltoall_bound"] == pytest.approx(7 / 64)
     assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(printed.out.split())
     assert "worst shift counts all links alike, though their rates differ" in said
 
 
 def test_what_would_take_long_to_count_is_left_out_and_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four drawings of 8 x 8 messages may be counted here: not what splits each in four."""
     monkeypatch.setattr(each_engine, "_MOST_DRAWN", 4 * 64)
     asked = [f"--route={engine}" for engine in ("minhop", "ecmp", "ecmp,flows=4")]
-    found = _engines(tmp_path, "xgft:2;4,2;1,2", *asked)
+    found, printed = engines("xgft:2;4,2;1,2", *asked)
     assert None not in (found["ecmp"]["worst_shift"], found["ecmp"]["alltoall_bound"])
     assert found["minhop"]["worst_shift"] is not None
     drawn = found["ecmp,flows=4"]
     assert (drawn["worst_shift"], drawn["alltoall_bound"]) == (None, None)
     assert isinstance(drawn["bandwidth"], float)
-    assert "left out where they would take long to count" in capsys.readouterr().out
+    assert "left out where they would take long to count" in printed.out
 
 
-def test_what_no_engine_routes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _engines(tmp_path, "torus:3x3;1", "--route", "dmodk", status=1)
+def test_what_no_engine_routes_is_said(engines: Engines) -> None:
+    found, printed = engines("torus:3x3;1", "--route", "dmodk", status=1)
     assert list(found) == ["dmodk"]
-    captured = capsys.readouterr()
-    assert captured.out.startswith("The engine does not route this fabric.")
-    assert captured.err.endswith("no engine routes it\n")
-    assert run(["fabric", "engines", "fig1", "--route", "minhopp"]) == 2
-    assert "did you mean 'minhop'" in capsys.readouterr().err
+    assert printed.out.startswith("The engine does not route this fabric.")
+    assert printed.err.endswith("no engine routes it\n")
 
 
-def test_engines_are_judged_by_chosen_hosts(tmp_path: Path) -> None:
+def test_engines_are_judged_by_chosen_hosts(engines: Engines) -> None:
     """All hosts of a leaf: whatever the tables, nothing that they send crosses a cable."""
     options = ("--route", "minhop", "--hosts", "host 1,host 2,host 3,host 4")
-    found = _engines(tmp_path, "xgft:2;4,6;1,1", *options)
+    found, _ = engines("xgft:2;4,6;1,1", *options)
     assert found["minhop"]["bandwidth"] == 1

@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import contend
-from contend.cli.app import run
 from contend.routes import save
 from sample_fabrics import DATA
 from typed_commands import Typed
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 
-Hosts = Callable[..., tuple[int, str, str]]
+
+def test_list_on_standard_output(typed: Typed) -> None:
+    found = typed("fabric hosts tara --placement port-group:3 -n 9")
+    assert found == ("".join(f"host {n}\n" for n in range(1, 10)), "")
 
 
-@pytest.fixture
-def hosts(capsys: pytest.CaptureFixture[str]) -> Hosts:
-    """`hosts(arguments)` gives status, standard output and standard error."""
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        status = run(["fabric", "hosts", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
-
-
-def test_list_on_standard_output(hosts: Hosts) -> None:
-    found = hosts("tara", "--placement", "port-group:3", "-n", "9")
-    assert found == (0, "".join(f"host {n}\n" for n in range(1, 10)), "")
-
-
-def test_host_file(hosts: Hosts, tmp_path: Path) -> None:
+def test_host_file(typed: Typed, tmp_path: Path) -> None:
     path = tmp_path / "hosts"
-    status, out, _ = hosts(
-        *("fig1", "--placement", "leaves:2", "-n", "31", "--ranks-per-host", "8"),
-        *("--format", "openmpi", "-o", path),
-    )
-    assert (status, out) == (
-        0,
+    asked = "fabric hosts fig1 --placement leaves:2 -n 31 --ranks-per-host 8 --format openmpi"
+    assert typed(asked, "-o", path).out == (
         f"31 ranks on 4 hosts of 2 leaf switches, written to {path}; launchers do not take the "
-        'name "1", so it is host-1 there\n',
+        'name "1", so it is host-1 there\n'
     )
     comment, _, hosts_of = path.read_text().partition("\n")
     assert comment.startswith("# Open MPI 4.1 fills the machine that runs mpirun first")
@@ -54,10 +32,8 @@ def test_host_file(hosts: Hosts, tmp_path: Path) -> None:
     )
 
 
-def test_json_alone_on_standard_output(hosts: Hosts) -> None:
-    status, out, _ = hosts("fig1", "--placement", "spread", "-n", "2", "--json", "-")
-    found = json.loads(out)
-    assert status == 0
+def test_json_alone_on_standard_output(typed: Typed) -> None:
+    found = json.loads(typed("fabric hosts fig1 --placement spread -n 2 --json -").out)
     assert (found["fabric"], found["placement"], found["ranks"]) == ("fig1", "spread", 2)
     assert found["hosts"] == [
         {"name": "host-1", "host": "1", "ranks": 1, "switch": "leaf 1", "port": 1},
@@ -65,22 +41,23 @@ def test_json_alone_on_standard_output(hosts: Hosts) -> None:
     ]
 
 
-def test_servers_come_once_and_can_be_excluded(hosts: Hosts) -> None:
+def test_servers_come_once_and_can_be_excluded(typed: Typed) -> None:
     # "host a HCA-1" has two ports.
-    assert hosts(TINY)[1] == "host\nhostb\nhostc\nhostd\n"
-    assert hosts(TINY, "--hosts", "!hostb,!hostd")[1] == "host\nhostc\n"
-    assert hosts(TINY, "--hosts", "host?,!hostc")[1] == "hostb\nhostd\n"
-    status, _, error = hosts(TINY, "--hosts", "!*")
-    assert (status, error) == (2, "contend: hosts: '!*' leaves none of 5 hosts\n")
+    for asked, found in (
+        ([], "host hostb hostc hostd"),
+        (["--hosts", "!hostb,!hostd"], "host hostc"),
+        (["--hosts", "host?,!hostc"], "hostb hostd"),
+    ):
+        assert typed("fabric hosts", TINY, *asked).out.split("\n") == [*found.split(), ""]
+    error = typed("fabric hosts", TINY, "--hosts", "!*", status=2).err
+    assert error == "contend: hosts: '!*' leaves none of 5 hosts\n"
 
 
-def test_a_list_does_not_overwrite_what_is_read(hosts: Hosts, tmp_path: Path) -> None:
+def test_a_list_does_not_overwrite_what_is_read(typed: Typed, tmp_path: Path) -> None:
     net = tmp_path / "net"
     net.write_bytes(Path(TINY).read_bytes())
     for option in ("-o", "--json"):
-        status, _, error = hosts(net, option, net)
-        assert status == 2
-        assert "this file is being read" in error
+        assert "this file is being read" in typed("fabric hosts", net, option, net, status=2).err
     assert net.read_bytes() == Path(TINY).read_bytes()
 
 
