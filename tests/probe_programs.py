@@ -100,8 +100,11 @@ def library(wrapper: str) -> Library:
 
 
 def probe(mpi: Mpi, name: str) -> Path:
-    """A probe as measurements have it, compiled once for all tests."""
-    return compiled(library(mpi.wrapper), name, Observer())
+    """A probe as measurements have it, compiled by one of all processes of tests."""
+    kept = Path(os.environ["XDG_CACHE_HOME"])
+    with (kept / f"{mpi.name}-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return compiled(library(mpi.wrapper), name, Observer())
 
 
 Build = Callable[..., Path]

@@ -242,8 +242,13 @@ def test_what_was_made_survives_every_interruption(
 
 
 def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: Path) -> None:
+    """And what was asked for is kept there from the beginning."""
     folder = tmp_path / "session"
     _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
+    asked = read_session(folder)
+    assert asked.launches == subject.launches
+    assert any((folder / cell.folder / "run.json").is_file() for cell in asked.cells)
+    assert all(cell.key and cell.question for cell in asked.cells)
     before = subject.count(folder)
     with _start(subject.again(folder)) as first:
         ends = time.monotonic() + _LIMIT
@@ -282,13 +287,3 @@ def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(
     ended = _run(subject.again(folder))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert subject.count(folder) > kept
-
-
-def test_the_session_keeps_what_was_asked(subject: Subject, tmp_path: Path) -> None:
-    folder = tmp_path / "session"
-    _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
-    asked = read_session(folder)
-    assert asked.launches == subject.launches
-    begun = [cell for cell in asked.cells if (folder / cell.folder / "run.json").is_file()]
-    assert begun
-    assert all(cell.key and cell.question for cell in asked.cells)
