@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import state_of
+
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 _LINES = {
     signal.SIGINT: "contend: interrupted\n",
@@ -158,8 +160,7 @@ def _await_sleep(process: int) -> None:
     """Waits until the main thread of a process sleeps in the kernel, ten looks in a row."""
     asleep, ends = 0, time.monotonic() + _LIMIT
     while asleep < 10 and time.monotonic() < ends:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        asleep = asleep + 1 if state == "S" else 0
+        asleep = asleep + 1 if state_of(process) == "S" else 0
         time.sleep(0.02)
     assert asleep == 10
 

@@ -15,6 +15,7 @@ import pytest
 
 from contend.errors import MissingError
 from contend.process import Finished, programs, run_foreground, run_process, run_watched
+from processes import state_of
 
 _ENVIRONMENT = dict(os.environ)
 
@@ -68,7 +69,7 @@ def test_all_that_a_program_has_started_is_gone_when_time_is_over(tmp_path: Path
     finished, _ = run_watched(["sh", "-c", code], _ENVIRONMENT, 1.0, lambda: None)
     assert finished.status is None
     child = int((tmp_path / "child").read_text())
-    assert not _runs(child)
+    assert not state_of(child)
 
 
 def test_the_status_of_a_command_in_the_foreground_is_as_shells_say() -> None:
@@ -95,7 +96,7 @@ def test_a_command_that_is_deaf_is_ended_after_its_grace(number: signal.Signals)
         command = int(process.stdout.readline())
         process.send_signal(number)
         process.wait(60)
-    assert not _runs(command)
+    assert not state_of(command)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +128,6 @@ def test_a_signal_at_the_very_start_leaves_no_program(
     finally:
         signal.signal(signal.SIGINT, before)
     assert started[0].returncode is not None
-
-
-def _runs(process: int) -> bool:
-    """Whether a process is there, and not only waits for somebody to ask for its status."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 _INTERRUPTED = """

@@ -22,6 +22,7 @@ from contend.studies import (
     read_plan,
     run_measurements,
 )
+from processes import state_of
 
 # So many samples that nothing ends before somebody ends it.
 _ENDLESS: dict[str, Any] = {"repetitions": (10**6, 10**6), "precision": 1e-9}
@@ -80,14 +81,6 @@ def ranks_of(step: Step) -> tuple[int, ...]:
 
 def parent_of(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process is there and no corpse that nobody has buried."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library) -> None:
@@ -159,7 +152,7 @@ def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Li
     (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(stop)).answers
     ((cause, _), _) = failure_of(answer)
     assert cause == "timeout"
-    assert not any(map(is_alive, stopped))
+    assert not any(map(state_of, stopped))
 
 
 def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: Library) -> None:
@@ -186,7 +179,7 @@ def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> N
     with pytest.raises(KeyboardInterrupt):
         go(endless, library, observer=Progressed(interrupt))
     assert ranks
-    assert not any(map(is_alive, ranks))
+    assert not any(map(state_of, ranks))
     # The launch that was interrupted keeps what it made, and is made again.
     assert len(go(endless, library).answers) == 2
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contend.mpi import HostRanks, HostResources, Launch, Library, launch
+from processes import state_of
 
 Libraries = dict[str, tuple[Library, Path]]
 
@@ -111,7 +112,7 @@ def test_nothing_is_left_after_time_or_interruption(
         launch(Launch(library, 2), Path("/bin/sh"), words, limit=60, watch=interrupt)
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 4
-    assert [pid for pid in pids if _runs(pid)] == []
+    assert [pid for pid in pids if state_of(pid)] == []
 
 
 def test_a_daemon_that_leaves_the_session_is_ended_too(
@@ -120,7 +121,7 @@ def test_a_daemon_that_leaves_the_session_is_ended_too(
     library, _ = libraries["mpich"]
     words = ["-c", f"setsid sleep 300 & echo $! > {tmp_path}/pid; sleep 300"]
     launch(Launch(library, 1), Path("/bin/sh"), words, limit=2)
-    assert not _runs((tmp_path / "pid").read_text().strip())
+    assert not state_of((tmp_path / "pid").read_text().strip())
 
 
 def test_a_launcher_of_another_library_starts_ranks_that_are_alone(
@@ -147,11 +148,3 @@ def test_a_program_that_is_not_there(libraries: Libraries, tmp_path: Path) -> No
     ended = launch(Launch(library, 1), tmp_path / "none", [], limit=60)
     assert ended.status not in (0, None)
     assert "No such file" in ended.why
-
-
-def _runs(pid: str) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"

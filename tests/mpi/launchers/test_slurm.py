@@ -8,7 +8,9 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from slurm_machine import CPUS, NODES
 from tracer.hanging import left_records, place
 
 Libraries = dict[str, tuple[Library, Path]]
+RequestOf = Callable[..., Launch]
 
 # Both nodes are this machine, so shared memory, which goes by the machine's name, must not be used.
 _APART = {"OMPI_MCA_btl": "tcp,self"}
@@ -28,6 +31,17 @@ _TWO_NODES = (HostRanks("node1", 1), HostRanks("node2", 2))
 
 def _environment(slurm: Path) -> dict[str, str]:
     return {"SLURM_CONF": str(slurm), **_APART}
+
+
+@pytest.fixture
+def request_of(slurm: Path, libraries: Libraries, tmp_path: Path) -> RequestOf:
+    """`request_of(launcher, ranks)` is what is asked of Slurm for MPICH, or another library."""
+
+    def request(launcher: str, ranks: int, name: str = "mpich", **more: Any) -> Launch:
+        told = {"environment": _environment(slurm), "scratch": tmp_path}
+        return Launch(libraries[name][0], ranks, launcher=launcher, **told, **more)
+
+    return request
 
 
 def _jobs(slurm: Path) -> str:
@@ -44,36 +58,18 @@ def _jobs(slurm: Path) -> str:
 @pytest.mark.parametrize("launcher", ["srun", "sbatch"])
 @pytest.mark.parametrize("name", ["openmpi4", "mpich"])
 def test_ranks_on_two_nodes_find_each_other(
-    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str, name: str
+    request_of: RequestOf, libraries: Libraries, tmp_path: Path, launcher: str, name: str
 ) -> None:
-    library, program = libraries[name]
-    request = Launch(
-        library,
-        4,
-        ranks_per_host=2,
-        launcher=launcher,
-        environment=_environment(slurm),
-        scratch=tmp_path,
-    )
-    ended = launch(request, program, [], limit=30)
+    request = request_of(launcher, 4, name, ranks_per_host=2)
+    ended = launch(request, libraries[name][1], [], limit=30)
     assert (ended.status, ended.why) == (0, "")
     assert "contend met 4" in ended.output
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("launcher", ["srun", "sbatch"])
-def test_every_rank_goes_to_its_host(
-    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
-) -> None:
-    library, _ = libraries["mpich"]
-    request = Launch(
-        library,
-        3,
-        hosts=_TWO_NODES,
-        launcher=launcher,
-        environment=_environment(slurm),
-        scratch=tmp_path,
-    )
+def test_every_rank_goes_to_its_host(request_of: RequestOf, launcher: str) -> None:
+    request = request_of(launcher, 3, hosts=_TWO_NODES)
     words = ["-c", "echo rank $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"]
     ended = launch(request, Path("/bin/sh"), words, limit=30)
     assert ended.status == 0
@@ -82,18 +78,8 @@ def test_every_rank_goes_to_its_host(
 
 
 @pytest.mark.parametrize("launcher", ["srun", "sbatch"])
-def test_a_killed_rank_is_named(
-    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
-) -> None:
-    library, _ = libraries["mpich"]
-    request = Launch(
-        library,
-        3,
-        hosts=_TWO_NODES,
-        launcher=launcher,
-        environment=_environment(slurm),
-        scratch=tmp_path,
-    )
+def test_a_killed_rank_is_named(request_of: RequestOf, launcher: str) -> None:
+    request = request_of(launcher, 3, hosts=_TWO_NODES)
     words = ["-c", "if [ $SLURM_PROCID = 2 ]; then kill -9 $$; fi; exec sleep 60"]
     ended = launch(request, Path("/bin/sh"), words, limit=30)
     assert ended.status not in (0, None)
@@ -104,12 +90,9 @@ def test_a_killed_rank_is_named(
 
 @pytest.mark.parametrize("launcher", ["srun", "sbatch"])
 def test_interruption_and_time_end_the_job(
-    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
+    slurm: Path, request_of: RequestOf, launcher: str
 ) -> None:
-    library, _ = libraries["mpich"]
-    request = Launch(
-        library, 2, launcher=launcher, environment=_environment(slurm), scratch=tmp_path
-    )
+    request = request_of(launcher, 2)
     ended = launch(request, Path("/bin/sleep"), ["300"], limit=1)
     assert (ended.status, ended.why) == (None, "did not end in time")
 
@@ -168,32 +151,23 @@ def test_a_job_that_is_ended_tells_where_it_hung(slurm: Path, tmp_path: Path) ->
     assert "waits for rank 0 in MPI_Barrier" in told
 
 
-def test_waiting_in_the_queue_does_not_count(slurm: Path, libraries: Libraries) -> None:
+def test_waiting_in_the_queue_does_not_count(slurm: Path, request_of: RequestOf) -> None:
     """All processors are taken for twice as long as the limit, then the ranks get theirs."""
-    library, _ = libraries["mpich"]
     environment = {**os.environ, "SLURM_CONF": str(slurm)}
     all_of_them = str(len(NODES) * CPUS)
     with subprocess.Popen(["srun", "-n", all_of_them, "sleep", "2"], env=environment) as others:
         while " R " not in _jobs(slurm):
             time.sleep(0.05)
-        request = Launch(library, 4, launcher="srun", environment=_environment(slurm))
-        ended = launch(request, Path("/bin/true"), [], limit=1)
+        ended = launch(request_of("srun", 4), Path("/bin/true"), [], limit=1)
         assert others.wait() == 0
     assert (ended.status, ended.why) == (0, "")
     assert ended.waited > 0.5
 
 
-def test_a_refused_job_says_why(slurm: Path, libraries: Libraries, tmp_path: Path) -> None:
-    library, program = libraries["mpich"]
-    request = Launch(
-        library,
-        2,
-        launcher="sbatch --partition=none",
-        environment=_environment(slurm),
-        scratch=tmp_path,
-    )
+def test_a_refused_job_says_why(request_of: RequestOf) -> None:
+    request = request_of("sbatch --partition=none", 2)
     with pytest.raises(UsageError, match=r"sbatch refuses the job: .*invalid partition"):
-        launch(request, program, [], limit=10)
+        launch(request, Path("/bin/true"), [], limit=10)
 
 
 def test_plugins_of_this_slurm(slurm: Path) -> None:
