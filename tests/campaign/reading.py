@@ -92,7 +92,7 @@ def counters(path: Path) -> None:
 
 
 def jobs(path: Path) -> None:
-    read_jobs(str(path))
+    assert all(job.nodes for job in read_jobs(str(path)))
 
 
 def tables(path: Path) -> None:
@@ -100,7 +100,7 @@ def tables(path: Path) -> None:
 
 
 def host_file(path: Path) -> None:
-    parse_placement(f"file:{path}", seated())
+    assert parse_placement(f"file:{path}", seated()).hosts.max() < seated().hosts
     parse_placement("given", seated(), hosts=f"file:{path}")
 
 

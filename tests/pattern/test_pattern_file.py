@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from contend.errors import ContendError, InputError, UsageError
 from contend.pattern import Pattern, parse
@@ -21,13 +19,6 @@ def read(path: Path, content: str | bytes, ranks: int = 8) -> Pattern:
     else:
         path.write_bytes(content)
     return parse(f"file:{path}", ranks)
-
-
-def attempt(path: Path, content: bytes) -> Pattern | ContendError:
-    try:
-        return read(path, content)
-    except ContendError as error:
-        return error
 
 
 def messages(pattern: Pattern) -> list[list[tuple[int, int, int]]]:
@@ -220,55 +211,3 @@ def test_hostile_matrices(matrix: Path, content: bytes) -> None:
     with pytest.raises(ContendError) as caught:
         parse(f"file:{matrix}", 4)
     assert "\n" not in str(caught.value)
-
-
-ANY_FILE = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-
-
-@given(
-    st.one_of(
-        st.binary(max_size=200),
-        st.text(max_size=100).map(lambda text: text.encode("utf-8", "replace")),
-        st.text("source,targe bytround0123456789\n\r\"'\0;-", max_size=120).map(str.encode),
-        st.lists(st.lists(st.integers(-1, 9), min_size=1, max_size=4), max_size=6).map(
-            lambda rows: (
-                b"source,target,bytes\n"
-                + b"\n".join(",".join(map(str, row)).encode() for row in rows)
-            )
-        ),
-    )
-)
-@ANY_FILE
-def test_any_table_is_a_pattern_or_our_error(table: Path, content: bytes) -> None:
-    pattern = attempt(table, content)
-    if isinstance(pattern, Pattern):
-        assert all(s < 8 and t < 8 for pairs in messages(pattern) for s, t, _ in pairs)
-    else:
-        assert "\n" not in str(pattern)
-
-
-_GOOD = io.BytesIO()
-np.save(_GOOD, np.array([[0.0, 4.0], [2.0, 0.0]]))
-
-
-@given(
-    st.one_of(
-        st.binary(max_size=200),
-        st.binary(max_size=120).map(lambda tail: b"\x93NUMPY\x01\x00" + tail),
-        st.tuples(st.integers(0, len(_GOOD.getvalue()) - 1), st.integers(0, 255)).map(
-            lambda flip: (
-                _GOOD.getvalue()[: flip[0]] + bytes([flip[1]]) + _GOOD.getvalue()[flip[0] + 1 :]
-            )
-        ),
-        st.integers(0, len(_GOOD.getvalue())).map(lambda end: _GOOD.getvalue()[:end]),
-    )
-)
-@ANY_FILE
-def test_any_matrix_is_a_pattern_or_our_error(matrix: Path, content: bytes) -> None:
-    pattern = attempt(matrix, content)
-    if isinstance(pattern, Pattern):
-        assert pattern.rounds == 1
-    else:
-        assert "\n" not in str(pattern)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contend import placement
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
 from contend.loading import load
 from contend.placement import Placement, parse
 
@@ -145,25 +141,6 @@ def test_choices_that_fail(choice: str, fabric: Fabric) -> None:
 
 def test_a_choice_narrows_a_host_file(fabric: Fabric, tmp_path: Path) -> None:
     assert hosts_of("n10\nn1", fabric, tmp_path, hosts="* a") == [4, 0]
-
-
-@given(st.text(max_size=40))
-def test_any_host_file_places_or_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
-    path = tmp_path_factory.mktemp("any") / "hosts"
-    path.write_text(text, encoding="utf-8", errors="replace")
-    small = build(
-        "small",
-        host_name=["a", "b"],
-        host_switch=np.zeros(2),
-        host_port=np.array([1, 2]),
-        switch_name=["s"],
-        switch_ports=2,
-        cables=np.empty((0, 4)),
-    )
-    with suppress(InputError):
-        assert placement.parse(f"file:{path}", small).hosts.max() < 2
 
 
 def test_given_hosts_come_in_the_order_that_names_them(tmp_path: Path) -> None:
