@@ -6,7 +6,6 @@ import pickle
 
 import pytest
 
-import contend
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 
 
@@ -37,8 +36,3 @@ def test_input_error_of_a_whole_file_has_no_line() -> None:
 def test_input_error_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(InputError("net.txt", 7, "a port", "none")))
     assert str(error) == "net.txt:7: expected a port, got none"
-
-
-def test_one_base_catches_all() -> None:
-    for kind in (UsageError, InputError, ShortfallError, MissingError):
-        assert issubclass(kind, contend.ContendError)
