@@ -99,14 +99,14 @@ def test_a_program_of_any_library(any_mpi: Mpi, built: dict[str, Path], tmp_path
 
 
 def test_programs_of_one_script_are_profiles_beside_each_other(
-    any_mpi: Mpi, built: dict[str, Path], tmp_path: Path
+    debian_mpi: Mpi, built: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Two ranks, then three, by one command: each is told, and the JSON has both."""
-    program, folder, table = _program(any_mpi, built), tmp_path / "p", tmp_path / "it.json"
-    script = f"{any_mpi.launcher} -n 2 {program} && {any_mpi.launcher} -n 3 {program}"
+    """Two ranks, then three, by one command: each is told, by PMIx or PMI; the JSON has both."""
+    program, folder, table = _program(debian_mpi, built), tmp_path / "p", tmp_path / "it.json"
+    script = f"{debian_mpi.launcher} -n 2 {program} && {debian_mpi.launcher} -n 3 {program}"
     ended = _profile(
-        folder, "--json", str(table), "--mpi", any_mpi.wrapper, "--", "sh", "-c", script,
-        mpi=any_mpi,
+        folder, "--json", str(table), "--mpi", debian_mpi.wrapper, "--", "sh", "-c", script,
+        mpi=debian_mpi,
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (0, "done\ndone\n"), ended.stderr
     profiles = [contend.Profile.load(tmp_path / name) for name in ("p", "p-2")]
@@ -198,11 +198,11 @@ def test_ranks_of_another_library_are_told(
 
 
 @pytest.mark.usefixtures("permitted")
-def test_ranks_on_an_emulated_fabric(any_mpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
+def test_ranks_on_an_emulated_fabric(openmpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
     ended = _profile(
         tmp_path / "p", "-n", "4", "--on", "emulated:crossbar:4", "--rate", "20Mbit",
-        "--mpi", any_mpi.wrapper, "--label", "cables=slow", "--", str(_program(any_mpi, built)),
-        mpi=any_mpi,
+        "--mpi", openmpi.wrapper, "--label", "cables=slow", "--", str(_program(openmpi, built)),
+        mpi=openmpi,
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
     profile = contend.Profile.load(tmp_path / "p")
