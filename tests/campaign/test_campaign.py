@@ -14,7 +14,7 @@ from contend.fabric.formats.topology import READERS
 from contend.routes.dumps.readers import TABLE_READERS
 
 KINDS = {kind.name: kind for kind in kinds()}
-INPUTS = 80
+INPUTS = 100
 # Within so many inputs a fault behind the last check of a reader is met.
 _REACHED = 200
 
