@@ -11,9 +11,9 @@ import pytest
 from probe_programs import Mpi, probe
 
 ALGORITHMS = "good, truth, alone, unsupported, memory, wrong, wrong-later, killed, forgetful"
-
-
 _PHASES = "FILE: expected phases in which each rank sends to each other rank once"
+
+
 # What options of all probes share, by the one that goes wrong on purpose; then what one knows.
 # FILE holds the text that stands behind the words.
 REFUSED = {
