@@ -196,7 +196,7 @@ def test_updn_takes_roots_from_a_file(paper: Paper, tmp_path: Path) -> None:
 
 
 def test_dmodk_names_the_cable_that_makes_it_no_tree(paper: Paper) -> None:
-    with pytest.raises(UsageError, match='in torus switches "s0" and "s1" are cabled to each'):
+    with pytest.raises(UsageError, match='in torus switches "switch 0" and "switch 1" are cabled'):
         compute(paper("torus"), "dmodk")
 
 
