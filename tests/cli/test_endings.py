@@ -122,6 +122,38 @@ def test_a_second_signal_does_not_disturb_the_tidying(number: signal.Signals) ->
         assert process.stdout.read() == "tidied up\n"
 
 
+def test_a_second_signal_may_come_at_any_moment_of_the_first() -> None:
+    """`timeout -s INT` sends two; one that met the other in the midst of it waited for ever."""
+    body = """
+from itertools import count
+from contend.cli.endings import Signals
+
+def steps_with_a_second_signal_at(step):
+    Signals().unwind()
+    steps = count(1)
+    def trace(frame, event, argument):
+        if event == "line" and next(steps) == step:
+            os.kill(os.getpid(), signal.SIGINT)
+        return trace
+    sys.settrace(trace)
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        sys.settrace(None)
+        return next(steps)
+    raise SystemExit("the signal is lost")
+
+at = 1
+while steps_with_a_second_signal_at(at) > at:
+    at += 1
+print(at > 10)
+"""
+    with _python(_command(body)) as process:
+        assert (_errors(process), process.returncode) == ("", 0)
+        assert process.stdout is not None
+        assert process.stdout.read() == "True\n"
+
+
 @pytest.mark.parametrize("number", _SIGNALS)
 @pytest.mark.parametrize("waits_for", ["standard input", "a FIFO", "a program"])
 def test_a_signal_ends_what_waits_also_where_polars_is_loaded(

@@ -83,7 +83,8 @@ class Signals:
 
     def __init__(self) -> None:
         self._heard = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-        self._seen = threading.Event()
+        # No Event: a signal may come in the midst of setting it, and then it waits for itself.
+        self._seen = False
         self._first: float | None = None
         self._pending: int | None = None
         self._listens = False
@@ -115,12 +116,12 @@ class Signals:
         """Raises what is pending, unless that would tear off an import that soon ends."""
         number = self._pending
         if number is None or self._first is None:
-            self._seen.set()
+            self._seen = True
             return
         if self._listens and time.monotonic() - self._first < _IMPORT and _is_importing(frame):
             return
         self._pending = None
-        self._seen.set()
+        self._seen = True
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise EndedBySignal(number)
@@ -160,9 +161,11 @@ class Signals:
                 if number not in self._heard:
                     continue
                 signal.siginterrupt(number, True)
-                while not self._seen.wait(_BEAT):
+                time.sleep(_BEAT)
+                while not self._seen:
                     signal.pthread_kill(main_thread, _NUDGE)
-                self._seen.clear()
+                    time.sleep(_BEAT)
+                self._seen = False
 
 
 def _is_importing(frame: FrameType | None) -> bool:
