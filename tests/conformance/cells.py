@@ -177,9 +177,13 @@ def _ends() -> Iterator[Case]:
         yield replace(hangs, mode=mode, told=("^The run hung: ", said))
     said = "^The run hung: .*3 of 4 partitions of a send to rank 1 are marked as ready"
     yield replace(hangs, program="tracer/programs/partitions.c", told=(said,), lacks=_NO_4)
+    dies = replace(hangs, program="tracer/programs/dies.c")
     for mode, (said, _) in DEATHS.items():
         told = re.escape(f"The run ended early: rank 1 {said}")
-        yield replace(hangs, program="tracer/programs/dies.c", mode=mode, told=(told,))
+        yield replace(dies, mode=mode, told=(told,))
+    # Nobody is left who could tell of it.
+    told = "^When the run was ended: rank 0 waits for rank 1 in MPI_Barrier"
+    yield replace(dies, mode="killed", told=(told, "rank 1 has been in no MPI call .*, dead,"))
 
 
 CASES = (*_themes(), *_ends())

@@ -23,12 +23,12 @@ DEATHS = {
         "rank 1 called MPI_Bcast of 16 B at .* where rank 0 called MPI_Bcast of 32 B at",
     ),
     "peer": (
-        "failed with MPI_ERR_RANK in MPI_Send at dies.c:25 (to rank 77, but MPI_COMM_WORLD has 2 "
+        "failed with MPI_ERR_RANK in MPI_Send at dies.c:33 (to rank 77, but MPI_COMM_WORLD has 2 "
         "ranks)",
         "Name a rank that the communicator has",
     ),
     "fault": (
-        "died of signal 11 (Segmentation fault) in the program's own code at dies.c:26",
+        "died of signal 11 (Segmentation fault) in the program's own code at dies.c:34",
         "The network has no part in it",
     ),
     "divides": (
@@ -37,6 +37,11 @@ DEATHS = {
     ),
     "aborts": ("died of signal 6 (Aborted) in the program's own code", "run rank 1 in a debugger"),
     "bus": ("died of signal 7 (Bus error) in the program's own code", "run rank 1 in a debugger"),
+    "exits": (
+        "ended without MPI_Finalize, with exit status 3, ",
+        "See why rank 1 ends before MPI_Finalize",
+    ),
+    "leaves": ("ended without MPI_Finalize, ", "See why rank 1 ends before MPI_Finalize"),
     "survives": ("called MPI_Abort, ", "See why rank 1 calls MPI_Abort"),
 }
 """What is said of rank 1, and what helps."""

@@ -205,6 +205,7 @@ class Gathering:
             since_s.tolist(),
             asking_s.tolist(),
             gone_s=1e-9 * float(self._instants(record.rank, gone)[0] - self._origin),
+            since_gone_s=ended_s - 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"])),
             at_least=self._record.ended_unix is None,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
@@ -458,6 +459,7 @@ class Gathering:
                     {thread.rank: thread.died for thread in stuck if thread.died},
                     full=self._left_out_together(),
                     cut_short=self._record.ended_unix is not None and self._record.status is None,
+                    status=self._record.status or 0,
                 ),
                 *self._unmatched(),
             ),

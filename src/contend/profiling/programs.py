@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -82,6 +83,7 @@ def left_out(
     *,
     full: LeftOut | None,
     cut_short: bool,
+    status: int,
 ) -> Iterator[Warned]:
     """What is missing, each with what follows from it.
 
@@ -93,12 +95,13 @@ def left_out(
         died: of what, by rank, as far as it is known.
         full: what records without room for all events have left out; None where none has.
         cut_short: whether contend was told to end while the program ran.
+        status: that the command ended with; 0 where that is not known.
     """
     absent = sorted(set(range(size)) - set(ranks["rank"].to_list()))
     if absent:
         text = f"{rank_words(absent)} left no record: their calls are missing"
         yield Warned("no-record", text)
-    yield from _endings(ranks, died, cut_short=cut_short)
+    yield from _endings(ranks, died, cut_short=cut_short, status=status)
     for section, (thing, consequence) in _LOST.items():
         number = sum(sections.get(section, 0) for sections in lost.values())
         if number:
@@ -131,7 +134,9 @@ def _left_out_words(full: LeftOut) -> str:
     )
 
 
-def _endings(ranks: pl.DataFrame, died: Mapping[int, str], *, cut_short: bool) -> Iterator[Warned]:
+def _endings(
+    ranks: pl.DataFrame, died: Mapping[int, str], *, cut_short: bool, status: int
+) -> Iterator[Warned]:
     state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
     for rank, cause in sorted(died.items()):
         yield Warned("killed", f"rank {rank} {cause}")
@@ -139,10 +144,13 @@ def _endings(ranks: pl.DataFrame, died: Mapping[int, str], *, cut_short: bool) -
         were, each = ("was", "it") if len(killed) == 1 else ("were", "each")
         if cut_short:
             how = f"{were} still running when contend was told to end, and ended with it"
-        elif died or state[State.ABORTED]:
+        elif died or state[State.ABORTED] or state[State.EXITED]:
             how = f"{were} ended with the others"
         else:
             how = f"{were} killed from outside, or crashed without a word"
+            # As shells and launchers say it.
+            if status == 128 + signal.SIGKILL:
+                how += f" (exit status {status} means SIGKILL, as where memory runs out)"
         text = f"{rank_words(killed)} {how}: the call that {each} was in counts until the end"
         yield Warned("killed", text)
     for rank in state[State.ABORTED]:

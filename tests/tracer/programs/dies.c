@@ -3,6 +3,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/// From outside, by a child.
+static void be_killed(void) {
+  pid_t whom = getpid();
+  if (fork() == 0) _exit(kill(whom, SIGKILL));
+  pause();
+}
 
 int main(int argc, char** argv) {
   const char* how = argv[1];
@@ -27,7 +35,8 @@ int main(int argc, char** argv) {
     if (strcmp(how, "divides") == 0) raise(SIGFPE);
     if (strcmp(how, "aborts") == 0) abort();
     if (strcmp(how, "exits") == 0) exit(3);
-    if (strcmp(how, "killed") == 0) raise(SIGKILL);
+    if (strcmp(how, "leaves") == 0) exit(0);
+    if (strcmp(how, "killed") == 0) be_killed();
     if (strcmp(how, "bus") == 0) raise(SIGBUS);
   }
   MPI_Barrier(MPI_COMM_WORLD);

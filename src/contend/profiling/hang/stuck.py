@@ -124,7 +124,7 @@ class Stuck(msgspec.Struct, frozen=True):
     site: PythonOnly[int]
     """Number of the place of the call, or of 0."""
     since_s: float
-    """Seconds that it had been there."""
+    """Seconds that it had been there, or since it had ended by itself."""
     at_least: bool
     """Whether it may have been longer, since nobody saw the end."""
     ended: str
@@ -239,6 +239,7 @@ def look(
     asking_s: Sequence[float],
     *,
     gone_s: float,
+    since_gone_s: float,
     at_least: bool,
 ) -> Seen:
     """Where a rank was.
@@ -250,13 +251,17 @@ def look(
         since_s: how long its threads had been where they were.
         asking_s: how long they had asked in vain; NaN for those that did not.
         gone_s: seconds into the run when it died or ended by itself, if it did.
+        since_gone_s: how long before the program's end it ended by itself, if it did.
         at_least: whether it may have been longer.
     """
-    ended = {State.ABORTED: "called MPI_Abort", State.EXITED: "ended without MPI_Finalize"}
+    status = int(record.header["exit_code"])
+    exited = f"ended without MPI_Finalize{f', with exit status {status}' if status else ''}"
+    ended = {State.ABORTED: "called MPI_Abort", State.EXITED: exited}.get(record.state, "")
     threads = []
     dying, died = cause_of_death(record)
     for number, item in enumerate(record.threads):
         called, asks = int(item["routine"]) != NO_CALL, asking_s[number] == asking_s[number]
+        since = since_gone_s if ended else asking_s[number] if asks else since_s[number]
         if record.state is State.FINISHED and not called:
             continue
         there = called or asks
@@ -268,16 +273,16 @@ def look(
                 thread=number,
                 routine=record.routines[item["asked" if asks else "routine"]] if there else "",
                 site=site,
-                since_s=max(asking_s[number] if asks else since_s[number], 0.0),
+                since_s=max(since, 0.0),
                 at_least=at_least,
-                ended=ended.get(record.state, ""),
+                ended=ended,
                 requests=count,
                 awaits=tuple(
                     _awaited(one, communicators, record.routines) for one in item["awaited"][:count]
                 ),
                 asks=asks,
                 died=died if number == dying else "",
-                gone_s=gone_s if number == dying or record.state in ended else None,
+                gone_s=gone_s if number == dying or ended else None,
             )
         )
     left: dict[int, int] = {}

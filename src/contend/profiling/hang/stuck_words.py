@@ -101,8 +101,17 @@ class StuckWords:
 
     @property
     def ended_first(self) -> Stuck | None:
-        """The thread that ended the run: the first to die, or to call MPI_Abort; None for none."""
-        gone = [t for t in self.stuck if t.died or t.ended == _ABORTED]
+        """The thread that ended the run: the first to die or to end by itself; None for none.
+
+        Launchers end the others when a rank ends without MPI_Finalize, but not all of them do.
+        """
+        gone = [
+            thread
+            for thread in self.stuck
+            if thread.died
+            or thread.ended == _ABORTED
+            or (thread.ended and thread.since_s < _STILL_S)
+        ]
         return min(gone, key=lambda thread: thread.gone_s or 0.0, default=None)
 
     def _head(self) -> str:
@@ -400,7 +409,9 @@ def _cure_of_death(thread: Stuck) -> str:
     if thread.died:
         error = thread.died.rpartition(" ")[2]
         return _CURES.get(error, f"Correct what {who} gives to this call.")
-    return f"See why {who} calls MPI_Abort."
+    if thread.ended == _ABORTED:
+        return f"See why {who} calls MPI_Abort."
+    return f"See why {who} ends before MPI_Finalize: it returns from main, or calls exit()."
 
 
 def _pairs(one: Entered, other: Entered) -> tuple[tuple[Entered, Entered], ...]:
