@@ -2,7 +2,8 @@
 
 Ranks have their modules at other addresses; a place is the same where module and offset are. Its
 symbol and line are asked of binutils, ``addr2line`` and ``nm``, once for each module. Without
-them, and where a program has no symbols, a place is its module and offset.
+them, and where a program has no symbols, a place is its module and offset. Of Python programs the
+recorder tells files and lines.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 from contend.process import Run, run_process
 from contend.profiling.folder import SCHEMAS
 
-_MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+ +(/.*)")
+_MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) \S+ \S+ +(.+)")
+# Stands for the rights of a file in Python.
+_SOURCE = "source"
 _LIMIT = 120.0
 # Command lines may hold 2 MiB; an address takes 20 characters.
 _BATCH = 20_000
@@ -56,12 +59,14 @@ class CodePlace:
     """Where a call stands.
 
     Attributes:
-        module: the file that was mapped there; "" where no file was.
-        offset: of the return address in that file.
+        module: the file that was mapped there, or whose line it is; "" where no file was.
+        offset: of the return address in that file; its line if that is source code.
+        is_source: whether it is.
     """
 
     module: str
     offset: int
+    is_source: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Places:
     """All places of a profile, numbered as they come; 0 stands for those that no module has."""
 
     def __init__(self) -> None:
-        self._modules: dict[str, int] = {}
+        self._modules: dict[tuple[str, bool], int] = {}
         self._numbers: dict[tuple[int, int], int] = {}
 
     def number(self, addresses: NDArray[np.uint64], modules: Sequence[str]) -> NDArray[np.uint32]:
@@ -94,7 +99,7 @@ class Places:
             modules: executable lines of the rank's ``/proc/self/maps``.
         """
         mapped = sorted(
-            (int(match[1], 16), int(match[2], 16), int(match[3], 16), match[4])
+            (int(match[1], 16), int(match[2], 16), int(match[4], 16), match[5], match[3] == _SOURCE)
             for line in modules
             if (match := _MAP.fullmatch(line))
         )
@@ -102,7 +107,7 @@ class Places:
         starts, ends, begins = (
             np.array([0, *(line[column] for line in mapped)], np.uint64) for column in range(3)
         )
-        paths = [self._modules.setdefault(path, len(self._modules)) for *_, path in mapped]
+        paths = [self._modules.setdefault(line[3:], len(self._modules)) for line in mapped]
         distinct, inverse = np.unique(addresses, return_inverse=True)
         at = np.searchsorted(starts, distinct, side="right") - 1
         # A call that ends its function returns to what follows, so it may be the end.
@@ -120,7 +125,11 @@ class Places:
         names = list(self._modules)
         return [
             CodePlace("", 0),
-            *(CodePlace(names[module], offset) for module, offset in self._numbers),
+            *(
+                CodePlace(path, offset, is_source)
+                for module, offset in self._numbers
+                for path, is_source in [names[module]]
+            ),
         ]
 
     def table(self, run: Run) -> pl.DataFrame:
@@ -141,7 +150,7 @@ class Places:
 
 
 def find_lines(places: Sequence[CodePlace], run: Run = run_process) -> list[CodeLine]:
-    """What binutils tell of places, in their order; each module is asked about once.
+    """What is known of places, in their order; binutils are asked about each module once.
 
     Args:
         places: anywhere.
@@ -149,8 +158,12 @@ def find_lines(places: Sequence[CodePlace], run: Run = run_process) -> list[Code
     """
     by_module: dict[str, list[int]] = {}
     for index, place in enumerate(places):
-        by_module.setdefault(place.module, []).append(index)
-    lines = [CodeLine()] * len(places)
+        if not place.is_source:
+            by_module.setdefault(place.module, []).append(index)
+    lines = [
+        CodeLine(file=place.module, line=place.offset) if place.is_source else CodeLine()
+        for place in places
+    ]
     for module, indices in by_module.items():
         if not module or not Path(module).is_file():
             continue

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,14 +345,29 @@ void contend_read_clocks(uint64_t ticks) {
   contend.next_reading = ticks + contend.reading_gap;
 }
 
-/// Whether a line is in the section already.
-static bool is_noted(const char* modules, uint64_t used, const char* line, size_t length) {
-  return memmem(modules, used, line, length) != NULL;
+/// Adds a line to the modules unless it is there already.
+static void note_module(const char* line, size_t length) {
+  contend_section* section = &contend.header->sections[CONTEND_MODULES];
+  char* modules = section_of(CONTEND_MODULES);
+  if (memmem(modules, section->used, line, length) != NULL) return;
+  if (section->used + (uint64_t)length > section->capacity) {
+    section->lost += (uint64_t)length;
+    return;
+  }
+  memcpy(modules + section->used, line, length);
+  section->used += (uint64_t)length;
+}
+
+void contend_note_source(uintptr_t start, uintptr_t end, const char* name) {
+  char line[4096];
+  int length =
+      snprintf(line, sizeof line, "%" PRIxPTR "-%" PRIxPTR " source 0 0 0 %s\n", start, end, name);
+  if (length < 0 || length >= (int)sizeof line) return;
+  for (char* at = line; (at = strchr(at, '\n')) < line + length - 1;) *at = '?';
+  note_module(line, (size_t)length);
 }
 
 void contend_note_modules(void) {
-  contend_section* section = &contend.header->sections[CONTEND_MODULES];
-  char* modules = section_of(CONTEND_MODULES);
   FILE* maps = fopen("/proc/self/maps", "re");
   if (maps == NULL) return;
   char* line = NULL;
@@ -360,13 +376,7 @@ void contend_note_modules(void) {
   while ((length = getline(&line, &room, maps)) > 0) {
     const char* rights = strchr(line, ' ');
     if (rights == NULL || rights[3] != 'x' || strchr(line, '/') == NULL) continue;
-    if (is_noted(modules, section->used, line, (size_t)length)) continue;
-    if (section->used + (uint64_t)length > section->capacity) {
-      section->lost += (uint64_t)length;
-      break;
-    }
-    memcpy(modules + section->used, line, (size_t)length);
-    section->used += (uint64_t)length;
+    note_module(line, (size_t)length);
   }
   free(line);
   fclose(maps);

@@ -49,7 +49,9 @@ enum contend_state {
 
 enum contend_section_kind {
   CONTEND_ROUTINES,       ///< char: names of routines, each ended by a newline; by index
-  CONTEND_MODULES,        ///< char: lines of /proc/self/maps that are executable, as they are
+  CONTEND_MODULES,        ///< char: lines of /proc/self/maps that are executable, as they are; and
+                          ///< such lines with the word `source` of files in Python, of which each
+                          ///< line is a byte
   CONTEND_COMMUNICATORS,  ///< contend_communicator
   CONTEND_MEMBERS,        ///< int32_t: ranks in MPI_COMM_WORLD, CONTEND_NO_PEER for others
   CONTEND_CELLS,          ///< contend_cell

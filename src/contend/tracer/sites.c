@@ -1,10 +1,12 @@
 // Where in the program a call is. Calls from Fortran reach the C routines through libraries of the
 // MPI's own (libmpi_mpifh, libmpi_usempif08, libmpifort, ...), whose return addresses say nothing:
-// the one that is wanted lies further up on the stack.
+// the one that is wanted lies further up on the stack. Calls of Python programs come out of mpi4py
+// or ctypes, and python_sites.c has their lines.
 //
-// It is found by unwinding the first time. From the same place in such a library it then lies at
-// the same distance, so that from the second call on it is read from there, as long as what is read
-// is an address that unwinding has found before. Where the distance varies, every call is unwound.
+// A Fortran call's is found by unwinding the first time. From the same place in such a library it
+// then lies at the same distance, so that from the second call on it is read from there, as long as
+// what is read is an address that unwinding has found before. Where the distance varies, every call
+// is unwound.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -19,10 +21,14 @@ enum { MOST_LIBRARIES = 16, MOST_FRAMES = 16, PLACES = 1024, SITES = 4096 };
 
 uintptr_t contend_own_start = UINTPTR_MAX, contend_own_end;
 
-// The library's own code. No part of it is unloaded before MPI ends, so that it only grows.
-static struct {
+/// The library's own code, or what Python programs call it through. No part of it is unloaded
+/// before MPI ends, so that it only grows.
+typedef struct {
   uintptr_t start, bytes;
-} libraries[MOST_LIBRARIES];
+  bool of_python;
+} code;
+
+static code libraries[MOST_LIBRARIES];
 static int library_count;
 
 /// A place in a library, by return address, and how far above its caller's frame the site lies.
@@ -34,31 +40,38 @@ typedef struct {
 static place places[PLACES];
 static uintptr_t sites[SITES];
 
-bool contend_is_own(uintptr_t address) {
+static const code* code_at(uintptr_t address) {
   int count = __atomic_load_n(&library_count, __ATOMIC_ACQUIRE);
   for (int index = 0; index < count; index++)
-    if (address - libraries[index].start < libraries[index].bytes) return true;
-  return false;
+    if (address - libraries[index].start < libraries[index].bytes) return &libraries[index];
+  return NULL;
 }
 
-/// Whether a file is a part of the MPI library, by its name.
-static bool is_part_of_library(const char* path) {
+bool contend_is_own(uintptr_t address) {
+  const code* found = code_at(address);
+  return found && !found->of_python;
+}
+
+static bool begins(const char* name, const char* with) {
+  return strncmp(name, with, strlen(with)) == 0;
+}
+
+/// Learns a module that is a part of the MPI library, or that Python calls through, by its name.
+static int learn(struct dl_phdr_info* module, size_t size, void* python) {
+  (void)size;
+  const char* path = module->dlpi_name;
   const char* slash = strrchr(path, '/');
   const char* name = slash ? slash + 1 : path;
-  return strncmp(name, "libmpi", 6) == 0 || strncmp(name, "libfmpich", 9) == 0 ||
-         strncmp(name, "libpmpi", 7) == 0;
-}
-
-static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
-  (void)size, (void)unused;
-  if (library_count == MOST_LIBRARIES || !is_part_of_library(module->dlpi_name)) return 0;
+  bool of_python = *(const bool*)python &&
+                   (strstr(path, "/mpi4py/") || begins(name, "_ctypes") || begins(name, "libffi"));
+  bool own = begins(name, "libmpi") || begins(name, "libfmpich") || begins(name, "libpmpi");
+  if (library_count == MOST_LIBRARIES || !(own || of_python)) return 0;
   for (int index = 0; index < module->dlpi_phnum; index++) {
     const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
     if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
     uintptr_t start = module->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
-    if (contend_is_own(start)) return 0;
-    libraries[library_count].start = start;
-    libraries[library_count].bytes = segment->p_memsz;
+    if (code_at(start)) return 0;
+    libraries[library_count] = (code){start, segment->p_memsz, of_python};
     __atomic_store_n(&library_count, library_count + 1, __ATOMIC_RELEASE);
     if (start < contend_own_start) __atomic_store_n(&contend_own_start, start, __ATOMIC_RELAXED);
     if (end > contend_own_end) __atomic_store_n(&contend_own_end, end, __ATOMIC_RELAXED);
@@ -67,7 +80,10 @@ static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
   return 0;
 }
 
-void contend_learn_own_code(void) { dl_iterate_phdr(learn, NULL); }
+void contend_learn_own_code(void) {
+  bool python = contend_find_python();
+  dl_iterate_phdr(learn, &python);
+}
 
 /// What unwinding looks for and finds.
 typedef struct {
@@ -110,7 +126,9 @@ static bool is_known_site(uintptr_t site, bool add) {
 }
 
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
-  if (!contend_is_own(address)) return address;
+  const code* there = code_at(address);
+  if (there == NULL) return address;
+  if (there->of_python) return contend_site_in_python(address);
   if (contend.header) __atomic_store_n(&contend.header->fortran_calls, 1, __ATOMIC_RELAXED);
   // Threads that may call at once would race for the tables; they all unwind.
   place* known = contend.locked ? NULL : place_of(address);

@@ -151,6 +151,8 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
 void contend_close_record(enum contend_state state, int exit_code);
 /// Writes the modules of the process that are not in the record yet.
 void contend_note_modules(void);
+/// Writes which addresses stand for the lines of a file.
+void contend_note_source(uintptr_t start, uintptr_t end, const char* name);
 /// Reads both clocks, so that ticks can be told as time if this process is killed.
 void contend_read_clocks(uint64_t ticks);
 /// Index of a new cell, which is to be found in a slot; where none fits any more, that of all calls
@@ -163,16 +165,24 @@ contend_flow* contend_flow_slowly(contend_flow* flow, uint64_t envelope, uint32_
 // ---- sites.c: where in the program
 
 /// Return addresses from the first to the second may be the library's own, as are those of its
-/// Fortran interface: the program's call is then further up. Both only move apart, so that a thread
-/// may read them while another one learns more.
+/// Fortran interface, or mpi4py's: the program's call is then further up. Both only move apart, so
+/// that a thread may read them while another one learns more.
 CONTEND_OWN uintptr_t contend_own_start, contend_own_end;
 
 /// Whether an address is in the library's own code.
 bool contend_is_own(uintptr_t address);
-/// The return address in the program of a call that came out of the library's own code.
+/// The return address in the program of a call that came out of the library's own code; of a line
+/// of Python what stands for it.
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame);
 /// Learns which code is the library's own; after the program has loaded more, again.
 void contend_learn_own_code(void);
+
+// ---- python_sites.c
+
+/// Whether this is a Python of which the lines can be told; before it is asked for one.
+bool contend_find_python(void);
+/// What stands for the line of Python that has called what calls from an address; else the address.
+uintptr_t contend_site_in_python(uintptr_t address);
 
 /// A call of the program's that is under way, or was.
 typedef struct {

@@ -1,5 +1,7 @@
 """`handle.py LIBRARY`: MPI from a handle of its library, as Julia's MPI.jl and ctypes take it."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import sys

@@ -1,0 +1,85 @@
+"""Lines of Python programs, in which every call comes out of the same extension module."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conformance.cells import TESTS
+from contend.profiling import ProgramProfile, merge
+from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
+from probe_programs import Mpi, library
+from tracer.conftest import PROGRAMS, Recorded, Run
+
+Places = Counter[tuple[str, str]]
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def _places(recorded: Recorded, folder: Path) -> Places:
+    """Calls of both ranks by routine and place."""
+    assert recorded.ended.status == 0, recorded.ended.errors
+    folder.mkdir()
+    recorded.folder.rename(folder / RECORDS)
+    write_profile_record(folder, ProfileRecord(("python",), status=0))
+    merge(folder)
+    profile = ProgramProfile.load(folder)
+    assert not profile.record.fortran
+    places = profile.sites.select("site", "place")
+    rows = profile.calls.join(places, on="site").select("routine", "place", "calls")
+    told: Places = Counter()
+    for routine, place, calls in rows.iter_rows():
+        told[routine.removeprefix("MPI_").removesuffix("_c"), place] += calls
+    return told
+
+
+def _marked(path: Path) -> Places:
+    """As the ends of a program's lines say, for two ranks."""
+    return Counter(
+        {
+            (found[1], f"{path.name}:{number}"): 2 * int(found[2])
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if (found := re.search(r" # (\w+) (\d+)$", line))
+        }
+    )
+
+
+def test_lines_of_mpi4py_s_callers(any_mpi: Mpi, run_recorded: Run, tmp_path: Path) -> None:
+    """With the interpreter's lock and without, in threads, and where code is made and forgotten."""
+    environment = any_mpi.variables(tmp_path)
+    program = PROGRAMS / "places.py"
+    recorded = run_recorded(any_mpi, 2, Path(sys.executable), program, environment=environment)
+    made = Counter({("Barrier", f"<é漢😀 {line}>:{line + 1}"): 2 for line in range(3)})
+    expected = made + _marked(program) + _marked(PROGRAMS / "place_of_import.py")
+    told = _places(recorded, tmp_path / "p")
+    assert {at: told[at] for at in expected} == expected
+    routines = {routine for routine, _ in expected}
+    assert {at for at in told if at[0] in routines} == {*expected}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_lines_of_ctypes_callers_in_every_version(
+    openmpi: Mpi, run_recorded: Run, tmp_path: Path, version: str
+) -> None:
+    code = "import sys, ctypes; print(sys.executable, sys.version_info[:2])"
+    name = sys.executable if sys.version.startswith(f"{version}.") else f"python{version}"
+    try:
+        asked = subprocess.run([name, "-c", code], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip(f"Python {version} is not installed")
+    program = TESTS / "conformance" / "programs" / "handle.py"
+    file = library(openmpi.wrapper).file
+    recorded = run_recorded(openmpi, 2, Path(asked.stdout.split()[0]), program, file)
+    lines = program.read_text().splitlines()
+    expected = {
+        (routine, f"handle.py:{number}"): 2 * calls
+        for routine, calls in (("Init", 1), ("Alltoall", 10), ("Allreduce", 1), ("Finalize", 1))
+        for number, line in enumerate(lines, 1)
+        if f"library.MPI_{routine}(" in line
+    }
+    told = _places(recorded, tmp_path / "p")
+    assert {at: told[at] for at in expected} == expected
