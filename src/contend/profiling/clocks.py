@@ -144,3 +144,48 @@ def common_clocks(
         else:
             of_host.setdefault(host, common[rank])
     return {rank: common[rank] for rank in clocks}
+
+
+class Timeline:
+    """Instants of all ranks on one clock, and since the first of them entered MPI_Init."""
+
+    def __init__(
+        self,
+        clocks: Mapping[int, np.void],
+        counters: Mapping[int, TickCounter],
+        hosts: Mapping[int, str],
+    ) -> None:
+        """Puts all clocks on that of rank 0.
+
+        Args:
+            clocks: by rank, of dtype `CLOCK`.
+            counters: of the ranks' ticks.
+            hosts: by rank.
+        """
+        self._counters = counters
+        self._clocks = common_clocks(clocks, hosts)
+        self._begin = min(
+            int(self.instants(rank, clock["begun_ticks"].reshape(1))[0])
+            for rank, clock in clocks.items()
+        )
+
+    def instants(self, rank: int, ticks: NDArray[np.uint64]) -> Nanoseconds:
+        """Ticks of a rank as nanoseconds of the common clock."""
+        return self._clocks[rank].on(self._counters[rank].at(ticks))
+
+    def since_begin(self, rank: int, ticks: NDArray[np.uint64]) -> Nanoseconds:
+        """Ticks of a rank as nanoseconds since the beginning."""
+        return self.instants(rank, ticks) - self._begin
+
+    def seconds(self, rank: int, ticks: NDArray[np.uint64]) -> float:
+        """An instant of a rank's in seconds since the beginning.
+
+        Args:
+            rank: its number.
+            ticks: one value.
+        """
+        return 1e-9 * float(self.since_begin(rank, ticks.reshape(1))[0])
+
+    def uncertainty(self, rank: int) -> float | None:
+        """Nanoseconds by which a rank's instants may be wrong; None for a clock of its own."""
+        return self._clocks[rank].uncertainty

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
+import numpy as np
 import polars as pl
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from contend.emulation import Drops
 from contend.errors import InputError, UsageError
@@ -129,6 +132,29 @@ WAITS = ("a late rank", "a late sender", "a late receiver", "a late partner in a
 
 COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter", "window")
 """Kinds of communicators, by their numbers."""
+
+
+@dataclass
+class ProfileColumns:
+    """Columns of one of the tables, gathered rank by rank."""
+
+    parts: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+
+    def add(self, **columns: NDArray[Any]) -> None:
+        """Adds rows, of which each column is as long as the others."""
+        for name, column in columns.items():
+            self.parts.setdefault(name, []).append(column)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """All rows as the table of a name in `SCHEMAS`; nothing is left here."""
+        schema = SCHEMAS[name]
+        return pl.DataFrame(
+            {
+                column: np.concatenate(self.parts.pop(column)) if column in self.parts else []
+                for column in schema
+            },
+            schema=schema,
+        )
 
 
 class Phase(msgspec.Struct, frozen=True):

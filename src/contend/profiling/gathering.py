@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,22 +22,26 @@ from numpy.typing import NDArray
 from contend.errors import InputError, ShortfallError
 from contend.files import whole_file
 from contend.process import Run
-from contend.profiling import routines
-from contend.profiling.clocks import LinearClock, common_clocks
+from contend.profiling.clocks import Timeline
 from contend.profiling.communicators import Communicators
-from contend.profiling.folder import EVENTS, SCHEMAS, LeftOut, Phase, ProfileRecord
+from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, ProfileRecord
+from contend.profiling.hang.awaited_ranks import Past, where_stuck
 from contend.profiling.hang.deadlock import with_messages
-from contend.profiling.hang.past import Past
-from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
-from contend.profiling.record_form import CALL, NO_CALL, NO_CELL, State, packed_events
+from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
 from contend.profiling.routines import is_own
 from contend.profiling.sites import Places
-from contend.profiling.waits.collectives import Entries, Waits
-from contend.profiling.waits.messages import EAGER, MOST_EVENTS, Messages
-from contend.profiling.waits.origins import Origins
+from contend.profiling.waits.collectives import Entries
+from contend.profiling.waits.lateness import Origins, Waits
+from contend.profiling.waits.messages import (
+    MOST_EVENTS,
+    Messages,
+    left_out_of,
+    left_out_of_all,
+)
 from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]
@@ -49,27 +53,6 @@ _OF_PEERS = (
     ("one_sided_bytes", "one_sided_operations", 2, False),
     ("taken_bytes", "taken_operations", 2, True),
 )
-
-
-@dataclass
-class _Columns:
-    """Columns of a table, gathered rank by rank."""
-
-    parts: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
-
-    def add(self, **columns: NDArray[Any]) -> None:
-        for name, column in columns.items():
-            self.parts.setdefault(name, []).append(column)
-
-    def table(self, name: str) -> pl.DataFrame:
-        schema = SCHEMAS[name]
-        return pl.DataFrame(
-            {
-                column: np.concatenate(self.parts.pop(column)) if column in self.parts else []
-                for column in schema
-            },
-            schema=schema,
-        )
 
 
 class Gathering:
@@ -91,20 +74,17 @@ class Gathering:
         self._progress = progress
         self._seen_unix = seen_unix
         self._size = max(int(rank.header["size"]) for rank in ranks.values())
-        self._clocks: dict[int, LinearClock] = common_clocks(
+        self._timeline = Timeline(
             {number: rank.header["clock"] for number, rank in ranks.items()},
+            {number: rank.counter for number, rank in ranks.items()},
             {number: rank.host for number, rank in ranks.items()},
-        )
-        self._origin = min(
-            int(self._instants(number, rank.header["clock"]["begun_ticks"].reshape(1))[0])
-            for number, rank in ranks.items()
         )
         self._routines: dict[str, int] = {}
         self._communicators = Communicators()
         self._places = Places()
         self._entries = Entries()
-        self._calls, self._peers, self._rows = _Columns(), _Columns(), _Columns()
-        self._collectives, self._waits = _Columns(), _Columns()
+        self._calls, self._peers, self._rows = ProfileColumns(), ProfileColumns(), ProfileColumns()
+        self._collectives, self._waits = ProfileColumns(), ProfileColumns()
         self._messages = Messages()
         self._origins = Origins()
         self._left_out: list[LeftOut] = []
@@ -142,10 +122,6 @@ class Gathering:
         self._write("sites", self._places.table(run))
         return described
 
-    def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Ticks of a rank as nanoseconds of the common clock."""
-        return self._clocks[rank].on(self._ranks[rank].counter.at(ticks))
-
     def _read_all(self, events: BinaryIO) -> None:
         for done, number in enumerate(list(self._ranks)):
             self._progress(done, len(self._ranks))
@@ -158,13 +134,15 @@ class Gathering:
             self._add_peers(record)
             self._keep_events(record, events)
             if record.lost["events"]:
-                self._left_out.append(self._left_out_of(record))
-            if self._clocks[number].uncertainty is not None:
+                full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1:]
+                after_s = self._timeline.seconds(number, full)
+                self._left_out.append(left_out_of(record, self._ranks[number].counter, after_s))
+            if self._timeline.uncertainty(number) is not None:
                 collectives = self._renumbered(record)
-                entries = self._instants(number, collectives["entry"])
+                entries = self._timeline.instants(number, collectives["entry"])
                 self._entries.add(number, collectives, entries)
                 numbers = self._communicators.numbers_of(record)
-                self._messages.add(record, numbers, partial(self._instants, number))
+                self._messages.add(record, numbers, partial(self._timeline.instants, number))
             self._programs.setdefault(record.program)
             self._lost[number] = record.lost
             self._library = self._library or record.library
@@ -195,7 +173,7 @@ class Gathering:
         ended_s, since_s, asking_s = since_when(
             record, self._ranks[record.rank].counter, self._seen_unix
         )
-        gone = np.array([record.header["died"] or clock["end_ticks"]], np.uint64)
+        gone = np.uint64(record.header["died"] or clock["end_ticks"])
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
@@ -204,13 +182,13 @@ class Gathering:
             ),
             since_s.tolist(),
             asking_s.tolist(),
-            gone_s=1e-9 * float(self._instants(record.rank, gone)[0] - self._origin),
+            gone_s=self._timeline.seconds(record.rank, gone),
             since_gone_s=ended_s - 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"])),
             at_least=self._record.ended_unix is None,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
-            started = float(self._instants(record.rank, clock["start_ticks"].reshape(1))[0])
-            self._last[record.rank] = max(1e-9 * (started - self._origin) + ended_s, 0.0)
+            started_s = self._timeline.seconds(record.rank, clock["start_ticks"])
+            self._last[record.rank] = max(started_s + ended_s, 0.0)
         period = 1e-9 * (self._ranks[record.rank].counter.period or 1.0)
         cells = cells_under_way(threads, np.clip(since_s, 0, 1e9) / period)
         return replace(record, cells=np.concatenate([record.cells, cells]))
@@ -230,8 +208,8 @@ class Gathering:
             )
 
     def _keep_events(self, record: RankRecord, events: BinaryIO) -> None:
-        starts = self._instants(record.rank, record.events["start"]) - self._origin
-        ends = self._instants(record.rank, record.events["end"]) - self._origin
+        starts = self._timeline.since_begin(record.rank, record.events["start"])
+        ends = self._timeline.since_begin(record.rank, record.events["end"])
         packed = packed_events(record.events, starts, ends)
         events.write(packed)
         self._events[record.rank] = (len(record.events), self._events_at, len(packed))
@@ -239,41 +217,6 @@ class Gathering:
         # A rank that was ended from outside read its clock some time before.
         self._last[record.rank] = max(
             self._last.get(record.rank, 0.0), 1e-9 * float(ends.max(initial=0))
-        )
-
-    def _left_out_of(self, record: RankRecord) -> LeftOut:
-        """Calls of a full record that messages may have kept waiting, less those that it has."""
-        kept = np.concatenate((record.events, record.later))
-        kept = kept[(kept["kind"] == CALL) & (kept["cell"] != NO_CELL)]
-        cells, counter = record.cells, self._ranks[record.rank].counter
-        names = [routines.plain(name) for name in record.routines]
-        of = cells["routine"]
-        waits = np.array([name in routines.AWAITING for name in names], bool)[of]
-        sends = np.array([name in routines.SENDS for name in names], bool)[of]
-        waits |= sends & (cells["size_class"] > EAGER.bit_length())
-        told = np.bincount(kept["cell"], counter.seconds(kept["end"] - kept["start"]), len(cells))
-        calls = cells["calls"].astype(np.int64) - np.bincount(kept["cell"], minlength=len(cells))
-        below = float(counter.seconds(record.header["least"].reshape(1))[0])
-        seconds = np.maximum(counter.seconds(cells["ticks"]) - told, 0)
-        if below:
-            seconds = np.minimum(seconds, below * np.maximum(calls, 0))
-        full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1:]
-        return LeftOut(
-            after_s=1e-9 * float(self._instants(record.rank, full)[0] - self._origin),
-            below_s=below,
-            calls=int(calls[waits].clip(0).sum()),
-            seconds=float(seconds[waits].sum()),
-        )
-
-    def _left_out_together(self) -> LeftOut | None:
-        if not self._left_out:
-            return None
-        return LeftOut(
-            min(part.after_s for part in self._left_out),
-            max(part.below_s for part in self._left_out),
-            sum(part.calls for part in self._left_out),
-            sum(part.seconds for part in self._left_out) + self._messages.untold_s,
-            self._messages.untold_s,
         )
 
     def _renumbered(self, record: RankRecord) -> NDArray[Any]:
@@ -288,13 +231,13 @@ class Gathering:
         """Nanoseconds of every rank's clock."""
         unsure = np.zeros(self._size)
         for number in self._ranks:
-            unsure[number] = self._clocks[number].uncertainty or 0.0
+            unsure[number] = self._timeline.uncertainty(number) or 0.0
         return unsure
 
     def _judge_collectives(self) -> None:
         sizes, unsure = self._communicators.comparable(), self._unsure
         for number, rank in self._ranks.items():
-            if self._clocks[number].uncertainty is None:
+            if self._timeline.uncertainty(number) is None:
                 continue
             record = read_record(rank.path, events=False)
             collectives = self._renumbered(record)
@@ -302,8 +245,8 @@ class Gathering:
             for share in self._entries.shares(
                 number,
                 collectives,
-                self._instants(number, collectives["entry"]),
-                self._instants(number, collectives["exit"]),
+                self._timeline.instants(number, collectives["entry"]),
+                self._timeline.instants(number, collectives["exit"]),
                 sizes=sizes,
                 uncertainty=unsure,
             ):
@@ -346,11 +289,11 @@ class Gathering:
 
     def _add_rank(self, number: int, rank: RankHeader, caused: float) -> None:
         clock = rank.header["clock"]
-        instants = self._instants(
-            number, np.array([clock[name] for name in ("begun_ticks", "start_ticks", "end_ticks")])
+        begun, started, ended = (
+            self._timeline.seconds(number, clock[f"{name}_ticks"])
+            for name in ("begun", "start", "end")
         )
-        begun, started, ended = (1e-9 * (instants - self._origin)).tolist()
-        unsure = self._clocks[number].uncertainty
+        unsure = self._timeline.uncertainty(number)
         kept, at, length = self._events[number]
         values = {
             "rank": number,
@@ -381,7 +324,7 @@ class Gathering:
         return phases_of(
             record,
             [cells[name].to_numpy() for name in ("routine", "communicator", "site")],
-            lambda ticks: 1e-9 * (self._instants(number, ticks) - self._origin),
+            lambda ticks: 1e-9 * self._timeline.since_begin(number, ticks),
         )
 
     def _unmatched(self) -> Iterator[Warned]:
@@ -429,6 +372,7 @@ class Gathering:
             self._size,
             self._record_of,
         )
+        full = left_out_of_all(self._left_out, self._messages.untold_s)
         return msgspec.structs.replace(
             self._record,
             merged=True,
@@ -448,7 +392,7 @@ class Gathering:
             stuck=stuck,
             under_way=under_way,
             left=tuple(self._left.names),
-            left_out=self._left_out_together(),
+            left_out=full,
             missing=(
                 *self._left.warnings,
                 *left_out(
@@ -457,7 +401,7 @@ class Gathering:
                     self._lost,
                     headers,
                     {thread.rank: thread.died for thread in stuck if thread.died},
-                    full=self._left_out_together(),
+                    full=full,
                     cut_short=self._record.ended_unix is not None and self._record.status is None,
                     status=self._record.status or 0,
                 ),

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from contend.profiling import Awaited, circles
+from contend.profiling.hang.awaited_ranks import in_the_way
 from contend.profiling.hang.deadlock import deadlocked
-from contend.profiling.hang.stuck import Stuck
+from contend.profiling.hang.stuck import Lock, Stuck
 from contend.profiling.hang.stuck_words import StuckWords
-from contend.profiling.hang.windows import Lock, in_the_way
 
 WORLD = {0: range(4)}
 

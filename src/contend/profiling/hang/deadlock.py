@@ -29,7 +29,7 @@ from contend.profiling import routines
 from contend.profiling.hang.stuck import MOST_RANKS, Awaited, Stuck, UnderWay
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import MOST_AWAITED, OTHERS
-from contend.profiling.waits.messages import ANY, COMPLETED, NEEDED, Steps, by_envelope
+from contend.profiling.waits.steps import ANY, COMPLETED, NEEDED, Steps, by_envelope
 
 _MOST_PAIRS = 256
 _NOTHING = np.zeros(0, np.int64)

@@ -1,16 +1,14 @@
 """Where ranks were when their program was ended: in which call, since when, waiting for whom.
 
 A rank's record holds the call that each of its threads is in (`contend_under_way` in ``record.h``).
-Of point to point the ranks that a call waits for are its peers; of a collective they are the
-members that have not entered it, or have entered another one.
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +16,6 @@ from numpy.typing import NDArray
 
 from contend.profiling import routines
 from contend.profiling.clocks import TickCounter
-from contend.profiling.hang.windows import Lock, in_the_way, locks_of
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import (
     ANY_PEER,
@@ -29,7 +26,7 @@ from contend.profiling.record_form import (
     OPERATIONS,
     OTHERS,
     UNKNOWN_BYTES,
-    WORLD,
+    WINDOW,
     Awaits,
     State,
 )
@@ -163,6 +160,20 @@ class UnderWay(msgspec.Struct, frozen=True):
     bytes: int
 
 
+class Lock(NamedTuple):
+    """A lock of a window's target, None for all; or of one that is not known, if not certain."""
+
+    window: int
+    target: int | None
+    exclusive: bool
+    certain: bool = True
+
+    def meets(self, one: Awaited) -> bool:
+        """Whether both are of the same target of a window."""
+        same = self.target == one.peer or None in (self.target, one.peer)
+        return same and self.window == one.communicator
+
+
 @dataclass(frozen=True)
 class Seen:
     """What a rank's record tells of where it was.
@@ -290,7 +301,7 @@ def look(
         if index == OTHERS:
             continue
         left[number] = max(left.get(number, 0), int(record.communicators[index]["collectives"]))
-    return Seen(record.state, tuple(threads), left, (*locks_of(record, communicators),))
+    return Seen(record.state, tuple(threads), left, (*_locks_of(record, communicators),))
 
 
 def cause_of_death(record: RankRecord) -> tuple[int, str]:
@@ -337,143 +348,12 @@ def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[s
     )
 
 
-History = Callable[[int, int, int], Entered | None]
-"""How a rank entered a collective that it has left, by rank, communicator and number; None where
-that is not known any more."""
-
-
-def where_stuck(
-    seen: Mapping[int, Seen],
-    size: int,
-    members: Mapping[int, NDArray[np.int32]],
-    history: History = lambda rank, communicator, number: None,
-) -> tuple[Stuck, ...]:
-    """Where all threads were, with the ranks that they wait for; empty if no call was under way.
-
-    Args:
-        seen: by rank.
-        size: of MPI_COMM_WORLD.
-        members: of other communicators, by number.
-        history: tells how ranks entered collectives that they have left.
-    """
-    threads = (thread for rank in seen.values() for thread in rank.threads)
-    if not any(thread.routine or thread.died for thread in threads):
-        return ()
-    awaited = _AwaitedRanks(seen, size, members, history)
-    return tuple(awaited.added_to(thread) for rank in sorted(seen) for thread in seen[rank].threads)
-
-
-class _AwaitedRanks:
-    """For whom calls wait; what is asked of one collective is the same for all that are in it."""
-
-    def __init__(
-        self,
-        seen: Mapping[int, Seen],
-        size: int,
-        members: Mapping[int, NDArray[np.int32]],
-        history: History,
-    ) -> None:
-        self._seen = seen
-        self._size = size
-        self._members = members
-        self._history = history
-        self._known: dict[tuple[int, int], tuple[list[int], list[dict[int, Entered]]]] = {}
-        self._holders: dict[object, tuple[frozenset[int], frozenset[int]]] = {}
-
-    def added_to(self, thread: Stuck) -> Stuck:
-        """A place with the ranks that its call waits for."""
-        ranks: set[int] = set()
-        others: set[int] = set()
-        entered: tuple[Entered, ...] = ()
-        awaits = tuple(self._with_holders(thread.rank, one) for one in thread.awaits)
-        for one in awaits:
-            if one.kind == "ready":
-                ranks.add(thread.rank)
-            elif one.holders:
-                ranks.update(one.holders)
-            elif one.peer is not None:
-                ranks.add(one.peer)
-            elif one.kind == "finalize":
-                ranks.update(_outside_finalize(self._seen, self._size))
-            elif one.kind == "members":
-                missing, calls = self._entries(one.communicator, one.number)
-                ranks.update(missing)
-                mine = next((group[thread.rank] for group in calls if thread.rank in group), None)
-                unlike = [
-                    group for group in calls if mine and mine.differs(next(iter(group.values())))
-                ]
-                differing = [call for group in unlike for call in group.values()]
-                others.update(call.rank for call in differing)
-                if mine and differing and not entered:
-                    entered = (mine, differing[0])
-        return msgspec.structs.replace(
-            thread,
-            awaits=awaits,
-            ranks=tuple(sorted(ranks | others)[:MOST_RANKS]),
-            others=tuple(sorted(others)[:MOST_RANKS]),
-            entered=entered,
-        )
-
-    def _with_holders(self, rank: int, one: Awaited) -> Awaited:
-        if one.exclusive is None:
-            return one
-        key = (one.communicator, one.peer, one.exclusive)
-        if key not in self._holders:
-            locks = {other: there.locks for other, there in self._seen.items()}
-            threads = (thread for there in self._seen.values() for thread in there.threads)
-            self._holders[key] = in_the_way(one, locks, threads)
-        others, doubtful = (ranks - {rank} for ranks in self._holders[key])
-        holders = () if others & doubtful else tuple(sorted(others))
-        return msgspec.structs.replace(one, holders=holders)
-
-    def _entries(
-        self, communicator: int, number: int
-    ) -> tuple[list[int], list[dict[int, Entered]]]:
-        """Ranks that have not come to a collective; those that entered it alike, in groups.
-
-        Of ranks that have left it only the first `MOST_RANKS` are asked how they entered it.
-        """
-        if (communicator, number) in self._known:
-            return self._known[communicator, number]
-        known = self._members.get(communicator)
-        members = [] if known is None else known[known >= 0].tolist()
-        missing: list[int] = []
-        groups: dict[object, dict[int, Entered]] = {}
-        asked = 0
-        for member in range(self._size) if communicator == WORLD else members:
-            there = self._seen.get(member)
-            call = None if there is None else _inside(there, communicator, number)
-            if call is not None:
-                pass
-            elif there is None or there.left.get(communicator, 0) <= number:
-                missing.append(member)
-            elif asked < MOST_RANKS:
-                asked += 1
-                call = self._history(member, communicator, number)
-            if call is not None:
-                alike = (call.routine, call.root, call.operation, call.bytes)
-                groups.setdefault(alike, {})[member] = call
-        self._known[communicator, number] = missing, list(groups.values())
-        return self._known[communicator, number]
-
-
-def _outside_finalize(seen: Mapping[int, Seen], size: int) -> Iterator[int]:
-    for rank in range(size):
-        there = seen.get(rank)
-        if there is None or not (
-            there.state is State.FINISHED
-            or any(thread.routine == "MPI_Finalize" for thread in there.threads)
-        ):
-            yield rank
-
-
-def _inside(there: Seen, communicator: int, number: int) -> Entered | None:
-    """How a rank entered the collective that it is in; None where it is not in this one."""
-    for thread in there.threads:
-        for one in thread.awaits:
-            if (one.kind, one.communicator, one.number) == ("members", communicator, number):
-                routine = one.routine or thread.routine
-                return Entered(
-                    thread.rank, routine, thread.site, one.root, one.operation, one.bytes
-                )
-    return None
+def _locks_of(record: RankRecord, communicators: NDArray[np.uint32]) -> Iterator[Lock]:
+    """Locks that a rank had, or had asked for, at its end."""
+    for index in np.flatnonzero(record.communicators["kind"] == WINDOW).tolist():
+        of, window = record.communicators[index], int(communicators[index])
+        for code in of["extent"][of["extent"] > 0].tolist() if index > OTHERS else ():
+            target = (code >> 1) - 3
+            yield Lock(window, target if target >= 0 else None, bool(code & 1))
+        if int(of["dimensions"]):
+            yield Lock(window, None, exclusive=True, certain=False)

@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.record_form import NO_CELL
-
-LATE_RANK, LATE_SENDER, LATE_RECEIVER, LATE_PARTNER = range(4)
-"""What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
-
-Numbers = NDArray[np.int64]
-Instants = NDArray[np.int64]
+from contend.profiling.waits.lateness import LATE_RANK, Instants, Numbers, Waits
 
 
 @dataclass
@@ -62,77 +56,6 @@ def _empty(numbers: Numbers) -> _Latest:
         np.full(count, -1, np.int64),
         np.zeros(count, np.int64),
     )
-
-
-@dataclass(frozen=True)
-class Waits:
-    """What one rank waited for in calls that other ranks had a part in.
-
-    Attributes:
-        cells: of the rank's record.
-        awaited: ranks that were waited for.
-        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`, `LATE_PARTNER`.
-        since: nanoseconds of the common clock at which it began to wait.
-        seconds: waited; 0 where nobody was late.
-        uncertainty: seconds by which that may be wrong, by the clocks.
-    """
-
-    cells: NDArray[np.uint32]
-    awaited: Numbers
-    kinds: Numbers
-    since: Instants
-    seconds: NDArray[np.float64]
-    uncertainty: NDArray[np.float64]
-
-    @classmethod
-    def decisive(
-        cls,
-        rank: int,
-        calls: NDArray[Any],
-        awaited: NDArray[Any],
-        uncertainty: NDArray[np.float64],
-    ) -> Waits:
-        """What each call of a rank waited for: the last of what it needs, or the first of any."""
-        # A message to itself is nothing that a rank waits for.
-        awaited = awaited[awaited["peer"] != rank]
-        late = np.where(calls["any"][awaited["call"]], -awaited["instant"], awaited["instant"])
-        order = np.lexsort((late, awaited["call"]))
-        ends = np.flatnonzero(np.diff(awaited["call"][order], append=-1))
-        decisive = awaited[order[ends]]
-        call = calls[decisive["call"]]
-        unsure = uncertainty[rank] + uncertainty[decisive["peer"]]
-        seconds = np.clip(
-            decisive["instant"] - call["start"], 0, np.maximum(call["end"] - call["start"], 0)
-        )
-        # Who left before did not wait for it.
-        seconds[call["end"] + unsure < decisive["instant"]] = 0
-        return cls(
-            call["cell"],
-            decisive["peer"],
-            decisive["kind"],
-            call["start"],
-            1e-9 * seconds,
-            1e-9 * np.where(seconds > 0, unsure, 0.0),
-        )
-
-    def sums(self) -> dict[str, NDArray[Any]]:
-        """Columns of sums by cell, rank that was waited for, and kind; without calls of no cell."""
-        known = self.cells != NO_CELL
-        keys, rows, times = np.unique(
-            np.stack((self.cells.astype(np.int64), self.awaited, self.kinds))[:, known],
-            axis=1,
-            return_inverse=True,
-            return_counts=True,
-        )
-        rows, count = rows.reshape(-1), keys.shape[1]
-        return {
-            "cell": keys[0].astype(np.uint32),
-            "awaited": keys[1].astype(np.uint32),
-            "kind": keys[2].astype(np.uint8),
-            "occurrences": times.astype(np.uint64),
-            "seconds": np.bincount(rows, self.seconds[known], count),
-            "uncertainty_s": np.bincount(rows, self.uncertainty[known], count),
-        }
 
 
 @dataclass(frozen=True)

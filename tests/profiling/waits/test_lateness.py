@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.profiling.waits.collectives import Waits
-from contend.profiling.waits.origins import Origins
+from contend.profiling.waits.lateness import Origins, Waits
 
 SIZE = 4
 
