@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, ShortfallError
 from contend.files import whole_file
 from contend.process import Run
-from contend.profiling.clocks import Timeline
+from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, ProfileRecord
 from contend.profiling.hang.awaited_ranks import Past, where_stuck
@@ -74,10 +74,13 @@ class Gathering:
         self._progress = progress
         self._seen_unix = seen_unix
         self._size = max(int(rank.header["size"]) for rank in ranks.values())
-        self._timeline = Timeline(
+        self._clocks: dict[int, LinearClock] = common_clocks(
             {number: rank.header["clock"] for number, rank in ranks.items()},
-            {number: rank.counter for number, rank in ranks.items()},
             {number: rank.host for number, rank in ranks.items()},
+        )
+        self._origin = min(
+            int(self._instants(number, rank.header["clock"]["begun_ticks"].reshape(1))[0])
+            for number, rank in ranks.items()
         )
         self._routines: dict[str, int] = {}
         self._communicators = Communicators()
@@ -122,6 +125,14 @@ class Gathering:
         self._write("sites", self._places.table(run))
         return described
 
+    def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Ticks of a rank as nanoseconds of the common clock."""
+        return self._clocks[rank].on(self._ranks[rank].counter.at(ticks))
+
+    def _seconds(self, rank: int, ticks: np.uint64) -> float:
+        """An instant of a rank's in seconds since the first one entered MPI_Init."""
+        return 1e-9 * float(self._instants(rank, np.array([ticks], np.uint64))[0] - self._origin)
+
     def _read_all(self, events: BinaryIO) -> None:
         for done, number in enumerate(list(self._ranks)):
             self._progress(done, len(self._ranks))
@@ -134,15 +145,15 @@ class Gathering:
             self._add_peers(record)
             self._keep_events(record, events)
             if record.lost["events"]:
-                full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1:]
-                after_s = self._timeline.seconds(number, full)
+                full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1]
+                after_s = self._seconds(number, full)
                 self._left_out.append(left_out_of(record, self._ranks[number].counter, after_s))
-            if self._timeline.uncertainty(number) is not None:
+            if self._clocks[number].uncertainty is not None:
                 collectives = self._renumbered(record)
-                entries = self._timeline.instants(number, collectives["entry"])
+                entries = self._instants(number, collectives["entry"])
                 self._entries.add(number, collectives, entries)
                 numbers = self._communicators.numbers_of(record)
-                self._messages.add(record, numbers, partial(self._timeline.instants, number))
+                self._messages.add(record, numbers, partial(self._instants, number))
             self._programs.setdefault(record.program)
             self._lost[number] = record.lost
             self._library = self._library or record.library
@@ -182,12 +193,12 @@ class Gathering:
             ),
             since_s.tolist(),
             asking_s.tolist(),
-            gone_s=self._timeline.seconds(record.rank, gone),
+            gone_s=self._seconds(record.rank, gone),
             since_gone_s=ended_s - 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"])),
             at_least=self._record.ended_unix is None,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
-            started_s = self._timeline.seconds(record.rank, clock["start_ticks"])
+            started_s = self._seconds(record.rank, clock["start_ticks"])
             self._last[record.rank] = max(started_s + ended_s, 0.0)
         period = 1e-9 * (self._ranks[record.rank].counter.period or 1.0)
         cells = cells_under_way(threads, np.clip(since_s, 0, 1e9) / period)
@@ -208,8 +219,8 @@ class Gathering:
             )
 
     def _keep_events(self, record: RankRecord, events: BinaryIO) -> None:
-        starts = self._timeline.since_begin(record.rank, record.events["start"])
-        ends = self._timeline.since_begin(record.rank, record.events["end"])
+        starts = self._instants(record.rank, record.events["start"]) - self._origin
+        ends = self._instants(record.rank, record.events["end"]) - self._origin
         packed = packed_events(record.events, starts, ends)
         events.write(packed)
         self._events[record.rank] = (len(record.events), self._events_at, len(packed))
@@ -231,13 +242,13 @@ class Gathering:
         """Nanoseconds of every rank's clock."""
         unsure = np.zeros(self._size)
         for number in self._ranks:
-            unsure[number] = self._timeline.uncertainty(number) or 0.0
+            unsure[number] = self._clocks[number].uncertainty or 0.0
         return unsure
 
     def _judge_collectives(self) -> None:
         sizes, unsure = self._communicators.comparable(), self._unsure
         for number, rank in self._ranks.items():
-            if self._timeline.uncertainty(number) is None:
+            if self._clocks[number].uncertainty is None:
                 continue
             record = read_record(rank.path, events=False)
             collectives = self._renumbered(record)
@@ -245,8 +256,8 @@ class Gathering:
             for share in self._entries.shares(
                 number,
                 collectives,
-                self._timeline.instants(number, collectives["entry"]),
-                self._timeline.instants(number, collectives["exit"]),
+                self._instants(number, collectives["entry"]),
+                self._instants(number, collectives["exit"]),
                 sizes=sizes,
                 uncertainty=unsure,
             ):
@@ -290,10 +301,9 @@ class Gathering:
     def _add_rank(self, number: int, rank: RankHeader, caused: float) -> None:
         clock = rank.header["clock"]
         begun, started, ended = (
-            self._timeline.seconds(number, clock[f"{name}_ticks"])
-            for name in ("begun", "start", "end")
+            self._seconds(number, clock[f"{name}_ticks"]) for name in ("begun", "start", "end")
         )
-        unsure = self._timeline.uncertainty(number)
+        unsure = self._clocks[number].uncertainty
         kept, at, length = self._events[number]
         values = {
             "rank": number,
@@ -324,7 +334,7 @@ class Gathering:
         return phases_of(
             record,
             [cells[name].to_numpy() for name in ("routine", "communicator", "site")],
-            lambda ticks: 1e-9 * self._timeline.since_begin(number, ticks),
+            lambda ticks: 1e-9 * (self._instants(number, ticks) - self._origin),
         )
 
     def _unmatched(self) -> Iterator[Warned]:
