@@ -62,9 +62,9 @@ static int learn(struct dl_phdr_info* module, size_t size, void* python) {
   const char* path = module->dlpi_name;
   const char* slash = strrchr(path, '/');
   const char* name = slash ? slash + 1 : path;
-  bool of_python = *(const bool*)python &&
-                   (strstr(path, "/mpi4py/") || begins(name, "_ctypes") || begins(name, "libffi"));
   bool own = begins(name, "libmpi") || begins(name, "libfmpich") || begins(name, "libpmpi");
+  bool of_python = *(const bool*)python && !own &&
+                   (strstr(path, "/mpi4py/") || begins(name, "_ctypes") || begins(name, "libffi"));
   if (library_count == MOST_LIBRARIES || !(own || of_python)) return 0;
   for (int index = 0; index < module->dlpi_phnum; index++) {
     const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
