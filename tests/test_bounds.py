@@ -147,7 +147,7 @@ def test_a_mebibyte_of_hosts(tmp_path: Path) -> None:
 
 
 _NODES_OF_ONE_NAME = """
-from contend.fabric.made_guids import with_guids
+from contend.fabric.subnet import with_guids
 from contend.fabric.subnet import NodeKind, SubnetBuilder
 builder = SubnetBuilder("file")
 for _ in range(60_000):

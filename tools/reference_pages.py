@@ -20,6 +20,7 @@ from contend.errors import EXIT_STATUSES
 from contend.fabric import catalogue, make
 from contend.fabric.formats.fabric_file import COLUMNS, TEXTS
 from contend.fabric.formats.topology import READERS, WRITERS
+from contend.fabric.generate import clos, grid, low_diameter, trees
 from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
 from contend.routes.dumps.readers import TABLE_READERS
@@ -217,9 +218,9 @@ def _each_generator() -> str:
     families: dict[str, list[str]] = defaultdict(list)
     texts: dict[str, str] = {}
     for family in catalogue():
-        module = sys.modules[family.build.__module__]
-        maker = getattr(module, _MAKERS.get(family.name, family.name), None)
-        if maker is not None and maker.__doc__:
+        name = _MAKERS.get(family.name, family.name)
+        makers = (getattr(module, name, None) for module in (clos, grid, low_diameter, trees))
+        if (maker := next(filter(None, makers), None)) and maker.__doc__:
             families[maker.__name__].append(f"**{family.name}**")
             texts[maker.__name__] = inspect.cleandoc(maker.__doc__)
     return "\n".join(
@@ -242,10 +243,10 @@ def _paragraphs(docstring: str) -> str:
 
 
 def _columns() -> Iterator[tuple[str, str, str]]:
-    for column in COLUMNS:
-        yield f"`{column.name}`", str(8 * int(column.type[-1])), column.count
-    for text in TEXTS:
-        yield f"`{text.name}`", "text", text.count or "1"
+    for name, (kind, count) in COLUMNS.items():
+        yield f"`{name}`", str(8 * int(kind[-1])), count
+    for name, count in TEXTS.items():
+        yield f"`{name}`", "text", count or "1"
 
 
 def _schedules() -> list[tuple[str, str]]:

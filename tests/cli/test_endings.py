@@ -94,7 +94,7 @@ def test_sigterm_ends_what_catches_it_itself() -> None:
     """METIS does while it is at work, and gives up."""
     body = (
         "import subprocess\nimport numpy as np\n"
-        "from contend.fabric.cuts.metis import metis_parts\n"
+        "from contend.fabric.cuts.cut_graph import metis_parts\n"
         "node = np.arange(200_000)\n"
         "ring = np.stack([node - 1, node + 1], axis=1).ravel() % len(node)\n"
         "start, ones = 2 * np.arange(len(node) + 1), np.ones(len(ring), dtype=np.int64)\n"

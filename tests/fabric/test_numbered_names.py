@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.fabric import check_soundness, find_rails, server_names, servers_of
-from contend.fabric.numbered_names import NumberedNames
+from contend.fabric.fabric import NumberedNames
 
 _MADE = NumberedNames("host", 12)
 _TOLD = tuple(f"host {number}" for number in range(1, 13))

@@ -8,7 +8,7 @@ import pytest
 from contend.errors import UsageError
 from contend.fabric import Fabric, check_soundness, rails_of, server_names, servers_of
 from contend.fabric.fabric import build
-from contend.fabric.formats.slurm.slurm_files import write_tree
+from contend.fabric.formats.slurm_files import write_tree
 from contend.fabric.servers import unnamed_hosts
 from contend.loading import load
 from contend.placement import ListFormat, list_hosts, parse, write_list

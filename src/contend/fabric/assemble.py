@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, legible
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.made_guids import with_guids
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.subnet import NodeKind, Subnet, with_guids
 from contend.units import rate_of
 
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric.numbered_names import NumberedNames
 from contend.progress import step
 from contend.schema import PythonOnly
 from contend.units import counted, nearest
@@ -22,6 +21,46 @@ from contend.units import counted, nearest
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails
     from contend.routes import ForwardingTables, Routes
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedNames(Sequence[str]):
+    """Names counted from 1, such as ``host 1``, ``host 2``, made each time that one is asked for.
+
+    They compare and hash as a tuple of the same names does.
+
+    Attributes:
+        what: stands before the number.
+        size: how many there are.
+    """
+
+    what: str
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, key: int | slice) -> str | tuple[str, ...]:
+        numbers = range(1, self.size + 1)[key]
+        if isinstance(numbers, range):
+            return tuple(f"{self.what} {number}" for number in numbers)
+        return f"{self.what} {numbers}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"{self.what} {number}" for number in range(1, self.size + 1))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumberedNames):
+            return (self.what, self.size) == (other.what, other.size)
+        return isinstance(other, tuple) and tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
 
 NO_SWITCH = 0xFFFFFFFF
 """Stands for a switch that nobody knows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from contend.errors import MissingError, UsageError
 from contend.fabric.fabric import Fabric, build
+from contend.fabric.subnet import FreePorts
 
 _KINDS = ("host", "switch")
 _MOST_PORTS = 0xFFFE
@@ -159,19 +159,14 @@ def _with_ports(
     if all(isinstance(data.get("number"), int) for *_, data in edges):
         edges.sort(key=lambda edge: edge[2]["number"])
     given = [_given_ports(near, far, data.get("ports")) for near, far, data in edges]
-    used: dict[Any, set[int]] = defaultdict(set)
-    for (near, far, _), ports in zip(edges, given, strict=True):
-        used[near].add(ports[0])
-        used[far].add(ports[1])
-    free: dict[Any, int] = defaultdict(lambda: 1)
+    free = FreePorts(
+        end
+        for (near, far, _), ports in zip(edges, given, strict=True)
+        for end in ((near, ports[0]), (far, ports[1]))
+    )
 
     def port_of(node: Any, port: int) -> int:
-        if port or node not in switches:
-            return port or 1
-        while free[node] in used[node]:
-            free[node] += 1
-        used[node].add(free[node])
-        return free[node]
+        return port or (free.take(node) if node in switches else 1)
 
     for (near, far, data), ports in zip(edges, given, strict=True):
         rate = str(data.get("rate") or "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -89,17 +88,16 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
     rails_told = _rails_told(fabric, server)
     order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server))
     adapters: dict[int, list[tuple[_Place, int]]] = {}
-    times: Counter[tuple[int, _Place]] = Counter()
+    times: Counter[tuple[int, object]] = Counter()
     untold = order[rails_told[order] == 0]
     ports = fabric.host_adapter_port[untold].tolist()
     for host, owner, port in zip(untold.tolist(), server[untold].tolist(), ports, strict=True):
         own = adapters.setdefault(owner, [])
         word = split_adapter(fabric.host_name[host])[1]
         # Places without a name count on by GUID.
-        place = _natural(word, port if word else len(own))
-        again = times[owner, place]
+        place = _in_order(word), port if word else len(own)
+        own.append(((*place, times[owner, place]), host))
         times[owner, place] += 1
-        own.append(((*place, ("", again)) if again else place, host))
     kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
     number = {kind: position for position, kind in enumerate(kinds)}
     kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}
@@ -128,18 +126,17 @@ def _rails_told(fabric: Fabric, server: NDArray[np.int64]) -> NDArray[np.int64]:
     return rails_of_server[server]
 
 
-_Place = tuple[tuple[str, int], ...]
+_Place = tuple[tuple[tuple[str, int, str], ...], int, int]
+"""An adapter by its name, its port, and how many there were before of the same ones."""
 # Kinds of servers that each is compared with, the most common.
 _MOST_KINDS = 64
-_DIGITS = re.compile(r"(\d+)")
 
 
 @lru_cache(1 << 12)
-def _natural(word: str, port: int) -> _Place:
+def _in_order(word: str) -> tuple[tuple[str, int, str], ...]:
     """Sorts ``mlx5_9`` before ``mlx5_10``; servers share their adapters' words."""
-    parts = [*_DIGITS.split(word.lower()), "0"]
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    return (*((text, int(digits[:18])) for text, digits in pairs), ("", port))
+    # Adapter 01 is adapter 1.
+    return tuple(part[:3] for part in natural(word.lower()))
 
 
 def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> frozenset[_Place]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric, connected_parts
-from contend.fabric.numbered_names import NumberedNames
+from contend.fabric.fabric import Fabric, NumberedNames, connected_parts
 from contend.names import without_domains
 
 if TYPE_CHECKING:

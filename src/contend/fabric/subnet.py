@@ -1,9 +1,11 @@
-"""What a topology file says, before it is judged: nodes and the port ends they declare."""
+"""What a topology file says before it is judged: nodes, their GUIDs, the ends they declare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import repeat
 from typing import Any
@@ -203,6 +205,77 @@ class SubnetBuilder:
         return Subnet(**columns, rates=tuple(self._rates), notes=notes, undecided=undecided)
 
 
+class FreePorts:
+    """The lowest free ports of nodes, for ends of cables that tell none.
+
+    Args:
+        told: nodes with their ports, of ends that tell them.
+    """
+
+    def __init__(self, told: Iterable[tuple[Any, int]]) -> None:
+        self._used: dict[Any, set[int]] = defaultdict(set)
+        self._next: dict[Any, int] = defaultdict(lambda: 1)
+        for node, port in told:
+            self._used[node].add(port)
+
+    def take(self, node: Any) -> int:
+        """A port of a node, which is no longer free."""
+        used, port = self._used[node], self._next[node]
+        while port in used:
+            port += 1
+        self._next[node] = port + 1
+        return port
+
+
 def unicast(lid: int) -> int:
     """A LID as read, or 0 where it is none that a port can have (0xFFFF: not yet assigned)."""
     return lid if lid <= LARGEST_LID else 0
+
+
+# Neither an Ethernet address nor a vendor's GUID has it.
+_MADE = 1 << 63
+
+
+def made_guid(text: str) -> int:
+    """A GUID of a name, the same wherever else that name is read."""
+    digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
+    return _MADE | int.from_bytes(digest, "big")
+
+
+def _following(number: int) -> int:
+    return _MADE | (number + 1) % _MADE
+
+
+def with_guids(subnet: Subnet) -> Subnet:
+    """The subnet with a GUID for every node that has none, and for the ports of such adapters.
+
+    They are made of names alone, so that they stay the same when other nodes come and go. An
+    adapter's first port has the GUID of its node.
+    """
+    made = subnet.guid == 0
+    if not made.any():
+        return subnet
+    guid, port_guid = subnet.guid.copy(), subnet.port_guid.copy()
+    taken = {*guid.tolist(), *port_guid.tolist()}
+    # Where the next node of a name goes on: thousands may share one.
+    following: dict[str, int] = {}
+
+    def free(text: str) -> int:
+        number = following.get(text) or made_guid(text)
+        while number in taken:
+            number = _following(number)
+        taken.add(number)
+        following[text] = _following(number)
+        return number
+
+    for row in np.flatnonzero(made).tolist():
+        guid[row] = free(subnet.name[row])
+    of_adapter = (made & (subnet.kind != NodeKind.SWITCH))[subnet.node]
+    of_port: dict[tuple[int, int], int] = {}
+    for end in np.flatnonzero(of_adapter & (port_guid == 0)).tolist():
+        key = row, port = int(subnet.node[end]), int(subnet.port[end])
+        if key not in of_port:
+            of_port[key] = int(guid[row]) if port == 1 else free(f"{subnet.name[row]}\n{port}")
+        port_guid[end] = of_port[key]
+    system_guid = np.where(made & (subnet.system_guid == 0), guid, subnet.system_guid)
+    return replace(subnet, guid=guid, port_guid=port_guid, system_guid=system_guid)

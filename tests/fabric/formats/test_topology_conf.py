@@ -15,9 +15,9 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.fabric import build
-from contend.fabric.formats.slurm import topology_yaml
-from contend.fabric.formats.slurm.slurm_files import write_blocks, write_tree, write_yaml
-from contend.fabric.formats.slurm.topology_conf import read, recognises
+from contend.fabric.formats import topology_yaml
+from contend.fabric.formats.slurm_files import write_blocks, write_tree, write_yaml
+from contend.fabric.formats.topology_conf import read, recognises
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from sample_fabrics import DATA

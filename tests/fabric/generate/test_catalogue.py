@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, catalogue, is_generator, make
-from contend.fabric.generate.plan import Family
+from contend.fabric.generate.catalogue import Family
 
 small = st.integers(1, 4)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contend.fabric import make
-from contend.fabric.generate.slimfly import galois_field, prime_power
+from contend.fabric.generate.low_diameter import galois_field, prime_power
 
 
 @pytest.mark.parametrize(

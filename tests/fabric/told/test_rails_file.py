@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.told.rails_file import RailLine, read_rails
-from contend.fabric.told.topology_matrix import nearest_adapters
+from contend.fabric.told.rails_file import RailLine, nearest_adapters, read_rails
 from sample_fabrics import DATA
 
 FILES = DATA / "rails"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.composition import Capacities
-from contend.fabric.cuts.metis import metis_parts
+from contend.fabric.cuts.cut_graph import metis_parts
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import switch_levels
 

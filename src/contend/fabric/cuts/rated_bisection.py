@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric.composition import Capacities, capacities
-from contend.fabric.cuts.cut_graph import CutGraph
+from contend.fabric.cuts.cut_graph import CutGraph, metis_parts
 from contend.fabric.cuts.exact_bisection import narrowest_side
-from contend.fabric.cuts.metis import metis_parts
 from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of
+from contend.names import natural
 from contend.progress import step
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
@@ -296,12 +295,12 @@ def _proposals(
         return cuts.first_half(_first(np.arange(fabric.switches), graph.node, graph.nodes))
 
     def by_name() -> NDArray[np.bool_]:
-        order = sorted(range(fabric.switches), key=lambda s: (_natural(fabric.switch_name[s]), s))
+        order = sorted(range(fabric.switches), key=lambda s: (natural(fabric.switch_name[s]), s))
         return cuts.first_half(_first(np.array(order), graph.node, graph.nodes))
 
     def by_host() -> NDArray[np.bool_]:
         names = [fabric.host_name[host] for host in hosts.tolist()]
-        order = sorted(range(len(names)), key=lambda h: (_natural(names[h]), h))
+        order = sorted(range(len(names)), key=lambda h: (natural(names[h]), h))
         return cuts.first_half(_first(np.array(order), graph.host_node, graph.nodes))
 
     orders: list[tuple[str, Callable[[], NDArray[np.bool_]]]] = [
@@ -358,13 +357,3 @@ def _metis_half(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
     graph, weight = cuts.graph, cuts.hosts_at.astype(np.int64)
     part = metis_parts(2, graph.start, graph.head, weight=weight, edge_weight=cuts.steps, seed=seed)
     return cuts.evened_out(np.equal(part, 1))[0]
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Sorts ``leaf 10`` after ``leaf 9``."""
-    # Numbers compare as texts of equal length: they may have any number of digits.
-    return [
-        (1, len(number := piece.lstrip("0")), number) if place % 2 else (0, 0, piece)
-        for place, piece in enumerate(re.split(r"([0-9]+)", name))
-        if piece
-    ]

@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from contend.fabric.assemble import SILENT_END, UNCONNECTED, UNDECIDED, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.faults.check import MOST_DETAILS, Check, Fault, Status, placed_host
-from contend.fabric.faults.identities import (
+from contend.fabric.faults.checks import (
     DUPLICATE_GUID,
+    MOST_DETAILS,
     PORT_TWICE,
+    Check,
+    Fault,
+    Status,
     check_guids,
     check_lids,
+    placed_host,
 )
 from contend.fabric.faults.incomplete import (
     MissingCables,

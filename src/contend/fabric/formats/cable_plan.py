@@ -35,6 +35,8 @@ _HOST_PORT = re.compile(
 _HOST_NAME = re.compile(r".*\b(?:mlx\d_\d+|HCA-\d+)", re.IGNORECASE)
 _HOSTS = ("host", "server")
 _LONGEST_NAME = 256
+# An edge, its names and ports each an x.
+_EDGE = re.compile(r"x(?::x)?(?:--x(?::x)?)*")
 # A plan is of one network, and takes some 4 KiB for each cable.
 _MOST_CABLES = 1 << 17
 
@@ -139,17 +141,23 @@ class _Graph:
             raise InputError(self._source, line, "a plain graph", "a subgraph")
         if len(held) == 3 and held[1].value == "=" and held[1].is_mark:
             return
-        ends: list[list[Token]] = [[]]
-        for token in held:
-            if token.is_mark and token.value == "--":
-                ends.append([])
-            else:
-                ends[-1].append(token)
-        named = [self._end(end, line, held) for end in ends]
+        named = [*self._ends(held)]
         if len(named) == 1 and "function" in attributes:
             self._functions[named[0][0]] = attributes["function"]
         for near, far in pairwise(named):
             self._cables.append(_Cable(line, self._port(*near), self._port(*far)))
+
+    def _ends(self, held: list[Token]) -> Iterator[tuple[str, str]]:
+        """Devices between dashes, each with its port, "" where it is not told."""
+        values = [token.value for token in held]
+        marks = "".join(token.value if token.is_mark else "x" for token in held)
+        if not _EDGE.fullmatch(marks):
+            got = repr(" ".join(values)[:60])
+            raise InputError(self._source, held[0].line, "a node or an edge a:port -- b:port", got)
+        at = 0
+        for end in marks.split("--"):
+            yield values[at], values[at + 2] if ":" in end else ""
+            at += len(end) + 1
 
     def _port(self, name: str, port: str) -> tuple[str, str]:
         """A device and its port, which is made up where it is not told."""
@@ -157,15 +165,6 @@ class _Graph:
             self._unnamed[name] += 1
             port = f"cable {self._unnamed[name]}"
         return name, port
-
-    def _end(self, end: list[Token], line: int, held: list[Token]) -> tuple[str, str]:
-        """A device and its port, "" where it is not told."""
-        values = [token.value for token in end]
-        marks = [token.is_mark for token in end]
-        if marks not in ([False], [False, True, False]) or (len(end) == 3 and values[1] != ":"):
-            got = repr(" ".join(token.value for token in held)[:60])
-            raise InputError(self._source, line, "a node or an edge a:port -- b:port", got)
-        return values[0], values[2] if len(values) == 3 else ""
 
 
 def _listed(chunks: Iterable[bytes], source: str) -> Subnet:

@@ -6,11 +6,14 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError
+from contend.fabric.subnet import FreePorts
 
 LONGEST_TOKEN = 1 << 24
 
@@ -18,15 +21,15 @@ _TOKEN = re.compile(
     r"(?P<space>[\s;]+|//[^\n]*\n|\#[^\n]*\n|/\*.*?\*/)"
     r'|"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"'
     r"|(?P<mark>->|--|[{}\[\]=,:])"
-    r"|(?P<word>[A-Za-z0-9_.\x80-\U0010ffff]+)",
+    r"|(?P<word>[A-Za-z0-9_.\x80-\U0010ffff]+)"
+    # What goes on in the next chunk; it is no token if nothing follows.
+    r'|(?P<open>["/#-])'
+    r"|(?P<other>.)",
     re.DOTALL,
 )
-# What may go on in the next chunk where it touches the end of this one.
-_OPEN = re.compile(r'["/#-]')
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A mark, a word or a quoted text."""
 
     value: str
@@ -42,50 +45,33 @@ def tokens(chunks: Iterable[bytes], source: str) -> Iterator[Token]:
     """
     line, buffer = 1, ""
     carried = b""
-    for chunk in chunks:
+    for chunk in chain(chunks, [b"\n"]):
         # A character may be cut by the end of a chunk; a line end never is.
         whole, cut, carried = (carried + chunk).rpartition(b"\n")
-        if len(carried) > LONGEST_TOKEN:
-            raise InputError(source, line, f"a token of at most {LONGEST_TOKEN} bytes", "more")
         buffer += (whole + cut).decode("utf-8", "surrogateescape")
         position = 0
-        while (match := _next(buffer, position, source, line)) is not None:
+        for match in _TOKEN.finditer(buffer):
+            kind, end = match.lastgroup, match.end()
+            if kind == "other":
+                expected = "a node, an edge or a quoted text"
+                raise InputError(source, line, expected, repr(match[0]))
             # The last token may go on in the next chunk.
-            if match.end() == len(buffer) and match["space"] is None:
+            if kind == "open" or (end == len(buffer) and kind != "space"):
                 break
-            yield from _token(match, line)
-            line += buffer.count("\n", position, match.end())
-            position = match.end()
+            if kind != "space":
+                yield Token(_value(match, str(kind)), line, kind == "mark")
+            if kind in ("space", "text"):
+                line += buffer.count("\n", position, end)
+            position = end
         buffer = buffer[position:]
-        if len(buffer) > LONGEST_TOKEN:
+        if max(len(buffer), len(carried)) > LONGEST_TOKEN:
             raise InputError(source, line, f"a token of at most {LONGEST_TOKEN} bytes", "more")
-    buffer += carried.decode("utf-8", "surrogateescape") + "\n"
-    position = 0
-    while (match := _next(buffer, position, source, line)) is not None:
-        yield from _token(match, line)
-        line += buffer.count("\n", position, match.end())
-        position = match.end()
-    if position < len(buffer):
+    if buffer:
         raise InputError(source, line, "a closing quote or */", "the end of the file")
 
 
-def _next(buffer: str, position: int, source: str, line: int) -> re.Match[str] | None:
-    """The token at a position, None where the buffer ends before it is whole."""
-    if position == len(buffer):
-        return None
-    match = _TOKEN.match(buffer, position)
-    if match is None and not _OPEN.match(buffer, position):
-        raise InputError(source, line, "a node, an edge or a quoted text", repr(buffer[position]))
-    return match
-
-
-def _token(match: re.Match[str], line: int) -> Iterator[Token]:
-    if match["text"] is not None:
-        yield Token(_legal(_unescaped(match["text"])), line, False)
-    elif match["word"] is not None:
-        yield Token(_legal(match["word"]), line, False)
-    elif match["mark"] is not None:
-        yield Token(match["mark"], line, True)
+def _value(match: re.Match[str], kind: str) -> str:
+    return match[0] if kind == "mark" else _legal(_unescaped(match[kind]))
 
 
 def _legal(text: str) -> str:
@@ -296,10 +282,7 @@ def _number_ports(graph: DotGraph) -> None:
     """
     waiting: dict[tuple[int, int, int, int], deque[DotEdge]] = defaultdict(deque)
     pairs: list[tuple[DotEdge, DotEdge]] = []
-    used: dict[int, set[int]] = defaultdict(set)
     for edge in graph.edges:
-        if edge.port:
-            used[edge.tail].add(edge.port)
         back = waiting[edge.head, edge.tail, edge.peer_port, edge.port]
         if back:
             pairs.append((back.popleft(), edge))
@@ -307,16 +290,10 @@ def _number_ports(graph: DotGraph) -> None:
             waiting[edge.tail, edge.head, edge.port, edge.peer_port].append(edge)
     if alone := next((edge for left in waiting.values() for edge in left), None):
         raise graph.bad(alone.line, "an edge for each direction of a cable", "one only")
-    free: dict[int, int] = defaultdict(lambda: 1)
+    free = FreePorts((edge.tail, edge.port) for edge in graph.edges)
     for out, home in pairs:
         for near, far in ((out, home), (home, out)):
-            if near.port:
-                continue
-            port = free[near.tail]
-            while port in used[near.tail]:
-                port += 1
-            if port > _MOST_PORTS:
+            if not near.port:
+                near.port = far.peer_port = free.take(near.tail)
+            if near.port > _MOST_PORTS:
                 raise graph.bad(near.line, f"at most {_MOST_PORTS} cables at a node", "more")
-            used[near.tail].add(port)
-            free[near.tail] = port + 1
-            near.port = far.peer_port = port

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,27 +17,13 @@ from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import NO_SWITCH, Fabric, Finding
 from contend.fabric.streams.source import SELF_LIMITED
-from contend.fabric.told.told_columns import columns_of, from_columns
+from contend.fabric.told.told_rails import columns_of, from_columns
 
 MAGIC = SELF_LIMITED
 VERSION = 3
 
-# Counts of a file's header, in this order, each an unsigned number of 64 bits.
-COUNTS = (
-    "hosts",
-    "switches",
-    "cables",
-    "rates",
-    "findings",
-    "addresses",
-    "others",
-    "told_servers",
-    "told_adapters",
-)
-HEADER = struct.Struct(f"<{len(COUNTS)}Q")
-
-# What a file may claim; enough for any fabric that fits a machine, and checked before memory is
-# asked for.
+# Counts of a file's header, in this order, each an unsigned number of 64 bits, and the most that it
+# may claim: enough for any fabric that fits a machine, and checked before memory is asked for.
 LIMITS = {
     "hosts": 1 << 22,
     "switches": 1 << 20,
@@ -50,71 +35,58 @@ LIMITS = {
     "told_servers": 1 << 22,
     "told_adapters": 1 << 22,
 }
+COUNTS = tuple(LIMITS)
+HEADER = struct.Struct(f"<{len(COUNTS)}Q")
 TABLE_ENTRIES = 1 << 30
 SWITCH_PORTS = 1 << 28
 TEXT_BYTES = 1 << 28
 LONGEST_TEXT = 1 << 16
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of numbers: attribute of Fabric, little-endian type, count that is its length."""
-
-    name: str
-    type: str
-    count: str
-
-
-@dataclass(frozen=True)
-class Text:
-    """A column of texts: its name and the count that is its length ("" for a single text)."""
-
-    name: str
-    count: str
-
-
-COLUMNS = (
-    Column("host_guid", "<u8", "hosts"),
-    Column("host_port_guid", "<u8", "hosts"),
-    Column("host_adapter_port", "<u2", "hosts"),
-    Column("host_system_guid", "<u8", "hosts"),
-    Column("host_lid", "<u4", "hosts"),
-    Column("host_lmc", "|u1", "hosts"),
-    Column("host_switch", "<u4", "hosts"),
-    Column("host_port", "<u2", "hosts"),
-    Column("host_rate", "<u2", "hosts"),
-    Column("switch_guid", "<u8", "switches"),
-    Column("switch_system_guid", "<u8", "switches"),
-    Column("switch_ports", "<u2", "switches"),
-    Column("switch_lid", "<u4", "switches"),
-    Column("cable_from", "<u4", "cables"),
-    Column("cable_from_port", "<u2", "cables"),
-    Column("cable_to", "<u4", "cables"),
-    Column("cable_to_port", "<u2", "cables"),
-    Column("cable_rate", "<u2", "cables"),
-    Column("finding_wrong", "|u1", "findings"),
-    Column("other_lid", "<u4", "others"),
-    Column("other_guid", "<u8", "others"),
-    Column("other_switch", "<u4", "others"),
-    Column("other_port", "<u2", "others"),
-    Column("told_server", "<u4", "hosts"),
-    Column("told_rail", "<u4", "hosts"),
-    Column("told_rails", "<u2", "told_servers"),
-)
-TEXTS = (
-    Text("name", ""),
-    Text("engine", ""),
-    Text("host_name", "hosts"),
-    Text("switch_name", "switches"),
-    Text("rates", "rates"),
-    Text("finding_kind", "findings"),
-    Text("finding_message", "findings"),
-    Text("other_kind", "others"),
-    Text("other_name", "others"),
-    Text("told_words", ""),
-    Text("told_name", "told_servers"),
-    Text("told_adapter", "told_adapters"),
-)
+# Columns of numbers, in this order: little-endian type, and the count that is its length.
+COLUMNS = {
+    "host_guid": ("<u8", "hosts"),
+    "host_port_guid": ("<u8", "hosts"),
+    "host_adapter_port": ("<u2", "hosts"),
+    "host_system_guid": ("<u8", "hosts"),
+    "host_lid": ("<u4", "hosts"),
+    "host_lmc": ("|u1", "hosts"),
+    "host_switch": ("<u4", "hosts"),
+    "host_port": ("<u2", "hosts"),
+    "host_rate": ("<u2", "hosts"),
+    "switch_guid": ("<u8", "switches"),
+    "switch_system_guid": ("<u8", "switches"),
+    "switch_ports": ("<u2", "switches"),
+    "switch_lid": ("<u4", "switches"),
+    "cable_from": ("<u4", "cables"),
+    "cable_from_port": ("<u2", "cables"),
+    "cable_to": ("<u4", "cables"),
+    "cable_to_port": ("<u2", "cables"),
+    "cable_rate": ("<u2", "cables"),
+    "finding_wrong": ("|u1", "findings"),
+    "other_lid": ("<u4", "others"),
+    "other_guid": ("<u8", "others"),
+    "other_switch": ("<u4", "others"),
+    "other_port": ("<u2", "others"),
+    "told_server": ("<u4", "hosts"),
+    "told_rail": ("<u4", "hosts"),
+    "told_rails": ("<u2", "told_servers"),
+}
+# Then columns of texts with the count that is their length, "" for a single text.
+TEXTS = {
+    "name": "",
+    "engine": "",
+    "host_name": "hosts",
+    "switch_name": "switches",
+    "rates": "rates",
+    "finding_kind": "findings",
+    "finding_message": "findings",
+    "other_kind": "others",
+    "other_name": "others",
+    "told_words": "",
+    "told_name": "told_servers",
+    "told_adapter": "told_adapters",
+}
 
 _VERSION_DIGITS = 8
 _FIRST_BYTES = 1 << 20
@@ -140,10 +112,10 @@ def read(chunks: Iterable[bytes], source: str) -> Topology:
     counts = dict(zip(COUNTS, HEADER.unpack(stream.take(HEADER.size)), strict=True))
     _check_counts(counts, source)
     values: dict[str, Any] = {}
-    for column in COLUMNS:
-        values[column.name] = stream.numbers(counts[column.count], column.type)
-    for text in TEXTS:
-        values[text.name] = _texts(stream, counts[text.count] if text.count else 1, text.name)
+    for name, (kind, count) in COLUMNS.items():
+        values[name] = stream.numbers(counts[count], kind)
+    for name, count in TEXTS.items():
+        values[name] = _texts(stream, counts[count] if count else 1, name)
     shape = (counts["switches"], counts["addresses"])
     ports = stream.numbers(shape[0] * shape[1], "<u2").reshape(shape) if shape[1] else None
     stream.expect_end()
@@ -338,7 +310,7 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
     if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
         raise UsageError(f"a .fabric file holds at most {TABLE_ENTRIES} table entries")
     yield MAGIC + b"%d\n" % VERSION
-    yield b"".join(struct.pack("<Q", counts[name]) for name in COUNTS)
+    yield HEADER.pack(*(counts[name] for name in COUNTS))
     values: dict[str, Any] = {
         "finding_wrong": np.array([finding.wrong for finding in fabric.findings], dtype=np.uint8),
         "finding_kind": tuple(finding.kind for finding in fabric.findings),
@@ -347,12 +319,11 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
         "engine": (tables.engine if tables is not None else "",),
     }
     values |= columns_of(told, fabric.hosts)
-    for column in COLUMNS:
-        numbers = values[column.name] if column.name in values else getattr(fabric, column.name)
-        yield np.ascontiguousarray(numbers, dtype=column.type).tobytes()
-    for text in TEXTS:
-        strings = values[text.name] if text.name in values else getattr(fabric, text.name)
-        yield from _packed(text.name, strings)
+    for name, (kind, _) in COLUMNS.items():
+        numbers = values[name] if name in values else getattr(fabric, name)
+        yield np.ascontiguousarray(numbers, dtype=kind).tobytes()
+    for name in TEXTS:
+        yield from _packed(name, values[name] if name in values else getattr(fabric, name))
     if tables is not None:
         for row in tables.ports:
             yield row.astype("<u2", copy=False).tobytes()

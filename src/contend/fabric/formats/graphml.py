@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from html import escape
 
+from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats.graph_elements import MOST_PORTS, Edge, Graph, parse
-from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
+from contend.fabric.streams.xml_reader import XmlReader
+from contend.fabric.subnet import FreePorts, NodeKind, Subnet, SubnetBuilder
 
 # Attributes of nodes and edges: name, of what, type.
 _KEYS = (
@@ -125,20 +127,17 @@ def _subnet(graph: Graph, kinds: list[NodeKind]) -> Subnet:
 
 def _ports(graph: Graph, rows: list[int]) -> Iterator[tuple[int, int]]:
     """The ports at both ends of every edge: as given, else the lowest that is free."""
-    used: dict[int, set[int]] = {row: set() for row in rows}
-    for edge in graph.edges:
-        used[rows[edge.near]].add(edge.number("source_port", MOST_PORTS))
-        used[rows[edge.far]].add(edge.number("target_port", MOST_PORTS))
-    free = dict.fromkeys(used, 1)
+    free = FreePorts(
+        end
+        for edge in graph.edges
+        for end in (
+            (rows[edge.near], edge.number("source_port", MOST_PORTS)),
+            (rows[edge.far], edge.number("target_port", MOST_PORTS)),
+        )
+    )
 
     def port_of(edge: Edge, node: int, given: str) -> int:
-        port = edge.number(given, MOST_PORTS)
-        row = rows[node]
-        if port == 0:
-            while free[row] in used[row]:
-                free[row] += 1
-            port = free[row]
-            used[row].add(port)
+        port = edge.number(given, MOST_PORTS) or free.take(rows[node])
         if port > MOST_PORTS:
             raise graph.bad(edge.line, f"at most {MOST_PORTS} ports", "more")
         return port
@@ -236,3 +235,196 @@ def _element(opening: str, **data: str | int) -> str:
         if value != ""
     )
     return f"<{opening}>{inner}</{opening.split()[0]}>\n"
+
+
+MOST_PORTS = 0xFFFE
+_MOST_NODES = 1 << 20
+_MOST_EDGES = 1 << 22
+_MOST_DEPTH = 64
+_LONGEST_TEXT = 1 << 16
+# What expat may have to hold of one tag.
+_LONGEST_TAG = 1 << 20
+_PIECE = 1 << 16
+
+
+@dataclass
+class _Element:
+    source: str
+    line: int
+    data: dict[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """An attribute, "" where it is absent."""
+        return self.data.get(name, "")
+
+    def number(self, name: str, most: int = (1 << 64) - 1) -> int:
+        """An attribute that is a number, 0 where it is absent.
+
+        Raises:
+            InputError: it is no number, or above `most`.
+        """
+        text = self.text(name).strip()
+        if not text:
+            return 0
+        try:
+            value = int(text, 0) if len(text) <= 24 else -1
+        except ValueError:
+            value = -1
+        if not 0 <= value <= most:
+            raise InputError(self.source, self.line, f"a number as {name}", repr(text[:40]))
+        return value
+
+
+@dataclass
+class GraphNode(_Element):
+    """A node with its id."""
+
+    identity: str = ""
+
+
+@dataclass
+class Edge(_Element):
+    """An edge between two nodes, by their numbers."""
+
+    near: int = 0
+    far: int = 0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph as its file says it."""
+
+    source: str
+    name: str
+    nodes: list[GraphNode]
+    edges: list[Edge]
+
+    def lacks(self, name: str) -> bool:
+        """Whether no node has an attribute."""
+        return not any(node.text(name) for node in self.nodes)
+
+    def bad(self, line: int, expected: str, got: str) -> InputError:
+        """An error of this file."""
+        return InputError(self.source, line, expected, got)
+
+
+def parse(chunks: Iterable[bytes], source: str) -> Graph:
+    """Reads the one graph of a file.
+
+    Raises:
+        InputError: XML that is not well-formed or has a document type, no graph or several, one
+            that is directed or has hyperedges, or an edge whose nodes do not come before it.
+    """
+    reader = _Reader(source)
+    for chunk in chunks:
+        for start in range(0, len(chunk), _PIECE):
+            reader.read(chunk[start : start + _PIECE])
+    return reader.graph()
+
+
+class _Reader(XmlReader):
+    def __init__(self, source: str) -> None:
+        # What is not UTF-8 any more, UTF-16, has become it on the way here.
+        super().__init__(source, "a graph", " ")
+        self._nodes: list[GraphNode] = []
+        self._edges: list[Edge] = []
+        self._numbers: dict[str, int] = {}
+        self._names: dict[str, str] = {}
+        self._path: list[str] = []
+        self._element: GraphNode | Edge | None = None
+        self._text: list[str] | None = None
+        self._length = 0
+        self._key = ""
+        self._name = ""
+        self._graphs = 0
+        self._waiting = 0
+        self._parser.buffer_text = True
+        self._parser.CharacterDataHandler = self._characters
+
+    def read(self, piece: bytes, *, last: bool = False) -> None:
+        self._waiting += len(piece)
+        super().read(piece, last=last)
+        if self._waiting > _LONGEST_TAG + _PIECE:
+            self._fail(f"a tag of at most {_LONGEST_TAG} bytes", "a longer one")
+
+    def graph(self) -> Graph:
+        self.read(b"", last=True)
+        if self._graphs == 0:
+            raise InputError(self._source, 0, "a graph", "none")
+        return Graph(self._source, self._name, self._nodes, self._edges)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._waiting = 0
+        name = name.rpartition(" ")[2]
+        self._path.append(name)
+        if len(self._path) > _MOST_DEPTH:
+            self._fail(f"at most {_MOST_DEPTH} elements in each other", "more")
+        if name == "key":
+            self._names[attributes.get("id", "")] = attributes.get("attr.name", "")
+        elif name == "graph":
+            self._begin_graph(attributes)
+        elif name == "node":
+            self._begin_node(attributes)
+        elif name == "edge":
+            self._begin_edge(attributes)
+        elif name == "hyperedge":
+            self._fail("edges between two nodes", "a hyperedge")
+        elif name == "data" and self._element is not None:
+            self._key = self._names.get(attributes.get("key", ""), attributes.get("key", ""))
+            self._text, self._length = [], 0
+        elif name == "desc" and self._path[-2:-1] == ["graph"]:
+            self._text, self._length = [], 0
+
+    def _begin_graph(self, attributes: dict[str, str]) -> None:
+        self._graphs += 1
+        if self._graphs > 1:
+            self._fail("one graph", "another")
+        if attributes.get("edgedefault", "undirected") != "undirected":
+            self._fail("an undirected graph, as a cable is one edge", "a directed one")
+
+    def _begin_node(self, attributes: dict[str, str]) -> None:
+        identity = attributes.get("id", "")
+        if not identity or identity in self._numbers:
+            self._fail("a node with an id of its own", repr(identity[:40]))
+        if len(self._nodes) == _MOST_NODES:
+            self._fail(f"at most {_MOST_NODES} nodes", "more")
+        node = GraphNode(self._source, self._line, identity=identity)
+        self._numbers[identity] = len(self._nodes)
+        self._nodes.append(node)
+        self._element = node
+
+    def _begin_edge(self, attributes: dict[str, str]) -> None:
+        ends = []
+        for end in ("source", "target"):
+            identity = attributes.get(end, "")
+            if identity not in self._numbers:
+                self._fail(f"the id of a node above as {end}", repr(identity[:40]))
+            ends.append(self._numbers[identity])
+        if attributes.get("directed", "false") != "false":
+            self._fail("an undirected edge, as a cable is one edge", "a directed one")
+        if len(self._edges) == _MOST_EDGES:
+            self._fail(f"at most {_MOST_EDGES} edges", "more")
+        edge = Edge(self._source, self._line, near=ends[0], far=ends[1])
+        self._edges.append(edge)
+        self._element = edge
+
+    def _end(self, name: str) -> None:
+        self._waiting = 0
+        name = self._path.pop()
+        if name in ("node", "edge"):
+            self._element = None
+        elif self._text is not None and name == "data" and self._element is not None:
+            self._element.data[self._key] = "".join(self._text)
+            self._text = None
+        elif self._text is not None and name == "desc":
+            self._name = "".join(self._text)
+            self._text = None
+
+    def _characters(self, text: str) -> None:
+        self._waiting = 0
+        if self._text is None:
+            return
+        self._length += len(text)
+        if self._length > _LONGEST_TEXT:
+            self._fail(f"a text of at most {_LONGEST_TEXT} characters", "a longer one")
+        self._text.append(text)

@@ -9,11 +9,10 @@ from functools import cached_property
 
 from contend.errors import InputError
 from contend.fabric.formats.lldp_devices import Devices, Heard
-from contend.fabric.made_guids import made_guid
-from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, made_guid
+from contend.names import natural
 from contend.units import counted
 
-_DIGITS = re.compile(r"\d+")
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)
 _MOST_PORT = 0xFFFE
@@ -191,7 +190,7 @@ class _Network:
         for cable in self.cables:
             for name, port in cable:
                 ports[name].add(port)
-        return {name: sorted(ports[name], key=_natural) for name in sorted(ports, key=_natural)}
+        return {name: sorted(ports[name], key=natural) for name in sorted(ports, key=natural)}
 
     def switches(self, devices: dict[str, list[str]]) -> set[str]:
         """Devices that forward and have more than one cable."""
@@ -221,12 +220,6 @@ class _Network:
 
 def _first_port(one: Heard) -> str:
     return one.peer_ports[0] if one.peer_ports else "?"
-
-
-def _natural(name: str) -> tuple[str, list[tuple[int, int]], str]:
-    """A key by which port 2 comes before port 10."""
-    numbers = [(len(digits.lstrip("0")), int(digits[:30])) for digits in _DIGITS.findall(name)]
-    return _DIGITS.sub("0", name), numbers, name
 
 
 def _family(port: str) -> str:

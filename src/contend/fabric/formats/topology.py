@@ -21,8 +21,10 @@ from contend.fabric.formats import (
     lst,
     net_dump,
     orcs,
+    slurm_files,
+    topology_conf,
+    topology_yaml,
 )
-from contend.fabric.formats.slurm import slurm_files, topology_conf, topology_yaml
 from contend.fabric.streams.source import survey
 from contend.fabric.subnet import Subnet
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.plan import (
-    Family,
-    Parameters,
     Plan,
     add_hosts_per_switch,
     check_size,
@@ -53,16 +51,6 @@ def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:
     return plan.fabric(what)
 
 
-def _build(parameters: Parameters, wrap: bool) -> Fabric:
-    parameters.expect_groups(1, 2)
-    return grid(parameters.dimensions(0), parameters.optional(1, 1), wrap=wrap)
-
-
-def _build_ring(parameters: Parameters) -> Fabric:
-    parameters.expect_groups(1, 2)
-    return grid(parameters.positive(0, 1), parameters.optional(1, 1), wrap=True)
-
-
 def hypercube(dimensions: int, hosts: int = 1) -> Fabric:
     """A binary d-cube: 2^d switches, joined when their numbers differ in one bit.
 
@@ -92,21 +80,6 @@ def hypercube(dimensions: int, hosts: int = 1) -> Fabric:
         port = np.array(hosts + bit + 1)
         plan.add_cables(near, port, near | 1 << bit, port)
     return plan.fabric("hypercube")
-
-
-def _build_hypercube(parameters: Parameters) -> Fabric:
-    parameters.expect_groups(1, 2)
-    (dimensions,) = parameters.positive(0, 1)
-    return hypercube(dimensions, parameters.optional(1, 1))
-
-
-HYPERCUBE = Family(
-    "hypercube",
-    "hypercube:d[;hosts]",
-    "binary hypercube of d dimensions",
-    "hypercube:4",
-    _build_hypercube,
-)
 
 
 def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) -> Fabric:
@@ -150,42 +123,3 @@ def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) ->
         )
         first_port += degrees[dimension]
     return plan.fabric("hyperx")
-
-
-def _build_hyperx(parameters: Parameters) -> Fabric:
-    parameters.expect_groups(1, 3)
-    sizes = parameters.dimensions(0)
-    links = [1]
-    if len(parameters.groups) == 3:
-        links = parameters.positive(2, 1, len(sizes))
-        if len(links) not in (1, len(sizes)):
-            raise parameters.wrong(f"{len(links)} links for {len(sizes)} dimensions")
-    return hyperx(sizes, parameters.optional(1, 1), links)
-
-
-HYPERX = Family(
-    "hyperx",
-    "hyperx:AxBx..[;hosts][;links]",
-    "HyperX: a grid whose lines are fully joined",
-    "hyperx:4x4",
-    _build_hyperx,
-)
-
-FAMILIES = (
-    Family(
-        "torus",
-        "torus:AxBx..[;hosts]",
-        "torus with any number of dimensions",
-        "torus:4x4x4",
-        lambda parameters: _build(parameters, wrap=True),
-    ),
-    Family(
-        "mesh",
-        "mesh:AxBx..[;hosts]",
-        "mesh with any number of dimensions",
-        "mesh:4x4",
-        lambda parameters: _build(parameters, wrap=False),
-    ),
-    Family("ring", "ring:n[;hosts]", "ring of n switches", "ring:8", _build_ring),
-    HYPERCUBE,
-)

@@ -1,4 +1,4 @@
-"""XML that is held whole: elements as they begin and end, errors with their line."""
+"""XML as its elements begin and end, errors with their line."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ class XmlReader(ABC):
     Args:
         source: what errors call the text.
         what: what the text should be, in the plural or with an article.
+        separator: stands between the namespace of a name and the name; None leaves prefixes.
     """
 
-    def __init__(self, source: str, what: str) -> None:
+    def __init__(self, source: str, what: str, separator: str | None = None) -> None:
         self._source, self._what = source, what
-        self._parser = expat.ParserCreate("utf-8")
+        self._parser = expat.ParserCreate("utf-8", separator)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._document_type
 
-    def read(self, content: bytes) -> None:
-        """Reads all of it.
+    def read(self, piece: bytes, *, last: bool = True) -> None:
+        """Reads all of it, or one piece after the other.
 
         Raises:
             InputError: it is not well-formed, has a document type, or `_start` refuses an element.
         """
         try:
-            self._parser.Parse(content, True)
+            self._parser.Parse(piece, last)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             raise InputError(self._source, error.lineno, "well-formed XML", reason) from None

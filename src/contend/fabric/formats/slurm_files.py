@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric, connected_parts
-from contend.fabric.formats.text import one_line
+from contend.fabric.formats.ibnetdiscover import one_line
 from contend.fabric.levels import switch_levels
 from contend.fabric.servers import is_nobody, server_names, servers_of
 from contend.names import shorten

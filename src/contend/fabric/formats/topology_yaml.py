@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from contend.errors import InputError
-from contend.fabric.formats.slurm.topology_conf import SlurmTree
+from contend.fabric.formats.topology_conf import SlurmTree
 from contend.fabric.subnet import Subnet
 
 _HEAD = re.compile(rb"^[^\S\n]*-(?:[^\S\n]*\{)?[^\S\n]*[\"']?topology[\"']?[^\S\n]*:", re.MULTILINE)
