@@ -95,6 +95,16 @@ def zipped(
     return out.getvalue()
 
 
+def overlapping() -> bytes:
+    """A .zip whose directory names its one file twice."""
+    whole = zipped({"a": CONTENT})
+    begin, end = whole.index(b"PK\1\2"), whole.index(b"PK\5\6")
+    tail = bytearray(whole[end:])
+    tail[8:12] = b"\2\0\2\0"
+    tail[12:16] = (2 * (end - begin)).to_bytes(4, "little")
+    return whole[:end] + whole[begin:end] + bytes(tail)
+
+
 @pytest.mark.parametrize("pipe", [False, True])
 def test_a_zip_of_one_file_is_that_file(tmp_path: Path, pipe: bool) -> None:
     beside = {"net/": b"", "net/dump": CONTENT, "__MACOSX/net/._dump": b"icon"}
@@ -113,7 +123,8 @@ def test_a_zip_of_one_file_is_that_file(tmp_path: Path, pipe: bool) -> None:
         (zipped({"a": b"1"}, zipfile.ZIP_BZIP2), "expected a .zip packed by deflate"),
         (zipped({"a": CONTENT})[:-100], "expected a whole zip stream"),
         (zipped({"a": CONTENT})[:200], "expected a whole zip stream"),
-        (zipped({"a": b"text"}, 0).replace(b"text", b"next"), "'a' with another checksum"),
+        (zipped({"a": b"text"}, 0).replace(b"text", b"next"), "got Bad CRC-32 for file 'a'"),
+        (overlapping(), "expected a whole zip stream, got files that overlap"),
     ],
 )
 def test_any_other_zip_is_an_error(tmp_path: Path, content: bytes, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Compressed files as a stream of bytes, never more of them than a few MiB at once."""
+"""Compressed files and archives as streams of bytes, of which a few MiB are held at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import re
+import struct
+import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +19,6 @@ from typing import Any, Protocol
 import zstandard
 
 from contend.errors import InputError
-from contend.fabric.streams.archives import is_tar, tarred_files, zipped_files
 
 PIECE = 1 << 20
 # The second begins an archive of no file.
@@ -42,9 +45,9 @@ def decompressed(raw: _Pieces, name: str) -> _Pieces:
     """
     first, pieces = _begun(raw, 6)
     if first.startswith(_ZIP):
-        return _whole(_only(zipped_files(pieces, PIECE), "zip"), name, "zip")
+        return _whole(_only(_zipped_files(pieces), "zip"), name, "zip")
     head, pieces = _begun(_unpacked(first, pieces, name), 512)
-    return _whole(_only(tarred_files(pieces), "tar"), name, "tar") if is_tar(head) else pieces
+    return _whole(_only(_tarred_files(pieces), "tar"), name, "tar") if _is_tar(head) else pieces
 
 
 def archived(raw: _Pieces, name: str) -> Iterator[tuple[str, _Pieces]] | None:
@@ -57,9 +60,9 @@ def archived(raw: _Pieces, name: str) -> Iterator[tuple[str, _Pieces]] | None:
     """
     first, pieces = _begun(raw, 6)
     if first.startswith(_ZIP):
-        return _each_whole(zipped_files(pieces, PIECE), name, "zip")
+        return _each_whole(_zipped_files(pieces), name, "zip")
     head, pieces = _begun(_unpacked(first, pieces, name), 512)
-    return _each_whole(tarred_files(pieces), name, "tar") if is_tar(head) else None
+    return _each_whole(_tarred_files(pieces), name, "tar") if _is_tar(head) else None
 
 
 def _unpacked(first: bytes, pieces: _Pieces, name: str) -> _Pieces:
@@ -245,3 +248,131 @@ _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces], _Pieces]], ...] = (
     (b"BZh", "bzip2", _bzip2),
     (b"\x28\xb5\x2f\xfd", "Zstandard", _zstandard),
 )
+
+
+# What of a .zip is held in memory; the rest is laid down in a file.
+_HELD_OF_ZIP, _LARGEST_ZIP = 1 << 26, 1 << 32
+_ENCRYPTED = 0x1
+# What the library raises of a directory or a header that is damaged.
+_DAMAGE_OF_ZIP = (zipfile.BadZipFile, struct.error, ValueError, OverflowError, NotImplementedError)
+
+
+def _zipped_files(pieces: _Pieces) -> Iterator[tuple[str, _Pieces]]:
+    """Name and content of each file of a .zip, which is laid down: its directory is at its end.
+
+    Folders do not count, nor what macOS keeps beside a file in ``__MACOSX``.
+
+    Raises:
+        InputError: while it is read, without the name of the .zip: a file with a password or packed
+            by another method than deflate, damage.
+    """
+    with tempfile.SpooledTemporaryFile(_HELD_OF_ZIP) as file:
+        for piece in pieces:
+            file.write(piece)
+            if file.tell() > _LARGEST_ZIP:
+                raise InputError("", 0, f"a .zip of at most {_LARGEST_ZIP:,} bytes", "more")
+        with _damage_of_zip():
+            archive = zipfile.ZipFile(file)
+        end = 0
+        for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+            # A small .zip whose files share bytes may stand for an endless one.
+            if entry.header_offset < end:
+                raise InputError("", 0, "a whole zip stream", "files that overlap")
+            end = entry.header_offset + entry.compress_size
+            if entry.is_dir() or entry.filename.startswith("__MACOSX/"):
+                continue
+            if entry.flag_bits & _ENCRYPTED:
+                got = f"{entry.filename!r}, which has one"
+                raise InputError("", 0, "a .zip without a password", got)
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                got = f"{entry.filename!r} by method {entry.compress_type}"
+                raise InputError("", 0, "a .zip packed by deflate", got)
+            yield entry.filename, _unzipped(archive, entry)
+
+
+def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> _Pieces:
+    with _damage_of_zip(), archive.open(entry) as content:
+        while piece := content.read(PIECE):
+            yield piece
+
+
+@contextmanager
+def _damage_of_zip() -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE_OF_ZIP as error:
+        raise InputError("", 0, "a whole zip stream", str(error)) from None
+
+
+_BLOCK = 512
+_TAR_MAGIC = slice(257, 262)
+_TAR_FILES = (b"0", b"\0", b"7")
+_GNU_NAME, _EXTENDED = b"L", b"x"
+_LONGEST_NAME = 1 << 16
+_PATH = re.compile(rb"\d{1,6} path=([^\n]*)\n")
+
+
+def _is_tar(head: bytes) -> bool:
+    """Whether a file that begins like this is a .tar."""
+    return len(head) >= _BLOCK and head[_TAR_MAGIC] == b"ustar"
+
+
+def _tarred_files(pieces: _Pieces) -> Iterator[tuple[str, _Pieces]]:
+    """Name and content of each file of a .tar; what of a content is left unread is passed over.
+
+    Folders, links and devices do not count.
+
+    Raises:
+        InputError: while it is read, without the name of the .tar: damage.
+        EOFError: it is cut off.
+    """
+    stream = io.BufferedReader(_AsFile(pieces), PIECE)
+    longer = b""
+    while any(header := _taken(stream, _BLOCK)):
+        if header[_TAR_MAGIC] != b"ustar":
+            raise InputError("", 0, "a whole tar archive", "no header behind a file")
+        size, kind = _number(header[124:136]), header[156:157]
+        if kind in (_GNU_NAME, _EXTENDED):
+            if size > _LONGEST_NAME:
+                most = f"a name of at most {_LONGEST_NAME} bytes in a tar archive"
+                raise InputError("", 0, most, f"{size} bytes")
+            text = _taken(stream, size)
+            path = _PATH.search(text)
+            longer = text.rstrip(b"\0") if kind == _GNU_NAME else path[1] if path else longer
+            _taken(stream, -size % _BLOCK)
+            continue
+        prefix, name = (header[place].split(b"\0")[0] for place in (slice(345, 500), slice(0, 100)))
+        name = longer or (prefix + b"/" + name if prefix and header[262:263] != b" " else name)
+        longer = b""
+        content = _part(stream, size)
+        if kind in _TAR_FILES and not name.endswith(b"/"):
+            yield name.decode("utf-8", "backslashreplace"), content
+        for _ in content:
+            pass
+        _taken(stream, -size % _BLOCK)
+
+
+def _taken(stream: io.BufferedReader[_AsFile], size: int) -> bytes:
+    """Exactly so many bytes."""
+    taken = stream.read(size)
+    if len(taken) < size:
+        raise EOFError
+    return taken
+
+
+def _part(stream: io.BufferedReader[_AsFile], size: int) -> _Pieces:
+    """So many bytes, a piece at a time."""
+    while size:
+        piece = _taken(stream, min(size, PIECE))
+        size -= len(piece)
+        yield piece
+
+
+def _number(field: bytes) -> int:
+    """A size: octal digits, or of large files a number of 64 bits behind a mark."""
+    if field[0] == 0x80:
+        return int.from_bytes(field[4:], "big")
+    digits = field.strip(b" \0")
+    if not re.fullmatch(rb"[0-7]{0,11}", digits):
+        raise InputError("", 0, "a whole tar archive", f"the size {digits[:20]!r} of a file")
+    return int(digits or b"0", 8)
