@@ -14,9 +14,8 @@ import mmap
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -30,9 +29,18 @@ _MOST_GROWTH = 64
 _ALWAYS_ALLOWED = 1 << 26
 _BYTES_OF_A_VALUE = 16
 _DEEPEST = 32
+# What the footer is held in takes up to 72 times its size.
+_LARGEST_FOOTER = 1 << 24
 # Thrift's compact types.
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _NUMBERS = (4, 5, 6)
+# Fields of the structs of Parquet's format, by their names there: of FileMetaData, of a row group,
+# of a column chunk and its metadata, of a page's header and those of its data.
+_ROW_GROUPS = 4
+_COLUMNS, _NUM_ROWS = 1, 3
+_META_DATA = 3
+_VALUES, _COMPRESSED, _FIRST_PAGE, _DICTIONARY = 5, 7, 9, 11
+_UNCOMPRESSED_SIZE, _COMPRESSED_SIZE, _DATA_PAGES, _NUM_VALUES = 2, 3, (5, 8), 1
 
 
 class _DamagedError(ValueError):
@@ -124,21 +132,6 @@ def _panics_unprinted() -> Iterator[None]:
                 os.write(2, text)
 
 
-@dataclass
-class _Chunk:
-    """A column's part of a group of rows, as the footer describes it."""
-
-    values: int = 0
-    bytes: int = 0
-    first_page: int = -1
-    dictionary: int = -1
-
-    @property
-    def start(self) -> int:
-        """Where its first page begins in the file."""
-        return self.dictionary if 0 <= self.dictionary < self.first_page else self.first_page
-
-
 def _check_sizes(file: BinaryIO, always: int) -> None:
     """Refuses a file whose decoding would need memory out of proportion to its size.
 
@@ -155,157 +148,110 @@ def _check_sizes(file: BinaryIO, always: int) -> None:
         footer = size - _TAIL - int.from_bytes(data[-_TAIL:-4], "little")
         if footer < 4:
             raise _DamagedError("a footer longer than the file")
+        if size - footer > _LARGEST_FOOTER:
+            raise _DamagedError(f"a footer of more than {_LARGEST_FOOTER:,} bytes")
         needed = 0
-        for rows, chunks in _row_groups(_Reader(data, footer, size - _TAIL)):
-            needed += _BYTES_OF_A_VALUE * rows * len(chunks)
-            for chunk in chunks:
-                needed += _unpacked(data, chunk, rows, footer)
+        for group in _structs(_Reader(data, footer, size - _TAIL).struct(), _ROW_GROUPS):
+            rows, columns = _whole(group, _NUM_ROWS, 0), _structs(group, _COLUMNS)
+            if rows < 0:
+                raise _DamagedError(f"{rows} rows")
+            needed += _BYTES_OF_A_VALUE * rows * len(columns)
+            for column in columns:
+                needed += _unpacked(data, _struct(column, _META_DATA), rows, footer)
             if needed > room:
                 raise _DamagedError(f"{size:,} bytes that would become more than {room:,}")
 
 
-def _row_groups(reader: _Reader) -> Iterator[tuple[int, list[_Chunk]]]:
-    """Rows and columns of every group; FileMetaData.row_groups is field 4."""
-    for field, kind in reader.fields():
-        if (field, kind) != (4, _LIST):
-            reader.skip(kind)
-            continue
-        for _ in reader.elements(_STRUCT):
-            rows, chunks = 0, []
-            for inner, inner_kind in reader.fields():
-                if (inner, inner_kind) == (1, _LIST):
-                    chunks = [_chunk(reader) for _ in reader.elements(_STRUCT)]
-                elif inner == 3 and inner_kind in _NUMBERS:
-                    rows = reader.number()
-                else:
-                    reader.skip(inner_kind)
-            if rows < 0:
-                raise _DamagedError(f"{rows} rows")
-            yield rows, chunks
-
-
-def _chunk(reader: _Reader) -> _Chunk:
-    """A ColumnChunk, whose field 3 is its ColumnMetaData."""
-    chunk = _Chunk()
-    names = {5: "values", 7: "bytes", 9: "first_page", 11: "dictionary"}
-    for field, kind in reader.fields():
-        if (field, kind) != (3, _STRUCT):
-            reader.skip(kind)
-            continue
-        for inner, inner_kind in reader.fields():
-            if inner in names and inner_kind in _NUMBERS:
-                setattr(chunk, names[inner], reader.number())
-            else:
-                reader.skip(inner_kind)
-    return chunk
-
-
-def _unpacked(data: mmap.mmap, chunk: _Chunk, rows: int, footer: int) -> int:
+def _unpacked(data: mmap.mmap, chunk: _Struct, rows: int, footer: int) -> int:
     """Bytes of a chunk's pages when they are no longer compressed; walks their headers."""
-    at, end = chunk.start, chunk.start + chunk.bytes
-    if not 4 <= at <= end <= footer or chunk.values != rows:
+    first, dictionary = _whole(chunk, _FIRST_PAGE), _whole(chunk, _DICTIONARY)
+    at = dictionary if 0 <= dictionary < first else first
+    end = at + _whole(chunk, _COMPRESSED, 0)
+    if not 4 <= at <= end <= footer or _whole(chunk, _VALUES, 0) != rows:
         raise _DamagedError("columns that lie outside or have other numbers of rows")
     unpacked = values = 0
     while at < end:
-        page = _Page.read(reader := _Reader(data, at, end))
-        at = reader.at + page.packed
-        if page.packed < 0 or page.unpacked < 0 or page.values < 0 or at > end:
+        page = (reader := _Reader(data, at, end)).struct()
+        whole, packed = _whole(page, _UNCOMPRESSED_SIZE), _whole(page, _COMPRESSED_SIZE)
+        count = sum(_whole(_struct(page, kind), _NUM_VALUES, 0) for kind in _DATA_PAGES)
+        at = reader.at + packed
+        if min(whole, packed, count) < 0 or at > end:
             raise _DamagedError("pages that lie outside their columns")
-        unpacked += page.unpacked
-        values += page.values
+        unpacked += whole
+        values += count
     if values != rows:
         raise _DamagedError("pages with other numbers of rows")
     return unpacked
 
 
-@dataclass
-class _Page:
-    """Sizes in a PageHeader."""
+_Struct = dict[int, Any]
+"""Values by the numbers of their fields."""
 
-    unpacked: int = -1
-    packed: int = -1
-    values: int = 0
 
-    @classmethod
-    def read(cls, reader: _Reader) -> _Page:
-        """Fields 2 and 3 are its sizes; 5 and 8 its data's header, whose field 1 counts values."""
-        page = cls()
-        for field, kind in reader.fields():
-            if field == 2 and kind in _NUMBERS:
-                page.unpacked = reader.number()
-            elif field == 3 and kind in _NUMBERS:
-                page.packed = reader.number()
-            elif field in (5, 8) and kind == _STRUCT:
-                for inner, inner_kind in reader.fields():
-                    if inner == 1 and inner_kind in _NUMBERS:
-                        page.values = reader.number()
-                    else:
-                        reader.skip(inner_kind)
-            else:
-                reader.skip(kind)
-        return page
+def _whole(struct: _Struct, field: int, default: int = -1) -> int:
+    value = struct.get(field)
+    return value if type(value) is int else default
+
+
+def _struct(struct: _Struct, field: int) -> _Struct:
+    value = struct.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def _structs(struct: _Struct, field: int) -> list[_Struct]:
+    values = struct.get(field, [])
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        raise _DamagedError("a list of another type")
+    return values
 
 
 class _Reader:
-    """Thrift's compact protocol: fields one after the other, each to be read or skipped."""
+    """Thrift's compact protocol; values of which nothing is needed are None."""
 
     def __init__(self, data: mmap.mmap, at: int, end: int) -> None:
         self._data = data
         self._end = end
         self.at = at
 
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """Number and type of every field of a struct."""
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self.number()
-            yield number, head & 15
-
-    def elements(self, kind: int) -> Iterator[int]:
-        """As many numbers as a list has elements, which must be of this type."""
-        head = self._byte()
-        if head & 15 != kind:
-            raise _DamagedError("a list of another type")
-        count = head >> 4 if head >> 4 < 15 else self._varint()
-        yield from range(count)
-
-    def number(self) -> int:
-        """A whole number."""
-        coded = self._varint()
-        return (coded >> 1) ^ -(coded & 1)
-
-    def skip(self, kind: int, depth: int = 0) -> None:
-        """Passes over a value."""
+    def struct(self, depth: int = 0) -> _Struct:
+        """The struct that begins here."""
         if depth > _DEEPEST:
             raise _DamagedError("nesting too deep")
-        if kind in (_TRUE, _FALSE):
-            return
+        fields: _Struct = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._number()
+            fields[number] = self._value(head & 15, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
         if kind in _NUMBERS:
-            self._varint()
-        elif kind in (_BYTE, _DOUBLE):
-            self._pass(1 if kind == _BYTE else 8)
-        elif kind == _BINARY:
-            self._pass(self._varint())
-        elif kind in (_LIST, _SET):
+            return self._number()
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        if kind in (_LIST, _SET):
             head = self._byte()
             count = head >> 4 if head >> 4 < 15 else self._varint()
-            for _ in range(count):
-                self._skip_element(head & 15, depth)
-        elif kind == _MAP:
+            return [self._element(head & 15, depth) for _ in range(count)]
+        if kind == _MAP:
             count = self._varint()
             kinds = self._byte() if count else 0
             for _ in range(count):
-                self._skip_element(kinds >> 4, depth)
-                self._skip_element(kinds & 15, depth)
-        elif kind == _STRUCT:
-            for _, inner in self.fields():
-                self.skip(inner, depth + 1)
-        else:
+                self._element(kinds >> 4, depth)
+                self._element(kinds & 15, depth)
+        elif kind == _BINARY:
+            self._pass(self._varint())
+        elif kind in (_BYTE, _DOUBLE):
+            self._pass(1 if kind == _BYTE else 8)
+        elif kind not in (_TRUE, _FALSE):
             raise _DamagedError(f"a value of type {kind}")
+        return None
 
-    def _skip_element(self, kind: int, depth: int) -> None:
+    def _element(self, kind: int, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise _DamagedError("nesting too deep")
         # Outside of fields a truth value takes a byte.
-        self.skip(_BYTE if kind in (_TRUE, _FALSE) else kind, depth + 1)
+        return self._value(_BYTE if kind in (_TRUE, _FALSE) else kind, depth + 1)
 
     def _pass(self, count: int) -> None:
         self.at += count
@@ -315,6 +261,10 @@ class _Reader:
     def _byte(self) -> int:
         self._pass(1)
         return self._data[self.at - 1]
+
+    def _number(self) -> int:
+        coded = self._varint()
+        return (coded >> 1) ^ -(coded & 1)
 
     def _varint(self) -> int:
         value = shift = 0
