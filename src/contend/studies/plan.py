@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import reprlib
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -17,12 +17,14 @@ from contend.errors import InputError, UsageError
 from contend.measurement import VectorLength
 from contend.units import nearest, parse_rate, parse_size, parse_sizes
 
-SEVERAL_LINES = "text of several lines"
-"""Title of the type of texts that may have several lines."""
+_PARSE, _CONTROL = "parse", "control"
+# What no text may have; notes have several lines. As patterns of msgspec's types these would be in
+# unions with lists, which makes msgspec 0.22 crash.
+_ONE_LINE, _LINES = re.compile(r"[\x00-\x1f\x7f]"), re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Text = Annotated[str, Meta(max_length=4096)]
-Note = Annotated[str, Meta(max_length=4096, title=SEVERAL_LINES)]
+Note = Annotated[str, Meta(max_length=4096, extra={_CONTROL: _LINES})]
 Count = Annotated[int, Meta(ge=1, le=2**40)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Precision = Annotated[float, Meta(ge=1e-9, lt=1)]
@@ -32,9 +34,6 @@ def _every_size(items: object) -> tuple[int, ...]:
     if not isinstance(items, list | tuple):
         raise UsageError(f"expected a list of sizes and ranges of them, got {reprlib.repr(items)}")
     return tuple(dict.fromkeys(size for item in items for size in parse_sizes(str(item))))
-
-
-_PARSE = "parse"
 
 
 def _said(parse: Callable[[str], object]) -> Meta:
@@ -131,7 +130,6 @@ def at_key(source: str, place: str) -> Iterator[None]:
         raise InputError(source, 0, f"{expected} at {place}", got) from None
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Characters of a value in a grammar.
 _LONGEST = 4096
 
@@ -204,7 +202,7 @@ def _value(source: str, value: Any, kind: Any, key: str, place: str) -> Any:
         )
     try:
         with at_key(source, f"{key}{f' of {place}' if place else ''}"):
-            return _plain(expected, value)
+            return _plain(kind, value)
     except _UnfitError:
         wanted = f"{_words(expected)} at {key}{f' of {place}' if place else ''}"
         raise InputError(source, 0, wanted, reprlib.repr(value)) from None
@@ -214,77 +212,45 @@ class _UnfitError(Exception):
     """A value is not of its type, or beyond its bounds."""
 
 
-def _plain(expected: inspect.Type, value: Any) -> Any:
-    """A value without tables as its type has it.
+def _plain(kind: Any, value: Any) -> Any:
+    """A value without tables as its type has it."""
+    extra, several = _extra(inspect.type_info(kind))
+    if parse := extra.get(_PARSE):
+        if several and not isinstance(value, list | tuple):
+            raise _UnfitError
+        return tuple(_parsed(parse, item) for item in value) if several else _parsed(parse, value)
+    try:
+        plain = msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        raise _UnfitError from None
+    control = extra.get(_CONTROL, _ONE_LINE)
+    for item in plain if isinstance(plain, tuple) else (plain,):
+        if isinstance(item, str) and control.search(item):
+            raise _UnfitError
+        if isinstance(item, float) and not math.isfinite(item):
+            raise _UnfitError
+    return plain
 
-    Texts have no control characters, and only those titled `SEVERAL_LINES` have several lines.
-    """
-    if isinstance(expected, inspect.Metadata) and _PARSE in (expected.extra or {}):
-        return _parsed(expected, value)
-    if isinstance(expected, inspect.Metadata):
-        several = isinstance(value, str) and _plain(expected.type, re.sub(r"[\n\t]", " ", value))
-        if several:
-            return value
+
+def _extra(expected: inspect.Type) -> tuple[dict[str, Any], bool]:
+    """What a type says beyond msgspec's bounds, and whether it says so of each item of a list."""
     if isinstance(expected, inspect.UnionType):
-        for kind in expected.types:
-            with contextlib.suppress(_UnfitError):
-                return _plain(kind, value)
-    elif isinstance(expected, inspect.VarTupleType):
-        if isinstance(value, list | tuple) and len(value) >= (expected.min_length or 0):
-            return tuple(_plain(expected.item_type, item) for item in value)
-    elif isinstance(expected, inspect.TupleType):
-        if isinstance(value, list | tuple) and len(value) == len(expected.item_types):
-            return tuple(map(_plain, expected.item_types, value))
-    elif isinstance(expected, inspect.LiteralType):
-        if value in expected.values:
-            return value
-    elif isinstance(expected, inspect.EnumType):
-        if value in [member.value for member in expected.cls]:
-            return expected.cls(value)
-    elif isinstance(expected, inspect.BoolType):
-        if isinstance(value, bool):
-            return value
-    elif isinstance(expected, inspect.StrType):
-        if isinstance(value, str) and _is_within(expected, value) and not _CONTROL.search(value):
-            return value
-    elif isinstance(expected, inspect.IntType):
-        if isinstance(value, int) and _is_between(expected, value):
-            return value
-    elif (
-        isinstance(expected, inspect.FloatType)
-        and isinstance(value, int | float)
-        and _is_between(expected, value)
-    ):
-        return float(value)
-    raise _UnfitError
+        expected = expected.types[0]
+    several = isinstance(expected, inspect.VarTupleType)
+    if isinstance(expected, inspect.VarTupleType):
+        expected = expected.item_type
+    return (expected.extra if isinstance(expected, inspect.Metadata) else None) or {}, several
 
 
-def _parsed(expected: inspect.Metadata, value: Any) -> Any:
+def _parsed(parse: Callable[[Any], Any], value: Any) -> Any:
     """A value by its grammar; one that is no text is what another gave already."""
     if isinstance(value, str | list | tuple) or type(value) is int:
         if len(str(value)) > _LONGEST:
             raise _UnfitError
-        assert expected.extra is not None
-        return expected.extra[_PARSE](value)
+        return parse(value)
     if isinstance(value, float | VectorLength):
         return value
     raise _UnfitError
-
-
-def _is_within(expected: inspect.StrType, text: str) -> bool:
-    longest = len(text) if expected.max_length is None else expected.max_length
-    return (expected.min_length or 0) <= len(text) <= longest
-
-
-def _is_between(expected: inspect.IntType | inspect.FloatType, value: float) -> bool:
-    if isinstance(value, bool) or not -sys.float_info.max <= value <= sys.float_info.max:
-        return False
-    return (
-        (expected.gt is None or value > expected.gt)
-        and (expected.ge is None or value >= expected.ge)
-        and (expected.le is None or value <= expected.le)
-        and (expected.lt is None or value < expected.lt)
-    )
 
 
 def _structure(expected: inspect.Type) -> type[Any] | None:
