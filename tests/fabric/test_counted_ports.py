@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, carried
 from contend.loading import load
 from sample_fabrics import DATA
@@ -66,6 +66,16 @@ def test_two_readings_are_taken_off_each_other(fig1: Fabric, tmp_path: Path) -> 
     }
     # The counter of port 6 went back: it was cleared in between.
     assert (found.cleared, found.seconds) == (1, 10.0)
+
+
+def test_empty_files_are_passed_over_unless_all_are(fig1: Fabric, tmp_path: Path) -> None:
+    _words(tmp_path / "node1", up=100)
+    for name in ("node2", "node3"):
+        (tmp_path / name).touch()
+    found = carried(fig1, [tmp_path])
+    assert (len(found.known), found.empty_files) == (1, 2)
+    with pytest.raises(InputError, match=r"node2:1: expected counters .*, got an empty file"):
+        carried(fig1, [tmp_path / "node2"])
 
 
 def test_the_other_end_tells_what_a_port_does_not(fig1: Fabric, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from contend.errors import UsageError
 from contend.fabric.counters.port_counters import FAULTS, UNITS, PortCount, read_counters
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import server_names
-from contend.fabric.streams.source import open_chunks, source_name
+from contend.fabric.streams.source import open_chunks, peek, source_name
 from contend.schema import PythonOnly, Seconds
 from contend.units import counted, verb
 
@@ -64,6 +64,8 @@ class Carried:
     where `seconds` is that of all."""
     at: PythonOnly[NDArray[np.float64] | None] = None
     """Seconds since 1970 of the later of them, NaN where there is none, shape [channels]."""
+    empty_files: int = 0
+    """Number of files that were left out because they are empty."""
 
     @property
     def known(self) -> NDArray[np.int64]:
@@ -89,9 +91,9 @@ def carried(
         UsageError: a file cannot be read, or no counter is of a channel between switches.
         InputError: a file holds something else.
     """
-    first = Reading(fabric, read_all(before)) if before else None
-    last = Reading(fabric, read_all(counters))
-    result = carried_between(first, last, seconds)
+    (earlier, empty_before), (counts, empty) = read_all(before), read_all(counters)
+    first, last = Reading(fabric, earlier) if before else None, Reading(fabric, counts)
+    result = replace(carried_between(first, last, seconds), empty_files=empty_before + empty)
     if len(result.known) == 0:
         why = _why_nothing(last, result.cleared)
         raise UsageError(f"{', '.join(map(str, counters))}: {why}")
@@ -390,17 +392,34 @@ def _name_switch(
     found[("lid", int(fabric.switch_lid[switch]), port)] = channels
 
 
-def read_all(paths: Iterable[str | Path]) -> list[PortCount]:
-    """The counters of all files; of several of a kind that name a port alike, the last ones."""
+def read_all(paths: Iterable[str | Path]) -> tuple[list[PortCount], int]:
+    """The counters of all files; of several of a kind that name a port alike, the last ones.
+
+    Files that are empty are passed over, as a tool leaves them that could not reach its port.
+
+    Returns:
+        The counters, and how many files were empty.
+
+    Raises:
+        InputError: all of them are.
+    """
     counts: dict[Any, PortCount] = {}
+    empty: list[str] = []
     for path in paths:
         for file in files_in(path):
             name = Path(file).name
-            for count in read_counters(open_chunks(file), source_name(file), _stem(name)):
+            head, chunks = peek(open_chunks(file))
+            if not head.strip():
+                empty.append(source_name(file))
+                continue
+            for count in read_counters(chunks, source_name(file), _stem(name)):
                 known = counts.get((count.key, count.kind))
                 kept = count if known is None else _filled(known, count)
                 counts[count.key, count.kind] = kept
-    return list(counts.values())
+    if empty and not counts:
+        # Says so.
+        read_counters([], empty[0])
+    return list(counts.values()), len(empty)
 
 
 def _filled(known: PortCount, count: PortCount) -> PortCount:

@@ -63,7 +63,7 @@ class _Files:
         self._counts: list[PortCount] = []
 
     def __call__(self) -> list[PortCount]:
-        counts = read_all([self._text])
+        counts, _ = read_all([self._text])
         written = None
         if self._text != "-":
             stats = [os.stat(file) for file in files_in(self._text)]

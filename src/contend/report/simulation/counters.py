@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from contend.congestion import BesideCounters, CountedChannel, Simulation
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, rate_words
-from contend.units import counted, format_bytes, rounded
+from contend.units import counted, format_bytes, rounded, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,6 +130,8 @@ def _notes(simulation: Simulation, beside: BesideCounters) -> str:
     ):
         if number:
             parts.append(f"counters of {counted(number, 'port')} {why}: left out")
+    if files := beside.empty_files:
+        parts.append(f"{counted(files, 'file')} {verb(files, 'is')} empty: left out")
     return "; ".join(parts)
 
 
