@@ -266,6 +266,11 @@ Cable = tuple[int, int, int, int]
 _WITH_INNER_PORT = (37, 41, 65)
 
 
+def sockets(ports: int) -> int:
+    """How many of a switch's ports cables can be plugged into."""
+    return ports - 1 if ports in _WITH_INNER_PORT else ports
+
+
 def free_ports(fabric: Fabric) -> list[list[int]]:
     """The free ports of every switch that a cable can be plugged into, ascending.
 
@@ -286,9 +291,8 @@ def free_ports(fabric: Fabric) -> list[list[int]]:
     inside = _inner_ports(fabric)
     free = []
     for switch, ports in enumerate(fabric.switch_ports.tolist()):
-        sockets = ports - 1 if ports in _WITH_INNER_PORT else ports
         not_free = taken[switch] | inside[switch]
-        free.append([port for port in range(1, sockets + 1) if port not in not_free])
+        free.append([port for port in range(1, sockets(ports) + 1) if port not in not_free])
     return free
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric.altered import sockets
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.groups import plain_name
@@ -209,49 +210,110 @@ def absent_switches(fabric: Fabric) -> list[str]:
     """A sentence for all switches above or below a row that it seems to lack.
 
     The names of the row's neighbours skip numbers, and each switch of the row has ports free for
-    so many, the same on all, between ports with cables. Cost: linear in cables.
+    so many, the same on all, between ports with cables. Or, above a row, the number before the
+    first or behind the last is nobody's, and the ports next to theirs, in the order of numbers,
+    are free for just one more. Cost: linear in cables.
     """
     ports: dict[int, dict[int, int]] = defaultdict(dict)
-    columns = fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port
-    for near, port, far, back in zip(*(column.tolist() for column in columns), strict=True):
+    for near, port, far, back in fabric.cable_ends():
         ports[near][port], ports[far][back] = far, near
-    taken: dict[int, set[int]] = defaultdict(set)
+    taken = {switch: set(own) for switch, own in ports.items()}
     for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True):
-        taken[switch].add(port)
+        taken.setdefault(switch, set()).add(port)
     names, found = [*map(plain_name, fabric.switch_name)], dict[str, None]()
     known = set(names)
+
+    def note(absent: list[str], free: set[int], row: list[int]) -> None:
+        quoted = ", ".join(f'"{name}"' for name in absent[:3])
+        more = f" or {len(absent) - 3:,} more" if len(absent) > 3 else ""
+        which, are = ("port", "is") if len(free) == 1 else ("ports", "are")
+        which += f" {', '.join(map(str, sorted(free)[:8]))}{', ...' if len(free) > 8 else ''}"
+        found[
+            f"no switch is called {quoted}{more}, and {which} of all {len(row):,} switches "
+            f'like "{names[row[0]]}", which would lead there, {are} free'
+        ] = None
+
     for row in _rows(fabric):
         around = set(ports[row[0]].values())
         skipped = [name for name in _skipped(names[s] for s in around) if name not in known]
         if len(row) < 2 or not skipped or len(skipped) > len(around) / 2:
             continue
         free = set(range(min(ports[row[0]]) + 1, max(ports[row[0]])))
-        free = free.difference(*(taken[switch] | ports[switch].keys() for switch in row))
+        free = free.difference(*(taken[switch] for switch in row))
         if len(free) in {n * len(skipped) for n in Counter(ports[row[0]].values()).values()}:
-            quoted = ", ".join(f'"{name}"' for name in skipped[:3])
-            more = f" or {len(skipped) - 3:,} more" if len(skipped) > 3 else ""
-            which, are = ("port", "is") if len(free) == 1 else ("ports", "are")
-            which += f" {', '.join(map(str, sorted(free)[:8]))}{', ...' if len(free) > 8 else ''}"
-            found[
-                f"no switch is called {quoted}{more}, and {which} of all {len(row):,} switches "
-                f'like "{names[row[0]]}", which would lead there, {are} free'
-            ] = None
+            note(skipped, free, row)
+    level = switch_levels(fabric).tolist()
+    lowest = {name: min(numbers) for name, numbers in _series(names).items()}
+    for row in _rows(fabric, level):
+        used = set[int]().union(*(taken[switch] for switch in row))
+        used |= {0, sockets(int(fabric.switch_ports[row[0]])) + 1}
+        above: dict[str, list[int]] = defaultdict(list)
+        for port, far in ports[row[0]].items():
+            if level[far] > level[row[0]]:
+                above[names[far]].append(port)
+        for name, free in _beyond(above, used, lowest) if len(row) > 1 else ():
+            if name not in known:
+                note([name], free, row)
     return list(found)
+
+
+_Series = tuple[str, str]
+"""What stands before a number in names, and behind it."""
+
+
+def _beyond(
+    above: dict[str, list[int]], used: set[int], lowest: dict[_Series, int]
+) -> Iterator[tuple[str, set[int]]]:
+    """Names before and behind those of numbered switches, and the free ports that lead there.
+
+    Args:
+        above: the ports that lead to each, by name.
+        used: ports of a row of switches, and those before the first and behind the last.
+        lowest: the lowest number of each series of names.
+    """
+    each = len(next(iter(above.values()), ()))
+    for series, spelled in _series(above).items():
+        low, high = min(spelled), max(spelled)
+        if len(above) < _FEWEST - 2 or high - low + 1 != len(above):
+            continue
+        in_order = [above.get(_name(n, *series, spelled), []) for n in range(low, high + 1)]
+        row = [port for own in in_order for port in sorted(own)]
+        if {len(own) for own in in_order} != {each} or row != list(range(row[0], row[-1] + 1)):
+            continue
+        # Names count from 1, or go on from those of another row.
+        first = low - 1 if low == 2 or lowest[series] < low else None
+        before, behind = range(row[0] - each, row[0]), range(row[-1] + 1, row[-1] + 1 + each)
+        for number, free, next_port in (
+            (first, before, row[0] - each - 1),
+            (high + 1, behind, row[-1] + each + 1),
+        ):
+            if number is not None and next_port in used and not used.intersection(free):
+                yield _name(number, *series, spelled), set(free)
+
+
+def _series(names: Iterable[str]) -> dict[_Series, dict[int, str]]:
+    """Numbers in names with what they are written like, by what stands around them."""
+    series: dict[_Series, dict[int, str]] = defaultdict(dict)
+    for name in names:
+        for match in list(_NUMBER.finditer(name[:_LONGEST_NAME]))[-_MOST_COUNTED:]:
+            series[name[: match.start()], name[match.end() :]][int(match[0])] = match[0]
+    return series
+
+
+def _name(number: int, before: str, behind: str, spelled: dict[int, str]) -> str:
+    """A name of a series, its number filled with zeros where those of others are."""
+    least = spelled[min(spelled)]
+    return f"{before}{number:0{len(least) if least.startswith('0') else 0}}{behind}"
 
 
 def _skipped(names: Iterable[str]) -> list[str]:
     """Names that numbered ones leave out between the lowest and the highest of a number."""
-    series: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
-    for name in names:
-        for match in list(_NUMBER.finditer(name[:_LONGEST_NAME]))[-_MOST_COUNTED:]:
-            series[name[: match.start()], name[match.end() :]][int(match[0])] = match[0]
     skipped: dict[str, None] = {}
-    for (before, behind), spelled in series.items():
+    for series, spelled in _series(names).items():
         low, high = min(spelled), max(spelled)
-        digits = len(spelled[low]) if spelled[low].startswith("0") else 0
         for number in range(low, high if high - low < 2 * len(spelled) else low):
             if number not in spelled:
-                skipped[f"{before}{number:0{digits}}{behind}"] = None
+                skipped[_name(number, *series, spelled)] = None
     return sorted(skipped, key=natural)
 
 
@@ -300,13 +362,14 @@ def switches_called_alike(fabric: Fabric) -> list[str]:
     return [f'{count} switches are called "{name}"' for name, count in alike.items()]
 
 
-def _rows(fabric: Fabric) -> list[list[int]]:
-    """Switches with the same neighbours."""
+def _rows(fabric: Fabric, level: Sequence[int] | None = None) -> list[list[int]]:
+    """Switches with the same neighbours, or those above them where levels are given."""
     around: dict[int, list[int]] = defaultdict(list)
     low, high, _ = cables_per_pair(fabric)
-    for near, far in zip(low.tolist(), high.tolist(), strict=True):
-        around[near].append(far)
-        around[far].append(near)
+    for pair in zip(low.tolist(), high.tolist(), strict=True):
+        for near, far in (pair, pair[::-1]):
+            if level is None or level[far] > level[near]:
+                around[near].append(far)
     rows: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for switch, neighbours in around.items():
         rows[tuple(sorted(neighbours))].append(switch)
