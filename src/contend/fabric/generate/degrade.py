@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
+from contend.fabric.altered import subset
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.generate.plan import Draw, Indices, check_size
 
@@ -78,12 +79,10 @@ def remove_cables(fabric: Fabric, percent: float, seed: int = 0) -> Fabric:
         Finding("removed cable", f"{' to '.join(fabric.channel_ends(2 * cable))}", wrong=False)
         for cable in removed.tolist()
     )
-    kept = np.ones(fabric.cables, dtype=bool)
-    kept[removed] = False
-    return _with_cables(fabric, kept).replace(
+    kept = np.setdiff1d(np.arange(fabric.cables), removed)
+    return subset(fabric, np.arange(fabric.hosts), np.arange(fabric.switches), kept).replace(
         name=f"{fabric.name} without {percent:g}% of its cables (seed {seed})",
         findings=fabric.findings + findings,
-        routes=None,
     )
 
 
@@ -105,26 +104,16 @@ def remove_switches(fabric: Fabric, percent: float, seed: int = 0) -> Fabric:
     if len(bare) == 0:
         raise UsageError(f"{fabric.name}: expected switches without hosts to remove, got none")
     removed = np.sort(bare[Draw(seed).order(len(bare))[: _share(len(bare), percent)]])
-    kept = np.ones(fabric.switches, dtype=bool)
-    kept[removed] = False
-    number = (np.cumsum(kept) - 1).astype(np.uint32)
-    rest = _with_cables(fabric, kept[fabric.cable_from] & kept[fabric.cable_to])
     findings = tuple(
         Finding("removed switch", f'switch "{fabric.switch_label[switch]}"', wrong=False)
         for switch in removed.tolist()
     )
-    return rest.replace(
+    kept = np.ones(fabric.switches, dtype=bool)
+    kept[removed] = False
+    cables = np.flatnonzero(kept[fabric.cable_from] & kept[fabric.cable_to])
+    return subset(fabric, np.arange(fabric.hosts), np.flatnonzero(kept), cables).replace(
         name=f"{fabric.name} without {percent:g}% of its switches (seed {seed})",
-        host_switch=number[fabric.host_switch],
-        switch_name=tuple(fabric.switch_name[switch] for switch in np.flatnonzero(kept)),
-        switch_guid=fabric.switch_guid[kept],
-        switch_system_guid=fabric.switch_system_guid[kept],
-        switch_ports=fabric.switch_ports[kept],
-        switch_lid=fabric.switch_lid[kept],
-        cable_from=number[rest.cable_from],
-        cable_to=number[rest.cable_to],
         findings=fabric.findings + findings,
-        routes=None,
     )
 
 
@@ -137,13 +126,3 @@ def _share(count: int, percent: float) -> int:
     if not 0 <= percent <= 100:
         raise UsageError(f"remove: expected a percentage within 0 .. 100, got {percent:g}")
     return round(count * percent / 100)
-
-
-def _with_cables(fabric: Fabric, kept: NDArray[np.bool_]) -> Fabric:
-    return fabric.replace(
-        cable_from=fabric.cable_from[kept],
-        cable_from_port=fabric.cable_from_port[kept],
-        cable_to=fabric.cable_to[kept],
-        cable_to_port=fabric.cable_to_port[kept],
-        cable_rate=fabric.cable_rate[kept],
-    )

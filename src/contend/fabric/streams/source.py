@@ -37,8 +37,8 @@ def open_chunks(path: str) -> Iterator[bytes]:
 
     Compression (gzip, bzip2, xz, Zstandard, a .zip of one file) is recognised by the first bytes,
     not by the file's name, and several streams one after another are read as one. Never more than a
-    few MiB are held, however well the file is compressed. UTF-16, which Windows' shells write,
-    becomes UTF-8.
+    few MiB are held, or 64 of a .zip, however well the file is compressed. UTF-16, which Windows'
+    shells write, becomes UTF-8.
 
     Args:
         path: a file, or ``-`` for standard input.
