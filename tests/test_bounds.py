@@ -66,6 +66,13 @@ def test_small_files_that_hold_much(tmp_path: Path) -> None:
     read_within_bounds(LOAD, sizes)
 
 
+def test_many_ports_that_are_called_as_management_ports(tmp_path: Path) -> None:
+    ends = "a:eth{0} -- b{0}:swp1\na:swp{0} -- c{0}:swp2\n"
+    path = tmp_path / "plan.dot"
+    path.write_text(f"graph x {{\n{''.join(map(ends.format, range(8000)))}}}\n")
+    read_within_bounds(path, path.stat().st_size)
+
+
 def test_more_than_texts_can_be_compressed_to_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "zeros.net.zst"
     packed(path, b'Switch 4 "S1"\n', b"#" * 999 + b"\n", 80_000)

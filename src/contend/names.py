@@ -108,7 +108,5 @@ def natural(name: str) -> tuple[tuple[str, int, str, str], ...]:
     # Split alternates text and digits, text first. Numbers are compared as text of equal length,
     # so names of many digits cost nothing.
     parts = [*_DIGITS.split(name), ""]
-    return tuple(
-        (text, len(number := digits.lstrip("0")), number, digits)
-        for text, digits in zip(parts[::2], parts[1::2], strict=True)
-    )
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return tuple([(text, len(n := digits.lstrip("0")), n, digits) for text, digits in pairs])

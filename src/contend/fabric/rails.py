@@ -95,9 +95,9 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
         own = adapters.setdefault(owner, [])
         word = split_adapter(fabric.host_name[host])[1]
         # Places without a name count on by GUID.
-        place = _in_order(word), port if word else len(own)
-        own.append(((*place, times[owner, place]), host))
-        times[owner, place] += 1
+        adapter = _in_order(word), port if word else len(own)
+        own.append(((*adapter, times[owner, adapter]), host))
+        times[owner, adapter] += 1
     kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
     number = {kind: position for position, kind in enumerate(kinds)}
     kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from contend.errors import InputError
@@ -186,13 +186,17 @@ class _Network:
 
     def devices(self) -> dict[str, list[str]]:
         """Ports in use of every device, in the order of their names."""
+        ports = self._in_use()
+        return {name: sorted(ports[name], key=natural) for name in sorted(ports, key=natural)}
+
+    def _in_use(self) -> dict[str, set[str]]:
         ports: dict[str, set[str]] = defaultdict(set)
         for cable in self.cables:
             for name, port in cable:
                 ports[name].add(port)
-        return {name: sorted(ports[name], key=natural) for name in sorted(ports, key=natural)}
+        return ports
 
-    def switches(self, devices: dict[str, list[str]]) -> set[str]:
+    def switches(self, devices: Mapping[str, Collection[str]]) -> set[str]:
         """Devices that forward and have more than one cable."""
         neighbours: dict[str, set[str]] = defaultdict(set)
         for cable in self.cables:
@@ -205,12 +209,13 @@ class _Network:
 
     def _leave_out_management(self) -> None:
         """Drops cables of switches' management ports, which are called unlike their others."""
-        devices = self.devices()
+        devices = self._in_use()
         aside = {
             (name, port)
             for name in self.switches(devices)
+            if len(set(map(_family, devices[name]))) > 1
             for port in devices[name]
-            if _MANAGEMENT.fullmatch(port) and len({_family(one) for one in devices[name]}) > 1
+            if _MANAGEMENT.fullmatch(port)
         }
         kept = {cable: told for cable, told in self.cables.items() if not cable & aside}
         if aside and kept:

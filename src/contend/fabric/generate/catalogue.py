@@ -224,7 +224,7 @@ _FAMILIES: dict[str, Family] = {
             "one director switch of line and spine chips, a host on every port",
             "director:288",
             lambda given: clos.director(
-                *given.with_groups(1, 2).positive(0, 1), given.optional(1, 24)
+                given.with_groups(1, 2).positive(0, 1)[0], given.optional(1, 24)
             ),
         ),
         Family(
@@ -275,7 +275,7 @@ _FAMILIES: dict[str, Family] = {
             "binary hypercube of d dimensions",
             "hypercube:4",
             lambda given: grid.hypercube(
-                *given.with_groups(1, 2).positive(0, 1), given.optional(1, 1)
+                given.with_groups(1, 2).positive(0, 1)[0], given.optional(1, 1)
             ),
         ),
         Family(
