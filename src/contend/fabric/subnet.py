@@ -141,11 +141,6 @@ class SubnetBuilder:
         self._rates: dict[str, int] = {"": 0}
         self._cables: set[tuple[int, int, int, int]] = set()
 
-    @property
-    def nodes(self) -> int:
-        """Number of nodes so far."""
-        return len(self._nodes)
-
     def node(
         self,
         kind: NodeKind,
