@@ -230,13 +230,13 @@ def test_seats_are_judged_by_solved_rounds(alike: bool, tmp_path: Path) -> None:
     np.save(tmp_path / "bytes.npy", matrix)
     better = place(str(tmp_path / "bytes.npy"), fabric)
     exact = exact_rates(fabric, [(rank, (rank + 4) % 16) for rank in range(16)])
-    assert better.figures_before.busy == pytest.approx(1e6 / exact.min(), rel=0.02)
+    assert better.before.busy == pytest.approx(1e6 / exact.min(), rel=0.02)
     slow = (25e9 / exact).mean()
-    assert better.figures_before.mean_congestion == pytest.approx(slow, rel=0.01)
+    assert better.before.mean_congestion == pytest.approx(slow, rel=0.01)
     # Four hops, but three of messages within a leaf; none are.
-    assert better.figures_before.hop_bytes == pytest.approx(4 * 16e6, rel=1e-5)
-    assert better.figures.busy == pytest.approx(1e6 / 25e9, rel=0.02)
-    assert "searched by spray, judged by adaptive" in better.sent.remarks
+    assert better.before.hop_bytes == pytest.approx(4 * 16e6, rel=1e-5)
+    assert better.after.busy == pytest.approx(1e6 / 25e9, rel=0.02)
+    assert "searched by spray, judged by adaptive" in better.remarks
 
 
 def test_who_looks_at_each_message_by_itself_refuses() -> None:

@@ -36,7 +36,7 @@ def test_the_order_found_gets_more_than_that_of_names(spec: tuple[int, int, int,
     units, servers, rails, _ = spec
     better = place(None, fabric)
     assert better.rails == rails
-    given, found = better.before, better.placement.hosts
+    given, found = better.given, better.placement.hosts
     assert given.tolist() == parse("servers", fabric).hosts.tolist()
     rings, all_to_alls = better.shares
     assert rings.before == pytest.approx(share(fabric, f"{rails} * ring", given))
@@ -48,7 +48,7 @@ def test_the_order_found_gets_more_than_that_of_names(spec: tuple[int, int, int,
     assert all_to_alls.after == pytest.approx(within)
     # All servers take part, so that the order changes nothing.
     assert all_to_alls.before == pytest.approx(all_to_alls.after)
-    assert better.figures.busy < better.figures_before.busy
+    assert better.after.busy < better.before.busy
     # Whole servers, each with its adapters by rail.
     rows = sorted(found.reshape(-1, rails).tolist())
     assert rows == sorted(by_server(fabric, np.arange(fabric.hosts)).tolist())
@@ -89,7 +89,7 @@ def test_a_pattern_on_each_rail_moves_whole_servers() -> None:
     better = place("2 * ring", fabric)
     assert (better.rails, better.shares) == (2, ())
     assert (better.placement.hosts.reshape(-1, 2) % 2 == [0, 1]).all()
-    assert share(fabric, "2 * ring", better.placement.hosts) == 1 > better.figures.busy - 1
+    assert share(fabric, "2 * ring", better.placement.hosts) == 1 > better.after.busy - 1
     # Any other pattern has a rank on each adapter, which may go anywhere.
     assert place("ring", fabric).rails == 0
     assert place("4 * ring", fabric).rails == 0
@@ -117,4 +117,4 @@ def test_servers_chosen_are_among_those_given() -> None:
     better = place(None, fabric, hosts="n0[2-7]", ranks=6)
     names = {fabric.host_name[host].split()[0] for host in better.placement.hosts}
     assert names <= {f"n0{number}" for number in range(2, 8)}
-    assert better.before.tolist() == parse("servers", fabric, hosts="n0[2-4]").hosts.tolist()
+    assert better.given.tolist() == parse("servers", fabric, hosts="n0[2-4]").hosts.tolist()

@@ -47,8 +47,8 @@ def test_seats_are_no_worse_and_keep_to_the_hosts(
     assert max(Counter(found).values()) <= each
     # As many hosts as are needed, and no more.
     assert len(set(found)) <= needed
-    assert better.before.tolist() == [hosts[rank // each] for rank in range(ranks)]
-    before, after = better.figures_before, better.figures
+    assert better.given.tolist() == [hosts[rank // each] for rank in range(ranks)]
+    before, after = better.before, better.after
     assert after.busy <= before.busy * (1 + 1e-9)
     if after.busy == before.busy:
         assert after.mean_congestion <= before.mean_congestion * (1 + 1e-9)
@@ -62,7 +62,7 @@ def test_a_scattered_halo_comes_home() -> None:
     scattered = np.random.default_rng(3).permutation(16)
     better = place("halo:4x4", TREE, hosts=scattered)
     home = judge_seats(TREE, better.sent.traffic, range(16))
-    assert better.figures.busy <= home.busy
+    assert better.after.busy <= home.busy
     assert better.saved > 0
     assert 0 < better.moved <= 16
 
@@ -72,7 +72,7 @@ def test_the_best_of_the_free_hosts_are_chosen() -> None:
     free = [0, 1, 4, 5, 8, 9, 12, 13, 14, 15]
     better = place("alltoall", TREE, hosts=free, ranks=4)
     assert sorted(better.placement.hosts.tolist()) == [12, 13, 14, 15]
-    assert better.hosts == 10
+    assert better.hosts_available == 10
 
 
 def test_ranks_that_talk_share_a_host() -> None:
@@ -80,14 +80,14 @@ def test_ranks_that_talk_share_a_host() -> None:
     better = place("shift:4", TREE, ranks=8, ranks_per_host=2, hosts=4)
     hosts = better.placement.hosts
     assert (hosts[:4] == hosts[4:]).all()
-    assert better.figures.busy == 0
+    assert better.after.busy == 0
     assert better.saved == 1
 
 
 def test_a_host_file_says_how_many_ranks_a_host_takes(tmp_path: Path) -> None:
     (tmp_path / "job").write_text("host 3 slots=2\nhost 1 slots=2\n")
     better = place("ring", TREE, hosts=str(tmp_path / "job"))
-    assert better.before.tolist() == [2, 2, 0, 0]
+    assert better.given.tolist() == [2, 2, 0, 0]
 
 
 def test_rounds_of_a_pattern_are_phases(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_rounds_of_a_pattern_are_phases(tmp_path: Path) -> None:
 def test_time_is_that_of_the_fullest_channel_at_the_rate(tmp_path: Path) -> None:
     source = matrix_file(tmp_path, [[0, 600], [300, 0]])
     better = place(source, TREE, rate=100.0)
-    assert (better.figures.busy, better.unit) == (6.0, "s")
+    assert (better.after.busy, better.unit) == (6.0, "s")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_seats_where_messages_split_by_the_definition(spec: str, tmp_path: Path)
     between, load = 2 * fabric.cables, np.zeros(fabric.channels)
     count, messages = np.zeros(fabric.channels), []
     for source, target in zip(*np.nonzero(matrix), strict=True):
-        a, b = (int(better.before[rank]) for rank in (source, target))
+        a, b = (int(better.given[rank]) for rank in (source, target))
         if a == b:
             continue
         crossed = sprayed(fabric, a, b) | {between + a: 1.0, between + fabric.hosts + b: 1.0}
@@ -146,7 +146,7 @@ def test_seats_where_messages_split_by_the_definition(spec: str, tmp_path: Path)
         for channel, part in crossed.items():
             load[channel] += part * matrix[source, target]
             count[channel] += part
-    figures = better.figures_before
+    figures = better.before
     sent = sum(size for size, _ in messages)
     met = sum(size * max(count[channel] for channel in crossed) for size, crossed in messages)
     hops = sum(size * sum(crossed.values()) for size, crossed in messages)
@@ -154,8 +154,8 @@ def test_seats_where_messages_split_by_the_definition(spec: str, tmp_path: Path)
     assert rate == pytest.approx(25e9)
     assert figures.mean_congestion == pytest.approx(met / sent)
     assert figures.hop_bytes == pytest.approx(hops)
-    assert better.figures.busy <= figures.busy
-    assert judge_seats(fabric, better.sent.traffic, better.placement.hosts) == better.figures
+    assert better.after.busy <= figures.busy
+    assert judge_seats(fabric, better.sent.traffic, better.placement.hosts) == better.after
 
 
 def test_two_leaves_that_talk_come_together_under_sprayed_packets(tmp_path: Path) -> None:
@@ -165,5 +165,5 @@ def test_two_leaves_that_talk_come_together_under_sprayed_packets(tmp_path: Path
     for rank in range(8):
         matrix[rank, rank + 8] = matrix[rank + 8, rank] = 1_000_000
     better = place(matrix_file(tmp_path, matrix), fabric)
-    assert better.figures_before.mean_congestion == 4
-    assert better.figures.mean_congestion == 1
+    assert better.before.mean_congestion == 4
+    assert better.after.mean_congestion == 1

@@ -218,6 +218,6 @@ def test_messages_of_a_graph_on_a_fabric_and_the_order_of_its_servers(tmp_path: 
     )
     better = place(on_rails, fabric, placement="round-robin")
     assert better.rails == 2
-    assert better.figures.busy == place("2 * ring", fabric, placement="round-robin").figures.busy
+    assert better.after.busy == place("2 * ring", fabric, placement="round-robin").after.busy
     crossing = written(tmp_path, graph(4, channel(0, 1), channel(1, 0)))
     assert simulate(fabric, crossing, placement="servers").round_max_congestion[0] > straight[0]

@@ -102,7 +102,7 @@ def said_of(make: Callable[[str | None], Fabric]) -> dict[str, Any]:
             if check.status.name != "OK"
         },
         "failures": {
-            "random pairs": failures.whole.effective_bandwidth.mean,
+            "random pairs": failures.bandwidth,
             "worst that cuts off": _failure(cutting[0]),
             "worst of the others": _failure(others[0]),
         },
@@ -117,7 +117,7 @@ def said_of(make: Callable[[str | None], Fabric]) -> dict[str, Any]:
 
 def _failure(one: Any) -> dict[str, Any]:
     return {
-        "what": one.name,
+        "what": one.parts,
         "hosts": one.hosts,
         "bandwidth": one.bandwidth,
         "servers": [[each.servers, each.lost, each.rails] for each in one.servers],

@@ -54,19 +54,16 @@ class PhasedTraffic:
 
 @dataclass(frozen=True)
 class SeatFigures:
-    """How good a placement is; less is better, the first figure that differs counts.
-
-    Attributes:
-        busy: sum over phases of the time that the most loaded channel takes, host channels
-            included; bytes on a channel where the fabric's rates are not known.
-        mean_congestion: mean over bytes of a message's pi within its phase; 1 / share where all
-            messages of a phase split together.
-        hop_bytes: sum over messages of bytes times channels crossed, host channels included.
-    """
+    """How good a placement is; less is better, the first figure that differs counts."""
 
     busy: float
+    """Sum over phases of the time that the most loaded channel takes, host channels included; bytes
+    on a channel where the fabric's rates are not known."""
     mean_congestion: float
+    """Mean over bytes of a message's pi within its phase; 1 / share where all messages of a phase
+    split together."""
     hop_bytes: float
+    """Sum over messages of bytes times channels crossed, host channels included."""
 
 
 def judge_seats(

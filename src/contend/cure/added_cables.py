@@ -21,6 +21,7 @@ from contend.cure.improvement import (
     ROUNDING,
     Addition,
     Improvement,
+    NewCable,
     Pair,
     first_of_each_kind,
     levels_in_tree,
@@ -114,24 +115,55 @@ def improve(
     after = question.full(chosen[-1].fabric)
     counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
     additions = [
-        Addition(each.cables, now, *_gain(before, now), each.alike, each.anew)
+        Addition(
+            cables=_new_cables(chosen[-1].fabric, each.cables),
+            gain=gain,
+            margin=margin,
+            simulation=now,
+            bandwidth=now.effective_bandwidth.mean,
+            rate_Bps=now.effective_bandwidth.mean_Bps,
+            as_good=each.alike,
+            tables="anew" if each.anew else "kept",
+        )
         for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
+        for gain, margin in [_gain(before, now)]
     ]
+    present = None if fabric.routes is None else question.count(fabric, after.samples)
     gain, margin = _gain(counted[0], after)
     name = f"{fabric.name} with {search.added}" if search.added else fabric.name
     return Improvement(
         fabric=chosen[-1].fabric.replace(name=name),
-        before=counted[0],
-        present=None if fabric.routes is None else question.count(fabric, after.samples),
-        additions=tuple(additions),
+        pattern=pattern,
+        samples=after.samples,
+        engine=engine,
+        simulation_before=counted[0],
+        simulation_present=present,
+        present=None if present is None else present.effective_bandwidth.mean,
+        before=counted[0].effective_bandwidth.mean,
+        after=after.effective_bandwidth.mean,
         gain=gain,
         margin=margin,
+        bound=counted[0].random_pairs_bound if pattern == "bisect" else None,
         asked=cables,
         free_ports=sum(map(len, free_ports(wide))),
         joinable=search.joinable,
         tried=search.tried,
-        engine=engine,
-        bound=counted[0].random_pairs_bound if pattern == "bisect" else None,
+        additions=tuple(additions),
+    )
+
+
+def _new_cables(fabric: Fabric, cables: Sequence[Cable]) -> tuple[NewCable, ...]:
+    """Cables of a fabric that has them, by the names of their ends."""
+    number = {cable: number for number, cable in enumerate(fabric.cable_ends())}
+    label = fabric.switch_label
+    return tuple(
+        NewCable(
+            number=number[cable],
+            ends=(f"{label[near]}:{near_port}", f"{label[far]}:{far_port}"),
+            rate=fabric.rates[fabric.cable_rate[number[cable]]],
+        )
+        for cable in cables
+        for near, near_port, far, far_port in [cable]
     )
 
 
@@ -249,7 +281,9 @@ class _Search:
         )
 
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
-        return compute(fabric, self._engine) if demand is None else _for(fabric, demand)
+        if demand is None:
+            return compute(fabric, self._engine)
+        return fewest_collisions(fabric, demand=demand)
 
     def _next(self, now: _Trial, left: int, workers: Workers) -> _Trial | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
@@ -338,7 +372,7 @@ class _Search:
         if not own or small or _stands_in_levels(joined):
             yield True, partial(compute, joined, self._engine)
             if own and self._demand is not None:
-                yield True, partial(_for, joined, self._demand)
+                yield True, partial(fewest_collisions, joined, demand=self._demand)
 
 
 def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | None) -> Fabric:
@@ -347,10 +381,6 @@ def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | No
     routed = table_steps(joined, demand=demand, switches=ends).fabric
     named = replace(tables_of(routed), engine=f"{_OWN_ENGINE}, kept for new cables")
     return routed.replace(routes=named)
-
-
-def _for(fabric: Fabric, demand: Demand) -> Fabric:
-    return fewest_collisions(fabric, demand=demand)
 
 
 def _stands_in_levels(fabric: Fabric) -> bool:

@@ -13,6 +13,7 @@ from contend.fabric import Fabric, cables_per_pair, is_tree, switch_levels
 from contend.placement import HostChoice
 from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute, dependency_cycle, engine_names
+from contend.schema import PythonOnly, Seconds, Share
 from contend.shown import Shown
 from contend.units import parse_seconds, valued
 
@@ -33,75 +34,49 @@ _MOST_DRAWN = 1 << 33
 _BY_OPENSM = "opensm:"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RoutedBy:
-    """How an engine routes a fabric; all but `engine` and `refusal` are None where it refuses.
-
-    Attributes:
-        engine: with its options, or `PRESENT`.
-        seconds: that computing the tables took; None for present ones.
-        bisect: random pairs of hosts by its tables.
-        shifts: all hosts by every distance in turn, in the fabric's order of hosts; None likewise
-            where that takes long: messages split as is best beside the others, or many are drawn.
-        lanes: virtual lanes that the tables say they use; None likewise where routes have none.
-        deadlock_free: whether on none of these lanes channels wait for each other in a circle: else
-            a lossless network can lock up. None where no tables tell.
-        refusal: why there are no tables, or none by which all messages arrive; None where there
-            are.
-        error: that says so.
-    """
+    """How an engine routes a fabric; bandwidths are shares of a link's rate."""
 
     engine: str
-    seconds: float | None = None
-    bisect: Simulation | None = None
-    shifts: Simulation | None = None
-    lanes: int | None = None
-    deadlock_free: bool | None = None
+    """Engine with its options; ``present`` for the tables that the fabric came with."""
     refusal: str | None = None
-    error: ContendError | None = None
-
-    @property
-    def bandwidth(self) -> float | None:
-        """Effective bisection bandwidth, as a share of a link's rate."""
-        return None if self.bisect is None else self.bisect.effective_bandwidth.mean
-
-    @property
-    def ci95(self) -> tuple[float, float] | None:
-        """Both ends of its 95 % interval."""
-        return None if self.bisect is None else self.bisect.effective_bandwidth.ci95
-
-    @property
-    def worst_shift(self) -> float | None:
-        """1 over the mean congestion of the distance that meets most."""
-        return None if self.shifts is None else 1 / float(self.shifts.round_mean_congestion.max())
-
-    @property
-    def alltoall_bound(self) -> float | None:
-        """What an all-to-all gets at most: the slowest port's time over the hottest channel's.
-
-        Where links are alike, a port's messages over those of the fullest channel. No schedule of
-        its messages is faster.
-        """
-        if self.shifts is None:
-            return None
-        # Ports of hosts are not counted where no two messages of a round meet there.
-        slowness = 1 / self.shifts.relative_rates[-2 * self.shifts.fabric.hosts :]
-        through_port = (self.shifts.ranks - 1) * float(slowness.max(initial=1.0))
-        hottest = float(self.shifts.channel_heat.max()) * self.shifts.rounds.count
-        return through_port / max(hottest, through_port, 1)
+    """Reason why it does not route the fabric, or not so that all messages arrive; null where it
+    does."""
+    error: PythonOnly[ContendError | None] = None
+    """Error that says so."""
+    bisect: PythonOnly[Simulation | None] = None
+    """Random pairs of hosts by its tables; None where it refuses."""
+    shifts: PythonOnly[Simulation | None] = None
+    """All hosts by every distance in turn, in the fabric's order of hosts; None where it refuses,
+    or that takes long: messages split as is best beside the others, or many are drawn."""
+    bandwidth: Share | None = None
+    """What random pairs get on average; null, as what follows, where it refuses."""
+    ci95: tuple[Share, Share] | None = None
+    """Both ends of its 95 % interval."""
+    worst_shift: Share | None = None
+    """What hosts get on average in the worst shift, all links counted alike; null also where shifts
+    would take long to count."""
+    alltoall_bound: Share | None = None
+    """What an all-to-all gets at most: the time of the slowest port over that of the hottest
+    channel, since no schedule of its messages is faster; null where `worst_shift` is."""
+    deadlock_free: bool | None = None
+    """Whether on none of `lanes` channels wait for each other in a circle, else a lossless network
+    can lock up; null where there are no tables."""
+    lanes: int | None = None
+    """Number of virtual lanes that the tables say they use; null where there are none."""
+    seconds: Seconds | None = None
+    """Seconds that computing the tables took; null for present ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Engines(Shown, told="engines_document"):
-    """Engines side by side.
-
-    Attributes:
-        fabric: that they route.
-        engines: the best first; those that refuse last, in the order in which they were asked.
-    """
+    """Engines side by side."""
 
     fabric: Fabric
+    """The fabric that they route."""
     engines: tuple[RoutedBy, ...]
+    """Engines, the best first; those that refuse last, in the order in which they were asked."""
 
 
 def engines(
@@ -143,7 +118,7 @@ def engines(
             try:
                 judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
             except MissingError as error:
-                judged.append(RoutedBy(engine, refusal=str(error), error=error))
+                judged.append(RoutedBy(engine=engine, refusal=str(error), error=error))
     return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
 
 
@@ -167,6 +142,14 @@ def _shifts(routed: Fabric, hosts: HostChoice | None, ranks: int, seed: int) -> 
     return simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few)
 
 
+def _alltoall_bound(shifts: Simulation) -> float:
+    # Ports of hosts are not counted where no two messages of a round meet there.
+    slowness = 1 / shifts.relative_rates[-2 * shifts.fabric.hosts :]
+    through_port = (shifts.ranks - 1) * float(slowness.max(initial=1.0))
+    hottest = float(shifts.channel_heat.max()) * shifts.rounds.count
+    return through_port / max(hottest, through_port, 1)
+
+
 def _judge(
     engine: str, route: Callable[[], Fabric], hosts: HostChoice | None, seed: int
 ) -> RoutedBy:
@@ -177,15 +160,21 @@ def _judge(
         assert routed.routes is not None
         tables = routed.routes.tables is not None
         bisect = simulate(routed, "bisect", hosts=hosts, seed=seed)
+        shifts = _shifts(routed, hosts, bisect.ranks, seed)
+        slowest = None if shifts is None else float(shifts.round_mean_congestion.max())
         return RoutedBy(
-            engine,
-            seconds,
-            bisect,
-            _shifts(routed, hosts, bisect.ranks, seed),
-            routed.routes.lanes if tables else None,
-            not dependency_cycle(routed)[1] if tables else None,
+            engine=engine,
+            bisect=bisect,
+            shifts=shifts,
+            bandwidth=bisect.effective_bandwidth.mean,
+            ci95=bisect.effective_bandwidth.ci95,
+            worst_shift=None if slowest is None else 1 / slowest,
+            alltoall_bound=None if shifts is None else _alltoall_bound(shifts),
+            deadlock_free=not dependency_cycle(routed)[1] if tables else None,
+            lanes=routed.routes.lanes if tables else None,
+            seconds=seconds,
         )
     except MissingError:
         raise
     except ContendError as error:
-        return RoutedBy(engine, refusal=str(error), error=error)
+        return RoutedBy(engine=engine, refusal=str(error), error=error)

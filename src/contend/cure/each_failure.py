@@ -24,6 +24,7 @@ from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_num
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute
+from contend.schema import PythonOnly, Share
 from contend.shown import Shown
 
 _Part = tuple[str, int]
@@ -32,43 +33,43 @@ _MOST_WORK = 200_000_000_000
 _STEPS_OF_MESSAGES = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FabricFailure:
-    """What a fabric is without a switch, a cable, or two of them.
+    """What a fabric is without a switch, a cable, or two of them."""
 
-    Attributes:
-        parts: what died: ``switch`` or ``cable``, and its number.
-        name: in words, as ``--without`` takes it.
-        hosts: that are gone with it or cut off.
-        changed: table entries that had to change; 0 where there are no tables.
-        bandwidth: what random pairs get of which both hosts are left, as a share of a link's rate;
-            0 where fewer than two hosts are.
-        change: against what these pairs get on the whole fabric, also without the others; below 0
-            is a loss. Hosts that are gone send nothing either time, so that only what the network
-            lost counts.
-        margin: half of the 95 % interval of `change`.
-        rerouted: what they get when an engine computes all tables anew; None where it was not
-            tried, or the engine refuses what is left.
-        rerouted_change: against what they get from the whole fabric by that engine's tables.
-        rerouted_margin: half of the 95 % interval of `rerouted_change`.
-        servers: of several adapters that lose some of them.
-        still: what these get; None where they lose all or none, or it was not tried.
-        cut: share of the pairs left whose messages do not arrive, where tables stay as they were.
-    """
-
-    parts: tuple[_Part, ...]
-    name: str
+    died: PythonOnly[tuple[_Part, ...]]
+    """Kind and number of each that failed."""
+    parts: str
+    """What failed, as ``--without`` takes it."""
+    kinds: tuple[str, ...]
+    """``switch`` or ``cable``, for each."""
     hosts: int
-    changed: int
-    bandwidth: float
-    change: float
-    margin: float
-    rerouted: float | None = None
-    rerouted_change: float = 0.0
-    rerouted_margin: float = 0.0
+    """Number of hosts that are gone with it or cut off."""
+    changed: int = 0
+    """Number of table entries that had to change; 0 where there are no tables."""
+    cut: Share = 0.0
+    """Share of pairs of the hosts left whose messages do not arrive; only where tables of adaptive
+    routing stay as they were."""
+    bandwidth: Share
+    """Share of a link's rate that random pairs of the hosts left get on average, with mended tables
+    or, without tables, over the shortest paths that are left; 0 where fewer than two are left."""
+    change: Share
+    """Difference from what the same pairs get on the whole fabric; below 0 is a loss. Hosts that
+    are gone send nothing either time, so that only what the network lost counts."""
+    margin: Share = 0.0
+    """Half of the 95 % interval of the change."""
+    rerouted: Share | None = None
+    """The same mean with all tables recomputed; null where that was not tried, or the engine
+    refuses what is left."""
+    rerouted_change: Share | None = None
+    """Difference from what the same pairs get on the whole fabric with recomputed tables; null
+    where `rerouted` is."""
+    rerouted_margin: Share | None = None
+    """Half of the 95 % interval of that difference; null where `rerouted` is."""
     servers: tuple[ServersHit, ...] = ()
+    """Servers of several adapters that lose some or all of them."""
     still: StillGets | None = None
-    cut: float = 0.0
+    """What those get that keep others; null where there are none, or it was not tried."""
 
     def ties(self, other: FabricFailure) -> bool:
         """Whether the patterns do not tell which of two is worse."""
@@ -77,28 +78,32 @@ class FabricFailure:
         return abs(self.change - other.change) <= max(self.margin, other.margin)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Failures(Shown, told="failures_document"):
-    """Every switch and cable alone, then pairs of the worst.
-
-    Attributes:
-        fabric: whole; of a fabric in several parts the one that has the hosts.
-        whole: what random pairs get while nothing is broken.
-        rerouted: what they get then with recomputed tables; None where the engine refuses, or is
-            the one whose routes switches find by themselves.
-        alone: one failure at a time, the worst first.
-        possible: how many there are; where `alone` has fewer, they were drawn from these.
-        pairs: two of the worst at a time, the worst first; no switch with a cable of its own.
-        engine: that computed tables anew, for the whole fabric and the worst failures.
-    """
+    """Every switch and cable alone, then pairs of the worst."""
 
     fabric: Fabric
-    whole: Simulation
-    rerouted: Simulation | None
-    alone: tuple[FabricFailure, ...]
-    possible: int
-    pairs: tuple[FabricFailure, ...]
+    """The whole fabric; of one in several parts the part that has the hosts."""
+    whole: PythonOnly[Simulation]
+    """What random pairs get while nothing is broken."""
+    hosts: int
+    """Number of hosts that take part."""
+    samples: int
+    """Number of patterns of random pairs that each was judged by."""
+    bandwidth: Share
+    """Share of a link's rate that random pairs of them get while nothing is broken."""
+    rerouted: Share | None
+    """What they get on average with recomputed tables; null where the engine refuses, or is the one
+    whose routes switches find by themselves."""
     engine: str
+    """Engine that recomputed the tables, for the whole fabric and the worst failures."""
+    alone: tuple[FabricFailure, ...]
+    """Failures of one switch or cable each, the worst first."""
+    possible: int
+    """Number of switches and cables; where `alone` has fewer, they were drawn from these at
+    random."""
+    pairs: tuple[FabricFailure, ...]
+    """Two of the worst at once, the worst first; no switch with a cable of its own."""
 
     @property
     def mended(self) -> bool:
@@ -161,7 +166,7 @@ def failures(
 
     total, done = 0, 0
 
-    def told(each: Iterator[FabricFailure]) -> list[FabricFailure]:
+    def judged(each: Iterator[FabricFailure]) -> list[FabricFailure]:
         nonlocal done
         found = []
         for failure in each:
@@ -177,18 +182,27 @@ def failures(
         judge = agree(communicator, prepare)
         whole, parts = judge.fabric, judge.parts
         total = len(parts) + worst * (worst - 1) // 2 + 2 * worst
-        alone = told(workers.map(judge, ([part] for part in parts)))
+        alone = judged(workers.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]
-        ends = combinations((failure.parts[0] for failure in costly[:worst]), 2)
+        ends = combinations((failure.died[0] for failure in costly[:worst]), 2)
         joined = [pair for pair in ends if not _implies(whole, *pair)]
-        still = told(workers.map(judge.servers_left, cutting[:worst]))
+        still = judged(workers.map(judge.servers_left, cutting[:worst]))
         total = len(parts) + len(joined) + len(still) + len(costly[:worst])
-        pairs = told(workers.map(judge, joined))
-        rerouted = told(workers.map(judge.rerouted, costly[:worst]))
+        pairs = judged(workers.map(judge, joined))
+        rerouted = judged(workers.map(judge.rerouted, costly[:worst]))
     alone = [*still, *cutting[worst:], *rerouted, *costly[worst:]]
     return Failures(
-        whole, judge.whole, judge.anew, tuple(alone), judge.possible, tuple(pairs), engine
+        fabric=whole,
+        whole=judge.whole,
+        hosts=judge.whole.ranks,
+        samples=judge.whole.samples,
+        bandwidth=judge.whole.effective_bandwidth.mean,
+        rerouted=None if judge.anew is None else judge.anew.effective_bandwidth.mean,
+        engine=engine,
+        alone=tuple(alone),
+        possible=judge.possible,
+        pairs=tuple(pairs),
     )
 
 
@@ -227,7 +241,7 @@ def _implies(fabric: Fabric, first: _Part, second: _Part) -> bool:
 
 def _badness(failure: FabricFailure) -> tuple[int, float, str]:
     """Hosts lost first, then bandwidth."""
-    return -failure.hosts, failure.change, failure.name
+    return -failure.hosts, failure.change, failure.parts
 
 
 class _Judge:
@@ -256,15 +270,20 @@ class _Judge:
         self.anew = None if itself else self._routed_anew(fabric, hosts, None)
 
     def __call__(self, parts: Sequence[_Part]) -> FabricFailure:
-        name = " and ".join(self._name(*part) for part in parts)
         cost = self._costs.judge(_numbers(parts, "switch"), _numbers(parts, "cable"))
+        failure = FabricFailure(
+            died=tuple(parts),
+            parts=" and ".join(self._name(*part) for part in parts),
+            kinds=tuple(kind for kind, _ in parts),
+            hosts=len(self._hosts),
+            bandwidth=0.0,
+            change=-self.whole.effective_bandwidth.mean,
+        )
         if cost.hosts_left < 2:
-            lost = -self.whole.effective_bandwidth.mean
-            return FabricFailure(tuple(parts), name, len(self._hosts), 0, 0.0, lost, 0.0)
+            return failure
         differences = cost.after - cost.before
-        return FabricFailure(
-            parts=tuple(parts),
-            name=name,
+        return replace(
+            failure,
             hosts=len(self._hosts) - cost.hosts_left,
             changed=cost.changed,
             bandwidth=float(cost.after.mean()),
@@ -308,8 +327,8 @@ class _Judge:
     def _rest(self, failure: FabricFailure) -> Rest:
         return without_numbers(
             self.fabric,
-            switches=_numbers(failure.parts, "switch"),
-            cables=_numbers(failure.parts, "cable"),
+            switches=_numbers(failure.died, "switch"),
+            cables=_numbers(failure.died, "cable"),
         )
 
     def _routed_anew(

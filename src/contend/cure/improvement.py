@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from contend.congestion import Simulation
-from contend.fabric import Cable, Fabric
-from contend.shown import Shown
-
-if TYPE_CHECKING:
-    import polars
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from contend.fabric import capacities, idle_switches, is_tree, switch_levels
+from contend.congestion import Simulation
+from contend.fabric import Fabric, capacities, idle_switches, is_tree, switch_levels
 from contend.routes import Demand, tables_of
+from contend.schema import PythonOnly, Rate, Share
+from contend.shown import Shown
 
 Pair = tuple[int, int]
 # Destinations that are followed, times switches, and those that gains are summed over.
@@ -38,17 +34,15 @@ class Relief:
     from u to v may take messages at u whose destination is nearer to v; each saves the difference
     of the prices that are left on the way. What messages then meet on the cable itself is taken
     off, at the share of them that leaves most.
-
-    Attributes:
-        pairs: of switches that may be joined, the lower number first, shape [pairs, 2]; what
-            promises most comes first.
-        saved: collisions that a cable may save, shape [pairs].
-        pressure: what messages from or through a switch meet from there on, shape [switches].
     """
 
     pairs: NDArray[np.int64]
+    """Pairs of switches that may be joined, the lower number first, shape [pairs, 2]; what promises
+    most comes first."""
     saved: NDArray[np.float64]
+    """Collisions that a cable may save, shape [pairs]."""
     pressure: NDArray[np.float64]
+    """What messages from or through a switch meet from there on, shape [switches]."""
 
 
 def relief(fabric: Fabric, free: NDArray[np.bool_], demand: Demand | None = None) -> Relief:
@@ -258,36 +252,40 @@ def _mixed(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.u
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
+class NewCable:
+    """A new cable."""
+
+    number: PythonOnly[int]
+    """Its number in the fabric with it."""
+    ends: tuple[str, str]
+    """Switch and port of both ends, as ``--without`` takes them."""
+    rate: str
+    """Rate of the cable, such as ``4xHDR``; "" where it is not known."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Addition:
-    """A cable, or several that gain together, and what they are worth.
+    """A cable, or several that gain together."""
 
-    Attributes:
-        cables: switch and port of one end, then of the other.
-        simulation: what the pattern gets with these and all before them.
-        gain: by how much the effective bandwidth grew, as a share of a link's rate.
-        margin: half of the 95 % interval of `gain`, by the same patterns before and after; 0 where
-            all outcomes were counted.
-        as_good: other kinds of cables that patterns did not tell from these when they were chosen.
-        anew: whether all tables were recomputed; else few entries of those before changed.
-    """
-
-    cables: tuple[Cable, ...]
-    simulation: Simulation
-    gain: float
-    margin: float
+    cables: tuple[NewCable, ...]
+    """New cables, of which there are several where one alone gains nothing."""
+    gain: Share
+    """Growth of the effective bandwidth, as a share of a link's rate."""
+    margin: Share
+    """Half of the 95 % interval of the gain, by the same patterns before and after; 0 where all
+    outcomes were counted."""
+    simulation: PythonOnly[Simulation]
+    """What the pattern gets with these and all before them."""
+    bandwidth: Share
+    """Effective bandwidth with these and all before them."""
+    rate_Bps: Rate | None
+    """The same in bytes per second; null where rates of links are not known."""
     as_good: int
-    anew: bool
-
-    @property
-    def bandwidth(self) -> float:
-        """Effective bandwidth with these and all before them."""
-        return self.simulation.effective_bandwidth.mean
-
-    @property
-    def rate_Bps(self) -> float | None:
-        """The same in bytes per second; None where rates of links are not known."""
-        return self.simulation.effective_bandwidth.mean_Bps
+    """Number of other kinds of cables that the patterns could not distinguish from these when they
+    were chosen."""
+    tables: str
+    """``kept`` but for few entries, or computed ``anew``."""
 
     @property
     def sure(self) -> bool:
@@ -295,87 +293,57 @@ class Addition:
         return self.gain > max(self.margin, ROUNDING)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Improvement(Shown, told="improvement_document"):
-    """Cables that were chosen for a fabric, in their order.
-
-    Attributes:
-        fabric: with them, and routes.
-        before: what the pattern gets without them, by routes of the same kind.
-        present: what it gets by the tables in use; None where the fabric has none.
-        additions: the cables.
-        gain: of all of them.
-        margin: half of the 95 % interval of `gain`.
-        asked: how many cables there were to spend.
-        free_ports: free ports on all switches.
-        joinable: pairs of switches that a cable was thought to help.
-        tried: fabrics with more cables that were simulated.
-        engine: that computed the routes before and after.
-        bound: the most that random pairs get by what cuts carry, before; None for other patterns.
-    """
+    """Cables that were chosen for a fabric, in their order."""
 
     fabric: Fabric
-    before: Simulation
-    present: Simulation | None
-    additions: tuple[Addition, ...]
-    gain: float
-    margin: float
-    asked: int
-    free_ports: int
-    joinable: int
-    tried: int
+    """The fabric with the new cables, and with routes."""
+    pattern: str
+    """Pattern that was to get more bandwidth."""
+    samples: int
+    """Number of its samples that were simulated."""
     engine: str
-    bound: float | None
+    """Engine that computed the routes before and after."""
+    simulation_before: PythonOnly[Simulation]
+    """What the pattern gets without the new cables, by routes of the same kind."""
+    simulation_present: PythonOnly[Simulation | None]
+    """What it gets by the tables in use; None where the fabric has none."""
+    present: Share | None
+    """Effective bandwidth by the tables in use; null where there are none."""
+    before: Share
+    """Effective bandwidth by the engine's routes, without the new cables."""
+    after: Share
+    """Effective bandwidth with all of them."""
+    gain: Share
+    """Difference of `after` and `before`."""
+    margin: Share
+    """Half of the 95 % interval of the gain."""
+    bound: Share | None
+    """Upper bound, from cuts, for random pairs without the cables; null for other patterns."""
+    asked: int
+    """Number of cables that there were to spend."""
+    free_ports: int
+    """Number of free ports on all switches."""
+    joinable: PythonOnly[int]
+    """Number of pairs of switches that a cable was thought to help."""
+    tried: int
+    """Number of kinds of cables that were simulated."""
+    additions: tuple[Addition, ...]
+    """New cables, in their order."""
 
     @property
-    def after(self) -> Simulation:
+    def simulation_after(self) -> Simulation:
         """What the pattern gets with all of them."""
-        return self.additions[-1].simulation if self.additions else self.before
+        return self.additions[-1].simulation if self.additions else self.simulation_before
 
     @property
     def cables(self) -> int:
         """Number of cables."""
         return sum(len(addition.cables) for addition in self.additions)
 
-    def rate_of(self, cable: Cable) -> str:
-        """The rate of one of the new cables, such as ``4xHDR``; "" where it is not known."""
-        ends = list(self.fabric.cable_ends())
-        rate: int = self.fabric.cable_rate[ends.index(cable)]
-        return self.fabric.rates[rate]
-
-    def to_frame(self, member: str | None = None) -> polars.DataFrame:
-        """One row per cable, in their order, or one of the result's lists.
-
-        Columns: ``from``, ``from_port``, ``to``, ``to_port``, ``rate``, ``addition`` (cables of one
-        number gain together), and of the addition ``gain``, ``margin`` and ``bandwidth``.
-        """
-        if member is not None:
-            return super().to_frame(member)
-        label = self.fabric.switch_label
-        import polars
-
-        return polars.DataFrame(
-            [
-                {
-                    "from": label[cable[0]],
-                    "from_port": cable[1],
-                    "to": label[cable[2]],
-                    "to_port": cable[3],
-                    "rate": self.rate_of(cable),
-                    "addition": number,
-                    "gain": addition.gain,
-                    "margin": addition.margin,
-                    "bandwidth": addition.simulation.effective_bandwidth.mean,
-                }
-                for number, addition in enumerate(self.additions, 1)
-                for cable in addition.cables
-            ],
-            schema_overrides={"gain": polars.Float64},
-        )
-
     def __repr__(self) -> str:
-        before, after = (100 * one.effective_bandwidth.mean for one in (self.before, self.after))
         return (
-            f"<Improvement of {self.before.fabric.name} by {self.cables} cables: "
-            f"{before:.2f} to {after:.2f} % of link speed>"
+            f"<Improvement of {self.simulation_before.fabric.name} by {self.cables} cables: "
+            f"{100 * self.before:.2f} to {100 * self.after:.2f} % of link speed>"
         )

@@ -12,21 +12,19 @@ from contend.congestion import JobMessages
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, rails_of, servers_of
 from contend.routes import compute, mended
+from contend.schema import Share
 
 
 @dataclass(frozen=True)
 class ServersHit:
-    """Servers that lose as many of as many rails.
-
-    Attributes:
-        servers: how many.
-        lost: adapters that each loses.
-        rails: adapters of each before.
-    """
+    """Servers that lose as many of as many rails."""
 
     servers: int
+    """Number of these servers."""
     lost: int
+    """Number of adapters that each loses."""
     rails: int
+    """Number of adapters that each had before."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,12 @@ class StillGets:
 
     Half of all servers, chosen at random, send to the other half, each adapter to the one on its
     rail. Messages from or to one of these servers count.
-
-    Attributes:
-        before: what their messages get on the whole fabric, as a share of the rate of their ports.
-        after: what is left of that, as a share of the same ports: those gone get nothing.
     """
 
-    before: float
-    after: float
+    before: Share
+    """Share of the rate of their ports that their messages get on the whole fabric."""
+    after: Share
+    """What is left of that, as a share of the same ports: those gone get nothing."""
 
 
 class RailLosses:

@@ -27,6 +27,7 @@ from contend.routes import (
     table_steps,
     tables_of,
 )
+from contend.schema import PythonOnly, Seconds, Share, told
 from contend.shown import Shown
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
@@ -36,66 +37,68 @@ _DRAWN = 1000
 _MATRIX = ".npy"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gain:
-    """What a pattern gets by the tables that run and by the new ones.
-
-    Attributes:
-        pattern: its specification.
-        placement: its ranks' specification.
-        before: by the present tables; None where the fabric has none.
-        after: by the new ones.
-    """
+    """What a pattern gets by the tables that run and by the new ones."""
 
     pattern: str
+    """Specification of the pattern."""
     placement: str
-    before: Simulation | None
-    after: Simulation
+    """Specification of its ranks' places."""
+    simulation_before: PythonOnly[Simulation | None]
+    """The pattern by the present tables; None where the fabric has none."""
+    simulation_after: PythonOnly[Simulation]
+    """The same by the new ones."""
+    before: Share | None
+    """Mean of 1/π by the present tables; null where there are none."""
+    after: Share
+    """The same by the new ones."""
+    ci95: tuple[Share, Share] | None
+    """Both ends of the 95 % interval of `after`; null where it cannot be known."""
 
     @property
     def points(self) -> float | None:
         """By how much the effective bandwidth grows, in percent of a link's rate."""
-        if self.before is None:
-            return None
-        return 100 * (self.after.effective_bandwidth.mean - self.before.effective_bandwidth.mean)
+        return None if self.before is None else 100 * (self.after - self.before)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BetterTables(Shown, told="better_tables_document"):
-    """New tables for a fabric.
-
-    Attributes:
-        fabric: the fabric with the new tables.
-        purpose: what they were made for: a pattern, or a file with a matrix of bytes.
-        seconds: that computing them took.
-        lanes: virtual lanes that they need to be free of deadlock.
-        gains: of random bisections first, then of the purpose where that is another.
-        changed: entries for hosts that differ from the present tables; None where there are none.
-        entries: entries for hosts.
-        dependency_cycle: channels that wait for each other in a circle on one lane: none.
-        present_cycle: the same of the present tables, whatever lanes they run on.
-        steps: the changes one after the other, where the present tables were to be kept.
-    """
+    """New tables for a fabric."""
 
     fabric: Fabric
+    """The fabric with the new tables."""
     purpose: str
-    seconds: float
-    lanes: int
+    """What they were made for: a pattern, or a file with a matrix of bytes."""
     gains: tuple[Gain, ...]
+    """Gains of random bisections first, then of the purpose where that is another."""
+    lanes: int
+    """Number of virtual lanes that they need to be free of deadlock."""
     changed: int | None
+    """Number of entries for hosts that differ from the present ones; null where there are none."""
     entries: int
-    dependency_cycle: tuple[int, ...]
-    present_cycle: tuple[int, ...] | None
-    steps: TableSteps | None = None
+    """Number of entries for hosts."""
+    seconds: Seconds
+    """Seconds that computing the tables took."""
+    file: str = ""
+    """Name of the file that they were written to; "" where they were not."""
+    dependency_cycle: PythonOnly[tuple[int, ...]]
+    """Channels that wait for each other in a circle on one lane: none."""
+    present_cycle: PythonOnly[tuple[int, ...] | None]
+    """The same of the present tables, whatever lanes they run on."""
+    steps: PythonOnly[TableSteps | None] = None
+    """The changes one after the other, where the present tables were to be kept."""
 
     @property
+    @told
     def deadlock_free(self) -> bool:
         """Whether on each lane no channels wait for each other in a circle."""
         return not self.dependency_cycle
 
     @property
+    @told
     def present_deadlock_free(self) -> bool | None:
-        """The same of the present tables, on one lane; None without any."""
+        """The same of the present tables, on one lane; null without any."""
         return None if self.present_cycle is None else not self.present_cycle
 
 
@@ -141,7 +144,7 @@ def route(
         # What is sent on average need not be what meets: the better tables count.
         made_for, other_steps = compute.tables(demand)
         gain = _gain(present, made_for, spec, placement, seed)
-        if gain.after.effective_bandwidth.mean > gains[0].after.effective_bandwidth.mean:
+        if gain.after > gains[0].after:
             routed, steps, gains = made_for, other_steps, [gain]
     gains.insert(0, _gain(present, routed, "bisect", "random", seed))
     entries = hosts_entries(routed)
@@ -222,13 +225,22 @@ def _ranks_of(spec: str, most: int) -> int:
 def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, seed: int) -> Gain:
     """Simulates a pattern on both."""
     ranks = None if placement == "random" else _ranks_of(spec, routed.hosts)
-    before = (
+    before, after = (
         None
-        if present is None
-        else simulate(present, spec, placement=placement, ranks=ranks, seed=seed)
+        if state is None
+        else simulate(state, spec, placement=placement, ranks=ranks, seed=seed)
+        for state in (present, routed)
     )
-    after = simulate(routed, spec, placement=placement, ranks=ranks, seed=seed)
-    return Gain(spec, placement, before, after)
+    assert after is not None
+    return Gain(
+        pattern=spec,
+        placement=placement,
+        simulation_before=before,
+        simulation_after=after,
+        before=None if before is None else before.effective_bandwidth.mean,
+        after=after.effective_bandwidth.mean,
+        ci95=after.effective_bandwidth.ci95,
+    )
 
 
 def hosts_entries(fabric: Fabric) -> NDArray[np.uint16]:

@@ -77,7 +77,7 @@ def test_chosen_hosts_are_those_whose_loss_counts() -> None:
     on = {leaf: np.flatnonzero(fabric.host_switch == leaf) for leaf in range(6)}
     chosen = [*on[0][:3].tolist(), *on[1].tolist()]
     found = failures(fabric, hosts=chosen, samples=10)
-    gone = {one.parts[0]: one.hosts for one in found.alone if one.parts[0][0] == "switch"}
+    gone = {one.died[0]: one.hosts for one in found.alone if one.died[0][0] == "switch"}
     assert [gone["switch", leaf] for leaf in range(6)] == [3, 4, 0, 0, 0, 0]
     assert found.whole.ranks == 7
 
@@ -96,7 +96,7 @@ def test_what_no_route_uses_costs_nothing() -> None:
     unused = set(np.flatnonzero(all_to_all_load(fabric).reshape(-1, 2).max(axis=1) == 0).tolist())
     assert unused
     found = failures(fabric, samples=10)
-    free = [one for one in found.alone if one.parts[0][0] == "cable" and one.parts[0][1] in unused]
+    free = [one for one in found.alone if one.died[0][0] == "cable" and one.died[0][1] in unused]
     assert len(free) == len(unused)
     # Only entries for addresses of switches may have led over it.
     assert all((one.change, one.margin) == (0, 0) for one in free)
@@ -129,14 +129,14 @@ def test_adapters_that_are_gone_get_nothing() -> None:
     """Two servers of two rails send at full rate by the rail that is left, and nothing else."""
     fabric = contend.load("rails:1,2,2,1", route="minhop")
     found = failures(fabric, samples=4)
-    leaf = next(one for one in found.alone if one.name == "unit 1 leaf 1")
+    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
     assert leaf.servers == (ServersHit(2, 1, 2),)
     assert leaf.still == StillGets(before=1.0, after=0.5)
 
 
 def test_what_servers_still_get_is_left_out_where_messages_split_together() -> None:
     found = failures(contend.load("rails:1,2,2,1", route="adaptive"), samples=4)
-    leaf = next(one for one in found.alone if one.name == "unit 1 leaf 1")
+    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
     assert (leaf.servers, leaf.still) == ((ServersHit(2, 1, 2),), None)
 
 

@@ -114,5 +114,5 @@ def place(
         entries = seating.list_hosts(better.fabric, better.placement)
         how += seating.renamed(entries, form)
         failure = attempt(lambda: write_output(output, seating.write_list(entries, form).encode()))
-    document = report.better_seats_document(better, "" if failure else output or "", how)
-    return replace(document, picture=picture, failure=failure)
+    better = replace(better, file="" if failure else output or "")
+    return replace(report.better_seats_document(better, how), picture=picture, failure=failure)

@@ -97,5 +97,5 @@ def route(
                 cure.write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
 
     failure = attempt(write)
-    document = report.better_tables_document(better, "" if failure else output or "")
-    return replace(document, failure=failure)
+    better = replace(better, file="" if failure else output or "")
+    return replace(report.better_tables_document(better), failure=failure)

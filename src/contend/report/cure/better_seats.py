@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
-
-from contend.congestion import SeatFigures
-from contend.cure import BetterSeats, PatternShares
-from contend.fabric import FabricSize, size_of
-from contend.report.document import Document, filled
-from contend.report.table import ResultTable
+from contend.cure import BetterSeats
+from contend.report.document import Document
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
 from contend.units import counted, format_bytes, rounded
 
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 _WORTH_WHILE = 0.005
 
 
-def better_seats_verdict(better: BetterSeats) -> str:
+def _verdict(better: BetterSeats) -> str:
     """What the seats are worth, and who takes none, in a few sentences."""
     return f"{_worth(better)}{better.left_out and f' {better.left_out}'}"
 
@@ -31,8 +27,8 @@ def better_seats_verdict(better: BetterSeats) -> str:
 def _worth(better: BetterSeats) -> str:
     if better.shares:
         return f"{_by_shares(better)} {_default(better)}"
-    time = f"{_busy(better, better.figures_before)} to {_busy(better, better.figures)}"
-    before, after = better.figures_before, better.figures
+    before, after = better.before, better.after
+    time = f"{_busy(better, before.busy)} to {_busy(better, after.busy)}"
     congestion = f"{rounded(before.mean_congestion)} to {rounded(after.mean_congestion)}"
     if better.saved >= _WORTH_WHILE:
         return (
@@ -69,93 +65,61 @@ def _default(better: BetterSeats) -> str:
     )
 
 
-def better_seats_table(better: BetterSeats) -> ResultTable:
+def _table(better: BetterSeats) -> ResultTable:
     """Both orders by each figure."""
-    before, after = better.figures_before, better.figures
-    shares = tuple(
-        (
-            f"{share.name}, share of a port's rate",
-            percent(share.before),
-            percent(share.after),
-            _change(share.before, share.after),
-        )
+    before, after = better.before, better.after
+    figures: list[tuple[str, Callable[[float], str], float, float]] = [
+        (f"{share.name}, share of a port's rate", percent, share.before, share.after)
         for share in better.shares
-    )
-    rows = (
-        *shares,
-        (
-            "time of the most loaded channels",
-            _busy(better, before),
-            _busy(better, after),
-            _change(before.busy, after.busy),
-        ),
-        (
-            "mean congestion",
-            f"{before.mean_congestion:.2f}",
-            f"{after.mean_congestion:.2f}",
-            _change(before.mean_congestion, after.mean_congestion),
-        ),
-        (
-            "bytes times channels",
-            format_bytes(before.hop_bytes),
-            format_bytes(after.hop_bytes),
-            _change(before.hop_bytes, after.hop_bytes),
-        ),
-    )
-    traffic, seats = better.sent.traffic, better.placement.hosts
-    used = len(np.unique(seats))
+    ]
+    figures += [
+        ("time of the most loaded channels", partial(_busy, better), before.busy, after.busy),
+        ("mean congestion", "{:.2f}".format, before.mean_congestion, after.mean_congestion),
+        ("bytes times channels", format_bytes, before.hop_bytes, after.hop_bytes),
+    ]
+    used = len(set(better.placement.hosts.tolist()))
+    hosts = counted(better.hosts_available, "host")
     note = (
-        f"{counted(traffic.ranks, 'rank')} on {used:,} of {counted(better.hosts, 'host')}, "
-        f"{counted(better.moved, 'rank')} moved; {counted(traffic.phases, 'phase')}; "
+        f"{counted(better.ranks, 'rank')} on {used:,} of {hosts}, "
+        f"{counted(better.moved, 'rank')} moved; {counted(better.phases, 'phase')}; "
         f"{better.seconds:.1f} s"
     )
-    remarks = better.sent.remarks
+    remarks = better.remarks
     if better.rails:
         remarks += (f"whole servers move, with the {better.rails} ranks of their adapters",)
-    return ResultTable(
-        title=f"Placement of {better.sent.name} on {better.fabric.name}",
-        columns=("what", "given", "new", ""),
-        rows=rows,
-        numeric=frozenset({"given", "new"}),
+    return table_of(
+        f"Placement of {better.source} on {better.fabric.name}",
+        figures,
+        {
+            "what": lambda figure: figure[0],
+            "given": Number(lambda figure: figure[1](figure[2])),
+            "new": Number(lambda figure: figure[1](figure[3])),
+            "": lambda figure: _change(*figure[2:]),
+        },
         note="; ".join((note, *remarks)),
     )
 
 
-def _busy(better: BetterSeats, figures: SeatFigures) -> str:
+def _busy(better: BetterSeats, busy: float) -> str:
     if better.unit == "bytes":
-        return format_bytes(figures.busy)
-    seconds = figures.busy
-    return f"{rounded(seconds, 4)} s" if seconds >= 1 else f"{rounded(1e3 * seconds, 4)} ms"
+        return format_bytes(busy)
+    return f"{rounded(busy, 4)} s" if busy >= 1 else f"{rounded(1e3 * busy, 4)} ms"
 
 
 def _change(before: float, after: float) -> str:
     return f"{100 * (after / before - 1):+.1f} %" if before > 0 else ""
 
 
-def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -> Document:
-    """What the seats are worth, and where they are."""
-    sent = better.sent
+def better_seats_document(better: BetterSeats, form: str = "") -> Document:
+    """What the seats are worth, and where they are, in which form."""
     return Document(
-        tables=[better_seats_table(better)],
-        record=filled(
-            BetterSeatsJson,
-            better,
-            fabric=size_of(better.fabric),
-            source=sent.name,
-            verdict=better_seats_verdict(better),
-            ranks=sent.traffic.ranks,
-            phases=sent.traffic.phases,
-            hosts_available=better.hosts,
-            hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
-            before=better.figures_before,
-            after=better.figures,
-            remarks=sent.remarks,
-            file=file,
-        ),
+        verdict=_verdict(better),
+        tables=[_table(better)],
+        record=better,
         pictures={
             name: partial(_figure, name, better) for name in ("network", "channels", "seats")
         },
-        closing=(f"written to {file} as {form}",) if file else (),
+        closing=(f"written to {better.file} as {form}",) if better.file else (),
     )
 
 
@@ -164,27 +128,3 @@ def _figure(name: str, better: BetterSeats) -> Figure:
     from contend.report.cure.seats_drawn import DRAWS, LoadedSeats
 
     return DRAWS[name](LoadedSeats(better))
-
-
-class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A better placement."""
-
-    fabric: Annotated[FabricSize, "where they are."]
-    source: Annotated[str, "whose ranks: a profile, a matrix or a pattern."]
-    verdict: Annotated[str, "one-sentence verdict."]
-    ranks: Annotated[int, "number of ranks."]
-    phases: Annotated[int, "of their traffic."]
-    hosts_available: Annotated[int, "how many hosts could be taken."]
-    hosts: Annotated[list[str], "name of every rank's host."]
-    unit: Annotated[str, "of `busy`: ``s``, or ``bytes`` where rates are not known."]
-    before: Annotated[SeatFigures, "the order that was given."]
-    after: Annotated[SeatFigures, "the new placement."]
-    moved: Annotated[int, "ranks on another host than in the given order."]
-    rails: Annotated[int, "of each server, where ranks are seated by whole servers; else 0."]
-    shares: Annotated[
-        list[PatternShares],
-        "of rings and all-to-alls within rails, where no other traffic was asked for.",
-    ]
-    remarks: Annotated[list[str], "what a reader must know."]
-    seconds: Annotated[float, "that the search took."]
-    file: Annotated[str, 'where it was written; "" where it was not.']

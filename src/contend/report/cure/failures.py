@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from contend.cure import FabricFailure, Failures, ServersHit
-from contend.fabric import size_of
-from contend.report.cure.failures_json import FailuresJson, failure_json
-from contend.report.document import Document, filled
+from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import (
@@ -21,7 +19,7 @@ from contend.report.page.explorable import (
     simulation_views,
 )
 from contend.report.style import COLOURS, QUIET, name_rows, new_figure, styled, title
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, verb
 
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 _ROWS = 10
 
 
-def failures_verdict(found: Failures) -> str:
+def _verdict(found: Failures) -> str:
     """What cuts hosts off, what costs most bandwidth, and how much costs nothing."""
     cutting = [failure for failure in found.alone if failure.hosts]
     parts = []
@@ -65,13 +63,12 @@ def failures_verdict(found: Failures) -> str:
         worst = whole[0]
         line = (
             f"Of the others, {_named(worst)} costs the most: random pairs get "
-            f"{percent(worst.bandwidth)} of a link's rate instead of "
-            f"{percent(found.whole.effective_bandwidth.mean)}"
+            f"{percent(worst.bandwidth)} of a link's rate instead of {percent(found.bandwidth)}"
         )
-        if worst.rerouted is not None and found.rerouted is not None:
+        if worst.rerouted is not None:
             line += (
-                f", or {percent(worst.rerouted)} instead of "
-                f"{percent(found.rerouted.effective_bandwidth.mean)} if {found.engine} reroutes"
+                f", or {percent(worst.rerouted)} instead of {percent(found.rerouted)} if "
+                f"{found.engine} reroutes"
             )
         alike = sum(failure.ties(worst) for failure in whole[1:])
         if alike:
@@ -105,12 +102,12 @@ def _harmless(failure: FabricFailure) -> bool:
 
 
 def _named(failure: FabricFailure) -> str:
-    if len(failure.parts) > 1:
-        return failure.name
-    return f"{failure.parts[0][0]} {failure.name}"
+    if len(failure.died) > 1:
+        return failure.parts
+    return f"{failure.kinds[0]} {failure.parts}"
 
 
-def failures_tables(found: Failures) -> list[ResultTable]:
+def _tables(found: Failures) -> list[ResultTable]:
     """Failures that cut hosts off, those that cost most bandwidth, and pairs."""
     each = (
         ("Failures that cut hosts off", [one for one in found.alone if one.hosts]),
@@ -121,50 +118,44 @@ def failures_tables(found: Failures) -> list[ResultTable]:
 
 
 def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> ResultTable:
-    numeric = ["hosts cut off", "random pairs get", "change"]
+    shown = failures[:_ROWS]
+    place: dict[FabricFailure, int] = {}
+    for number, failure in enumerate(shown, 1):
+        worse = shown[number - 2] if number > 1 else None
+        place[failure] = place[worse] if worse and failure.ties(worse) else number
+    columns: dict[str, str | Callable[[FabricFailure], str] | Number[FabricFailure]] = {
+        "place": Number(lambda failure: str(place[failure])),
+        "failure": _named,
+        "hosts cut off": "hosts",
+        "random pairs get": "bandwidth",
+        "change": Number(lambda failure: _points(failure.change, failure.margin)),
+    }
     if found.mended:
-        numeric.append("entries changed")
+        columns["entries changed"] = "changed"
     if found.kept:
-        numeric.append("pairs cut off")
-    tried = any(failure.rerouted is not None for failure in failures)
-    if tried:
-        numeric += ["rerouted", "change then"]
-    hit = any(failure.servers for failure in failures)
-    still = ["they still get", "before"] if any(failure.still for failure in failures) else []
-    rows, place = [], 0
-    for number, failure in enumerate(failures[:_ROWS], 1):
-        if number == 1 or not failure.ties(failures[number - 2]):
-            place = number
-        rows.append(
-            (
-                str(place),
-                _named(failure),
-                f"{failure.hosts:,}",
-                percent(failure.bandwidth),
-                _change(failure.change, failure.margin),
-                *((f"{failure.changed:,}",) if found.mended else ()),
-                *((percent(failure.cut),) if found.kept else ()),
-                *(_rerouted(failure) if tried else ()),
-                *((_hit_words(failure.servers) or UNKNOWN,) if hit else ()),
-                *(_still(failure) if still else ()),
-            )
+        columns["pairs cut off"] = "cut"
+    if any(failure.rerouted is not None for failure in failures):
+        columns["rerouted"] = "rerouted"
+        columns["change then"] = Number(
+            lambda failure: _points(failure.rerouted_change, failure.rerouted_margin)
         )
-    left = len(failures) - len(rows)
+    if any(failure.servers for failure in failures):
+        columns["servers"] = lambda failure: _hit_words(failure.servers) or UNKNOWN
     note = f"{_how(found)}; before any failure {_intact(found)}"
-    if left:
+    if left := len(failures) - len(shown):
         note += f"; {left:,} more are in the JSON"
-    if still:
+    if any(failure.still for failure in failures):
+        columns["they still get"] = Number(
+            lambda failure: UNKNOWN if failure.still is None else percent(failure.still.after)
+        )
+        columns["before"] = Number(
+            lambda failure: UNKNOWN if failure.still is None else percent(failure.still.before)
+        )
         note += (
             "; they still get: the share of all their ports' rate that servers which lose some "
             "rails get, when random pairs of servers send within rails"
         )
-    return ResultTable(
-        title=f"{name}: {found.fabric.name}",
-        columns=("place", "failure", *numeric, *(("servers",) if hit else ()), *still),
-        rows=tuple(rows),
-        numeric=frozenset({"place", *numeric, *still}),
-        note=note,
-    )
+    return table_of(f"{name}: {found.fabric.name}", shown, columns, note=note)
 
 
 def _hit_words(each: Sequence[ServersHit]) -> str:
@@ -177,12 +168,6 @@ def _hit_words(each: Sequence[ServersHit]) -> str:
     return " and ".join(words)
 
 
-def _still(failure: FabricFailure) -> tuple[str, str]:
-    if failure.still is None:
-        return UNKNOWN, UNKNOWN
-    return percent(failure.still.after), percent(failure.still.before)
-
-
 def _how(found: Failures) -> str:
     """How messages get past what died."""
     if found.kept:
@@ -190,31 +175,25 @@ def _how(found: Failures) -> str:
     return "with mended tables" if found.mended else "over the shortest paths that are left"
 
 
-def _rerouted(failure: FabricFailure) -> tuple[str, str]:
-    if failure.rerouted is None:
-        return UNKNOWN, UNKNOWN
-    change = _change(failure.rerouted_change, failure.rerouted_margin)
-    return percent(failure.rerouted), change
-
-
-def _change(change: float, margin: float) -> str:
+def _points(change: float | None, margin: float | None) -> str:
+    if change is None or margin is None:
+        return UNKNOWN
     return f"{100 * change:+.2f} ± {100 * margin:.2f}"
 
 
 def _intact(found: Failures) -> str:
     """What random pairs get while nothing is broken, by both kinds of tables."""
-    some = found.whole.ranks < found.fabric.hosts
-    whose = f" of {counted(found.whole.ranks, 'host')}" if some else ""
-    words = f"random pairs{whose} get {percent(found.whole.effective_bandwidth.mean)}"
+    some = found.hosts < found.fabric.hosts
+    whose = f" of {counted(found.hosts, 'host')}" if some else ""
+    words = f"random pairs{whose} get {percent(found.bandwidth)}"
     if found.rerouted is None and not found.mended and found.engine == found.whole.engine:
         return words
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
-    anew = percent(found.rerouted.effective_bandwidth.mean)
-    return f"{words}, and {anew} with tables recomputed by {found.engine}"
+    return f"{words}, and {percent(found.rerouted)} with tables recomputed by {found.engine}"
 
 
-def failures_figure(found: Failures) -> Figure:
+def _figure(found: Failures) -> Figure:
     """What the worst failures cost: by mended tables, and where all routes are recomputed."""
     shown = (_whole(found.alone) or list(found.alone))[:_ROWS]
     with styled():
@@ -225,7 +204,7 @@ def failures_figure(found: Failures) -> Figure:
         anew = [
             (row, one.rerouted_change, one.rerouted_margin)
             for row, one in enumerate(shown)
-            if one.rerouted is not None
+            if one.rerouted_change is not None and one.rerouted_margin is not None
         ]
         recomputed = f"tables recomputed by {found.engine}"
         kinds = ((_how(found), mended, "o"), (recomputed, anew, "D"))
@@ -248,15 +227,15 @@ def failures_figure(found: Failures) -> Figure:
         axes.set_xlabel("change of what random pairs get,\nin % of a link's rate")
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=1, handletextpad=0.3)
-        worst, whole = shown[0], percent(found.whole.effective_bandwidth.mean)
+        worst, whole = shown[0], percent(found.bandwidth)
         title(figure, f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}")
     return figure
 
 
-def failures_network(found: Failures) -> Figure:
+def _network(found: Failures) -> Figure:
     """The network, with the failures marked that cut most hosts off or cost most bandwidth."""
     marks = [
-        Mark("failure", *failure.parts[0], f"{_named(failure)}: {_cost(failure)}")
+        Mark("failure", *failure.died[0], f"{_named(failure)}: {_cost(failure)}")
         for failure in _worst(found)
     ]
     return fabric_figure(
@@ -264,12 +243,12 @@ def failures_network(found: Failures) -> Figure:
     )
 
 
-def failures_explored(found: Failures) -> Explorable | None:
+def _explored(found: Failures) -> Explorable | None:
     """The network with what every death costs, and its state after the worst of them."""
     worst = _worst(found)
     told = [f"Without {_named(one)}: {_cost(one)}{_instead(one, found)}" for one in worst]
-    dead = failure_views(found.fabric, [one.parts[0] for one in worst], told)
-    costs = {one.parts[0]: _cost(one) + _instead(one, found) for one in found.alone}
+    dead = failure_views(found.fabric, [one.died[0] for one in worst], told)
+    costs = {one.died[0]: _cost(one) + _instead(one, found) for one in found.alone}
     now = simulation_views([replace(found.whole, fabric=found.fabric)])
     return explored(found.fabric, [*now, *dead], costs=costs)
 
@@ -291,28 +270,18 @@ def _cost(failure: FabricFailure) -> str:
 def _instead(failure: FabricFailure, found: Failures) -> str:
     """What random pairs get as long as nothing has failed, beside what they get after a failure."""
     cuts = failure.servers or failure.hosts
-    return "" if cuts else f" instead of {percent(found.whole.effective_bandwidth.mean)}"
+    return "" if cuts else f" instead of {percent(found.bandwidth)}"
 
 
 def failures_document(found: Failures) -> Document:
     """What failures cost: the worst of them, each alone, and two at once."""
     return Document(
-        tables=failures_tables(found),
-        record=filled(
-            FailuresJson,
-            found,
-            fabric=size_of(found.fabric),
-            verdict=failures_verdict(found),
-            hosts=found.whole.ranks,
-            bandwidth=found.whole.effective_bandwidth.mean,
-            rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth.mean,
-            samples=found.whole.samples,
-            alone=[failure_json(one) for one in found.alone],
-            pairs=[failure_json(one) for one in found.pairs],
-        ),
+        verdict=_verdict(found),
+        tables=_tables(found),
+        record=found,
         pictures={
-            "cost": lambda: failures_figure(found),
-            "network": lambda: failures_network(found),
+            "cost": lambda: _figure(found),
+            "network": lambda: _network(found),
         },
-        explorable=lambda: failures_explored(found),
+        explorable=lambda: _explored(found),
     )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import msgspec
 from matplotlib.ticker import MaxNLocator
 
-from contend.congestion import Simulation, half_width
-from contend.cure import Addition, Improvement
-from contend.fabric import Cable, FabricSize, size_of
-from contend.report.document import Document, filled
+from contend.congestion import half_width
+from contend.cure import Addition, Improvement, NewCable
+from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent, rate_words
 from contend.units import counted, verb
 
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def improvement_verdict(found: Improvement) -> str:
+def _verdict(found: Improvement) -> str:
     """What the cables gain together, the first of them, or why there is nothing to gain."""
     if not found.additions:
         return f"{_nothing(found)}."
-    before, after = (_share(one) for one in (found.before, found.after))
+    before, after = _share(found.before), _share(found.after)
     if found.gain <= found.margin:
         return (
             f"{counted(found.cables, 'cable')} would gain {_points(found.gain, found.margin)} "
-            f"points, too little for {found.before.samples:,} samples to show; {_who(found)} "
+            f"points, too little for {found.samples:,} samples to show; {_who(found)} "
             f"{before} of a link's rate{_other_tables(found)}."
         )
     first = found.additions[0]
@@ -40,7 +39,7 @@ def improvement_verdict(found: Improvement) -> str:
         f"({_points(found.gain, found.margin)} points)"
     )
     if len(found.additions) > 1 or len(first.cables) > 1:
-        line += f"; {_named(found, first)}: {_points(first.gain, first.margin)}"
+        line += f"; {_named(first)}: {_points(first.gain, first.margin)}"
     if found.cables < found.asked:
         line += f"; {_rest(found)}"
     return f"{line}{_other_tables(found)}."
@@ -78,10 +77,7 @@ def _nothing(found: Improvement) -> str:
 
 def _other_tables(found: Improvement) -> str:
     """What other tables alone gain, where that is more than cables do."""
-    if found.present is None:
-        return ""
-    present = found.present.effective_bandwidth.mean
-    if found.before.effective_bandwidth.mean - present <= max(found.gain, 0.001):
+    if found.present is None or found.before - found.present <= max(found.gain, 0.001):
         return ""
     return (
         f"; routes by {found.engine} gain more, without any new cable: the tables in use give "
@@ -91,27 +87,19 @@ def _other_tables(found: Improvement) -> str:
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
     """Whom the figures are of: ``random pairs get``, ``shift:3 gets``."""
-    if found.before.pattern == "bisect":
+    if found.pattern == "bisect":
         return "random pairs get"
-    return f"{found.before.pattern} {'get' if infinitive else 'gets'}"
+    return f"{found.pattern} {'get' if infinitive else 'gets'}"
 
 
-def _share(simulation: Simulation) -> str:
-    return percent(simulation.effective_bandwidth.mean, 2)
+def _share(bandwidth: float | None) -> str:
+    return percent(bandwidth, 2)
 
 
-def _named(found: Improvement, addition: Addition) -> str:
+def _named(addition: Addition) -> str:
     if len(addition.cables) > 1:
         return f"the first {len(addition.cables)}, which belong together"
-    near, far = _ends(found, addition.cables[0])
-    return f"the first, {near} - {far}"
-
-
-def _ends(found: Improvement, cable: Cable) -> tuple[str, str]:
-    """Both ends of a cable, as ``--without`` takes them."""
-    near, near_port, far, far_port = cable
-    label = found.fabric.switch_label
-    return f"{label[near]}:{near_port}", f"{label[far]}:{far_port}"
+    return f"the first, {' - '.join(addition.cables[0].ends)}"
 
 
 def _points(gain: float, margin: float) -> str:
@@ -121,96 +109,91 @@ def _points(gain: float, margin: float) -> str:
     return f"{100 * gain:+.{digits}f}{spread}"
 
 
-def improvement_tables(found: Improvement) -> list[ResultTable]:
+def _tables(found: Improvement) -> list[ResultTable]:
     """The cables in the order in which they gain most, and what the pattern gets."""
     return [*([_cables_table(found)] if found.additions else []), _bandwidth_table(found)]
 
 
 def _cables_table(found: Improvement) -> ResultTable:
-    numeric = ("gain in points", "then", "rate", "ties")
-    rows = []
-    for addition in found.additions:
-        *others, last = addition.cables
-        tables = "recomputed" if addition.anew else "few entries changed"
-        rows += [("", *_ends(found, cable), "with the next", "", "", "", "") for cable in others]
-        rows.append(
-            (
-                "",
-                *_ends(found, last),
-                _points(addition.gain, addition.margin),
-                _share(addition.simulation),
-                rate_words(addition.simulation.effective_bandwidth.mean_Bps),
-                str(addition.as_good),
-                tables,
-            )
-        )
-    numbered = tuple((str(number), *row[1:]) for number, row in enumerate(rows, 1))
-    return ResultTable(
-        title=f"Cables for {found.before.fabric.name}",
-        columns=("cable", "from", "to", *numeric, "tables"),
-        rows=numbered,
-        numeric=frozenset({"cable", *numeric}),
-        note=f"± half of the 95 % interval of the same {found.after.samples:,} samples before and "
+    """A row for each cable; of those that gain together the last tells what they gain."""
+    rows = [
+        (cable, addition if cable is addition.cables[-1] else None)
+        for addition in found.additions
+        for cable in addition.cables
+    ]
+    number = {cable: str(number) for number, (cable, _) in enumerate(rows, 1)}
+    tables = {"anew": "recomputed", "kept": "few entries changed"}
+
+    def of_last(words: Callable[[Addition], str]) -> Number[tuple[NewCable, Addition | None]]:
+        return Number(lambda row: "" if row[1] is None else words(row[1]))
+
+    return table_of(
+        f"Cables for {found.simulation_before.fabric.name}",
+        rows,
+        {
+            "cable": Number(lambda row: number[row[0]]),
+            "from": lambda row: row[0].ends[0],
+            "to": lambda row: row[0].ends[1],
+            "gain in points": Number(
+                lambda row: (
+                    "with the next" if row[1] is None else _points(row[1].gain, row[1].margin)
+                )
+            ),
+            "then": of_last(lambda addition: _share(addition.bandwidth)),
+            "rate": of_last(lambda addition: rate_words(addition.rate_Bps)),
+            "ties": of_last(lambda addition: str(addition.as_good)),
+            "tables": lambda row: "" if row[1] is None else tables[row[1].tables],
+        },
+        note=f"± half of the 95 % interval of the same {found.samples:,} samples before and "
         "after; ties: other kinds of cables that the patterns could not distinguish from it",
     )
 
 
 def _bandwidth_table(found: Improvement) -> ResultTable:
     states = []
-    if found.present is not None:
-        states.append(("tables in use", found.present))
-    states.append((f"routes by {found.engine}", found.before))
+    if found.simulation_present is not None:
+        states.append(("tables in use", found.simulation_present))
+    states.append((f"routes by {found.engine}", found.simulation_before))
     if found.additions:
         cables = counted(found.cables, "cable")
-        states.append((f"routes by {found.engine}, with {cables}", found.after))
+        states.append((f"routes by {found.engine}, with {cables}", found.simulation_after))
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
     if found.bound is not None:
         notes.append(f"without new cables, cuts allow at most {percent(found.bound, 2)}")
-    return ResultTable(
-        title=f"What {_who(found)}",
-        columns=("by", "of a link's rate", "rate"),
-        rows=tuple(
-            (name, _share(one), rate_words(one.effective_bandwidth.mean_Bps))
-            for name, one in states
-        ),
-        numeric=frozenset({"of a link's rate", "rate"}),
+    return table_of(
+        f"What {_who(found)}",
+        states,
+        {
+            "by": lambda state: state[0],
+            "of a link's rate": Number(lambda state: _share(state[1].effective_bandwidth.mean)),
+            "rate": Number(lambda state: rate_words(state[1].effective_bandwidth.mean_Bps)),
+        },
         note="; ".join(notes),
     )
 
 
 def improvement_document(found: Improvement, file: str = "") -> Document:
     """The cables, what each gains, and which file has the fabric with them."""
-    present, before = found.present, found.before
     return Document(
-        tables=improvement_tables(found),
-        record=filled(
-            ImprovementJson,
-            found,
-            fabric=size_of(found.fabric),
-            verdict=improvement_verdict(found),
-            pattern=before.pattern,
-            samples=before.samples,
-            present=None if present is None else present.effective_bandwidth.mean,
-            before=before.effective_bandwidth.mean,
-            after=found.after.effective_bandwidth.mean,
-            additions=[_addition(found, addition) for addition in found.additions],
-        ),
+        verdict=_verdict(found),
+        tables=_tables(found),
+        record=found,
         pictures={
             "network": lambda: _network(found),
-            "gain": lambda: improvement_figure(found),
+            "gain": lambda: _figure(found),
         },
         explorable=lambda: explored(found.fabric, marks=_marks(found)),
         closing=(f"written to {file}",) if file else (),
     )
 
 
-def improvement_figure(found: Improvement) -> Figure:
+def _figure(found: Improvement) -> Figure:
     """What cables gain together, against their number."""
     spent, gains, margins = [0], [0.0], [0.0]
     for addition in found.additions:
-        more = addition.simulation.bandwidth - found.before.bandwidth
+        more = addition.simulation.bandwidth - found.simulation_before.bandwidth
         spent.append(spent[-1] + len(addition.cables))
         gains.append(100 * float(more.mean()))
         margins.append(0.0 if addition.simulation.exhaustive else 100 * half_width(more))
@@ -236,83 +219,20 @@ def _network(found: Improvement) -> Figure:
 
 def _marks(found: Improvement) -> list[Mark]:
     marks = []
-    # They have the last numbers, in their order.
-    number = found.fabric.cables - found.cables
     for addition in found.additions:
         gains = f"{_points(addition.gain, addition.margin)} points"
-        together = f" with the other{'s' * (len(addition.cables) > 2)}"
+        if len(addition.cables) > 1:
+            gains += f" with the other{'s' * (len(addition.cables) > 2)}"
         for cable in addition.cables:
-            near, far = _ends(found, cable)
-            words = f"{near} - {far}: {gains}{together if len(addition.cables) > 1 else ''}"
-            marks.append(Mark("added", "cable", number, words))
-            number += 1
+            words = f"{' - '.join(cable.ends)}: {gains}"
+            marks.append(Mark("added", "cable", cable.number, words))
     return marks
 
 
 def _finding(found: Improvement) -> str:
-    before, after = (_share(one) for one in (found.before, found.after))
+    before, after = _share(found.before), _share(found.after)
     if not found.additions:
         line = f"No cable gains anything: {_who(found)} {before}"
     else:
         line = f"{_let(found)} {after} instead of {before}"
     return f"{line}{_other_tables(found)}"
-
-
-class NewCableJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A new cable."""
-
-    ends: Annotated[tuple[str, str], "switch and port of both ends, as --without takes them."]
-    rate: Annotated[str, 'of the cable; "" where it is not known.']
-
-
-class AdditionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A cable, or several that gain together."""
-
-    cables: Annotated[
-        list[NewCableJson], "of which there are several where one alone gains nothing."
-    ]
-    gain: Annotated[float, "by how much the effective bandwidth grew, as a share of a link's rate."]
-    margin: Annotated[
-        float, "half of the 95 % interval of the gain; 0 where all outcomes were counted."
-    ]
-    bandwidth: Annotated[float, "with these and all before them."]
-    rate_Bps: Annotated[
-        float | None, "the same in bytes per second; null where rates of links are not known."
-    ]
-    as_good: Annotated[
-        int, "other kinds of cables that the patterns could not distinguish from these."
-    ]
-    tables: Annotated[str, '"kept" but for few entries, or computed "anew".']
-
-
-class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Which free ports to join."""
-
-    fabric: Annotated[FabricSize, "with the new cables."]
-    verdict: Annotated[str, "one-sentence verdict."]
-    pattern: Annotated[str, "that was to get more bandwidth."]
-    samples: Annotated[int, "of it that were simulated."]
-    engine: Annotated[str, "that computed the routes before and after."]
-    present: Annotated[
-        float | None, "effective bandwidth by the tables in use; null where there are none."
-    ]
-    before: Annotated[float, "by the engine's routes, without the new cables."]
-    after: Annotated[float, "with all of them."]
-    gain: Annotated[float, "after less before."]
-    margin: Annotated[float, "half of the 95 % interval of the gain."]
-    bound: Annotated[
-        float | None,
-        "an upper bound, from cuts, for random pairs without the cables; null for other patterns.",
-    ]
-    asked: Annotated[int, "cables that there were to spend."]
-    free_ports: Annotated[int, "on all switches."]
-    tried: Annotated[int, "kinds of cables that were simulated."]
-    additions: Annotated[list[AdditionJson], "the cables, in their order."]
-
-
-def _addition(found: Improvement, addition: Addition) -> AdditionJson:
-    cables = [
-        NewCableJson(ends=_ends(found, one), rate=found.rate_of(one)) for one in addition.cables
-    ]
-    tables = "anew" if addition.anew else "kept"
-    return filled(AdditionJson, addition, cables=cables, tables=tables)

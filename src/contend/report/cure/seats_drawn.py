@@ -42,7 +42,7 @@ class LoadedSeats:
     @cached_property
     def before(self) -> NDArray[np.float64]:
         """Bytes of every channel in the order that was given, shape [channels]."""
-        return self._bytes(self.better.before)
+        return self._bytes(self.better.given)
 
     @cached_property
     def after(self) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ def placement_network(loaded: LoadedSeats) -> Figure:
         loaded.after[loaded.between] / scale,
         unit=unit,
         rates=loaded.rates,
-        finding=f"{fabric.name}: what {better.sent.name} sends with the new placement",
+        finding=f"{fabric.name}: what {better.source} sends with the new placement",
         marks=marks,
     )
 
@@ -142,12 +142,12 @@ def seats_figure(loaded: LoadedSeats) -> Figure:
     leaves.sort(key=lambda leaf: natural(names[leaf]))
     row = np.full(fabric.switches, -1)
     row[leaves] = np.arange(len(leaves))
-    ranks = np.arange(better.sent.traffic.ranks)
+    ranks = np.arange(better.ranks)
     named = len(leaves) <= _MOST_LEAVES
     with styled():
         figure = new_figure(height=1.3 + (0.15 * max(len(leaves), 4) if named else 4.0), width=5.6)
         panels = figure.subplots(1, 2, sharey=True)
-        orders = (("given order", better.before), ("new placement", better.placement.hosts))
+        orders = (("given order", better.given), ("new placement", better.placement.hosts))
         size = float(np.clip(140 / max(len(ranks), 1), 0.8, 4))
         for axes, (name, hosts), colour in zip(panels, orders, COLOURS, strict=False):
             axes.plot(ranks, row[fabric.host_switch[hosts]], "s", color=colour, markersize=size)
@@ -171,7 +171,7 @@ def _ranks_of_leaves(better: BetterSeats) -> list[tuple[int, int, int]]:
     fabric = better.fabric
     then, now = (
         np.bincount(fabric.host_switch[hosts], minlength=fabric.switches)
-        for hosts in (better.before, better.placement.hosts)
+        for hosts in (better.given, better.placement.hosts)
     )
     return [(int(leaf), int(then[leaf]), int(now[leaf])) for leaf in np.flatnonzero(then + now)]
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
-
-import msgspec
+from dataclasses import dataclass, replace
 
 from contend.congestion import FabricSummary, Simulation
-from contend.report.cure.failures_json import FailuresJson
+from contend.cure import Failures
 from contend.report.document import Document
 from contend.report.page.explorable import Explorable
 from contend.routes import CheckReport
 
 
-class PageJson(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class NetworkPage:
     """What a page tells of a network."""
 
-    verdict: Annotated[str, "a sentence of each result."]
-    show: Annotated[FabricSummary, "what the network is made of."]
-    check: Annotated[CheckReport, "what is wrong with it."]
-    simulation: Annotated[Simulation | None, "of the pattern; null where there are no routes."]
-    failures: Annotated[FailuresJson | None, "what failures cost; null where that was not asked."]
+    verdict: str
+    """A sentence of each result."""
+    show: FabricSummary
+    """What the network is made of."""
+    check: CheckReport
+    """What is wrong with it."""
+    simulation: Simulation | None
+    """What messages of the pattern get; null where there are no routes."""
+    failures: Failures | None
+    """What failures cost; null where that was not asked."""
 
 
 def page_document(
@@ -47,7 +50,7 @@ def page_document(
     return Document(
         verdict=verdict,
         tables=[table for document in documents for table in document.tables],
-        record=PageJson(
+        record=NetworkPage(
             verdict=verdict,
             show=shown.content(),
             check=checked.content(),

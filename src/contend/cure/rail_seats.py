@@ -15,6 +15,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
 from contend.pattern import rails_told
 from contend.placement import HostChoice, by_server, leaf_by_leaf, parse, seats_by_server
+from contend.schema import Share
 
 # Samples by which a start is chosen where there are more servers than needed.
 _SAMPLES = 24
@@ -22,38 +23,32 @@ _SAMPLES = 24
 
 @dataclass(frozen=True)
 class PatternShares:
-    """What messages of a pattern get, as a share of a port's rate.
-
-    Attributes:
-        name: of the pattern: rings, or all-to-alls.
-        before: in the order that was given.
-        after: in the new order.
-    """
+    """What messages of a pattern get, as a share of a port's rate."""
 
     name: str
-    before: float
-    after: float
+    """Name of the pattern: rings, or all-to-alls."""
+    before: Share
+    """Share in the order that was given."""
+    after: Share
+    """Share in the new order."""
 
 
 @dataclass(frozen=True, eq=False)
 class RailSeats:
-    """Servers and the order of their ranks.
-
-    Attributes:
-        sent: what ranks send; those of a server follow each other, by rail.
-        rails: adapters of each server.
-        before: host of every rank in the order that was given, shape [ranks].
-        found: the same in the new one.
-        hosts: how many could be taken.
-        shares: of every pattern; none where traffic was asked for.
-    """
+    """Servers and the order of their ranks."""
 
     sent: RankTraffic
+    """What ranks send; those of a server follow each other, by rail."""
     rails: int
+    """Number of adapters of each server."""
     before: NDArray[np.uint32]
+    """Host of every rank in the order that was given, shape [ranks]."""
     found: NDArray[np.uint32]
+    """The same in the new one."""
     hosts: int
+    """Number of hosts that could be taken."""
     shares: tuple[PatternShares, ...]
+    """Shares of every pattern; none where traffic was asked for."""
 
 
 def servers_to_choose(

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by
-from contend.cure.seating.rail_seats import PatternShares, seat_servers, servers_to_choose
+from contend.cure.rail_seats import PatternShares, seat_servers, servers_to_choose
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import ProgramProfile
-from contend.routes import Routes
+from contend.schema import PythonOnly, Seconds
 from contend.shown import Shown
 from contend.units import counted, parse_rate, valued
 
@@ -27,52 +27,57 @@ from contend.units import counted, parse_rate, valued
 _ORDERS = ("linear", "bfs")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BetterSeats(Shown, told="better_seats_document"):
-    """A better placement of a program's ranks.
-
-    Attributes:
-        fabric: where they run.
-        sent: what ranks send each other.
-        before: host of every rank in the order that was given, shape [ranks].
-        placement: host of every rank, as it may be given to every other function.
-        figures_before: figures of the order that was given.
-        figures: those of the new placement; never worse.
-        hosts: how many could be taken.
-        unit: of the time that channels take: ``s``, or ``bytes`` where rates are not known.
-        seconds: that the search took.
-        rails: of each server, where ranks are seated by whole servers; else 0.
-        shares: of rings and all-to-alls within rails, where no other traffic was asked for.
-        left_out: a sentence on servers with other numbers of adapters; "" where there are none.
-    """
+    """A better placement of a program's ranks."""
 
     fabric: Fabric
-    sent: RankTraffic
-    before: NDArray[np.uint32]
-    placement: Placement
-    figures_before: SeatFigures
-    figures: SeatFigures
-    hosts: int
+    """The fabric on which they run."""
+    source: str
+    """Name of the profile, the matrix or the pattern whose ranks they are."""
+    sent: PythonOnly[RankTraffic]
+    """What ranks send each other."""
+    ranks: int
+    """Number of ranks."""
+    phases: int
+    """Number of phases of their traffic."""
+    hosts_available: int
+    """Number of hosts that could be taken."""
+    hosts: tuple[str, ...]
+    """Name of every rank's host."""
+    given: PythonOnly[NDArray[np.uint32]]
+    """Host of every rank in the order that was given, shape [ranks]."""
+    placement: PythonOnly[Placement]
+    """Host of every rank, as it may be given to every other function."""
     unit: str
-    seconds: float
-    rails: int = 0
-    shares: tuple[PatternShares, ...] = ()
-    left_out: str = ""
+    """Unit of `busy`: ``s``, or ``bytes`` where rates are not known."""
+    before: SeatFigures
+    """Figures of the order that was given."""
+    after: SeatFigures
+    """Figures of the new placement; never worse."""
+    moved: int
+    """Number of ranks on another host than in the given order."""
+    rails: int
+    """Number of rails of each server, where ranks are seated by whole servers; else 0."""
+    shares: tuple[PatternShares, ...]
+    """Shares of rings and all-to-alls within rails, where no other traffic was asked for."""
+    remarks: tuple[str, ...]
+    """Remarks that a reader must know."""
+    left_out: PythonOnly[str]
+    """A sentence on servers with other numbers of adapters; "" where there are none."""
+    seconds: Seconds
+    """Seconds that the search took."""
+    file: str = ""
+    """Name of the file that it was written to; "" where it was not."""
 
     @property
     def saved(self) -> float:
         """Share of the time of the most loaded channels that it saves."""
-        before = self.figures_before.busy
-        return 1 - self.figures.busy / before if before > 0 else 0.0
-
-    @property
-    def moved(self) -> int:
-        """How many ranks have another host than in the given order."""
-        return int(np.count_nonzero(self.before != self.placement.hosts))
+        return 1 - self.after.busy / self.before.busy if self.before.busy > 0 else 0.0
 
     def __repr__(self) -> str:
         return (
-            f"<BetterSeats of {self.sent.name} on {self.fabric.name}: most loaded channels "
+            f"<BetterSeats of {self.source} on {self.fabric.name}: most loaded channels "
             f"{100 * self.saved:.1f} % less busy, {counted(self.moved, 'rank')} moved>"
         )
 
@@ -130,7 +135,7 @@ def place(
         seated = seat_servers(
             pattern, fabric, placed, ranks=ranks, rate=bytes_per_second, seed=seed
         )
-        sent, before, found = seated.sent, seated.before, seated.found
+        sent, given, found = seated.sent, seated.before, seated.found
         room, rails, shares = seated.hosts, seated.rails, seated.shares
     elif source is None:
         raise UsageError("ranks per host: rings within rails have one rank on each adapter")
@@ -138,40 +143,41 @@ def place(
         sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
         if ranks is not None and ranks != sent.traffic.ranks:
             raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")
-        before, slots = _before(fabric, sent, hosts, placement, ranks_per_host)
+        given, slots = _given(fabric, sent, hosts, placement, ranks_per_host)
         started = time.perf_counter()
-        found = _searched(fabric, sent, before, slots, bytes_per_second, seed)
+        found = _searched(fabric, sent, given, slots, bytes_per_second, seed)
         room, rails, shares = len(set(slots)), 0, ()
-    figures_before, figures = (
-        judge_seats(fabric, sent.traffic, one, rate=bytes_per_second) for one in (before, found)
+    before, after = (
+        judge_seats(fabric, sent.traffic, one, rate=bytes_per_second) for one in (given, found)
     )
-    routes = fabric.routes
+    routes, remarks = fabric.routes, tuple[str, ...]()
     if routes is not None and routes.together:
-        sent = replace(sent, remarks=(*sent.remarks, _searched_by(routes)))
-        if figures.busy >= figures_before.busy:
+        remarks = (f"searched by {routes.each_alone.engine}, judged by {routes.engine}",)
+        if after.busy >= before.busy:
             # What is better by near routes may be none by these.
-            found, figures = before, figures_before
+            found, after = given, before
             shares = tuple(replace(one, after=one.before) for one in shares)
+    rates_known = bytes_per_second is not None or capacities(fabric).unit == "bytes/s"
     return BetterSeats(
         fabric=fabric,
+        source=sent.name,
         sent=sent,
-        before=before,
+        ranks=sent.traffic.ranks,
+        phases=sent.traffic.phases,
+        hosts_available=room,
+        hosts=tuple(fabric.host_name[host] for host in found),
+        given=given,
         placement=Placement("contend", found),
-        figures_before=figures_before,
-        figures=figures,
-        hosts=room,
-        unit="s"
-        if bytes_per_second is not None or capacities(fabric).unit == "bytes/s"
-        else "bytes",
-        seconds=time.perf_counter() - started,
+        unit="s" if rates_known else "bytes",
+        before=before,
+        after=after,
+        moved=int(np.count_nonzero(given != found)),
         rails=rails,
         shares=shares,
+        remarks=(*sent.remarks, *remarks),
         left_out=left_out,
+        seconds=time.perf_counter() - started,
     )
-
-
-def _searched_by(routes: Routes) -> str:
-    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}"
 
 
 def _searched(
@@ -202,7 +208,7 @@ def _room(
     return placed.ranks if ranks is None else ranks
 
 
-def _before(
+def _given(
     fabric: Fabric,
     sent: RankTraffic,
     hosts: HostChoice | None,

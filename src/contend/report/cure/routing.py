@@ -1,33 +1,30 @@
-"""Routing engines side by side."""
+"""Routing: engines side by side, and better tables beside the present ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
-
-import msgspec
+from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
 from contend import report
 from contend.congestion import Simulation
-from contend.cure import PRESENT, Engines, RoutedBy
+from contend.cure import PRESENT, BetterTables, Engines, RoutedBy
 from contend.cure.each_engine import HASHED, IDEAL, SPRAY
-from contend.fabric import Fabric, FabricSize, size_of
-from contend.report.document import Document, filled
-from contend.report.table import ResultTable
+from contend.fabric import Fabric
+from contend.report.document import Document
+from contend.report.table import ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted, format_seconds, listed, verb
+from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # So many engines are named that serve as well as the best.
 _FEW = 3
-_LOCKS = {True: "free", False: "can lock up"}
 
 
-def engines_verdict(judged: Sequence[RoutedBy]) -> str:
+def _engines_verdict(judged: Sequence[RoutedBy]) -> str:
     """Which engine is best for random pairs, and how the next and the present tables compare."""
     routed = [one for one in judged if one.lanes is not None]
     ways = _several_ways(judged)
@@ -101,49 +98,45 @@ def _named(one: RoutedBy) -> str:
 def _deadlock(one: RoutedBy) -> str:
     if not one.deadlock_free:
         return "but the routes can lock up on one lane"
-    lanes = "one lane" if one.lanes == 1 else f"{one.lanes} lanes"
-    return f"and the routes are free of deadlock on {lanes}"
+    return f"and the routes are free of deadlock on {_lanes(one.lanes)}"
 
 
-def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTable]:
+def _lanes(count: int | None) -> str:
+    return "one lane" if count == 1 else f"{count} lanes"
+
+
+def _engines_tables(found: Engines) -> list[ResultTable]:
     """Engines that route the fabric, the best first, and why the others do not."""
-    routed = [one for one in judged if one.bisect is not None]
-    refusals = [one for one in judged if one.bisect is None]
+    routed = [one for one in found.engines if one.bisect is not None]
+    refusals = [one for one in found.engines if one.bisect is None]
     tables = []
     if routed:
-        bandwidth, worst, all_to_all = "bisection bandwidth", "worst shift", "all-to-all, at most"
-        rows = [
-            (
-                one.engine,
-                percent(one.bandwidth),
-                percent(one.worst_shift),
-                percent(one.alltoall_bound),
-                UNKNOWN if one.deadlock_free is None else _LOCKS[one.deadlock_free],
-                UNKNOWN if one.lanes is None else str(one.lanes),
-                UNKNOWN if one.seconds is None else format_seconds(one.seconds),
-            )
-            for one in routed
-        ]
-        tables.append(
-            ResultTable(
-                title=f"Engines for {_taking_part(fabric, routed[0])}{fabric.name}",
-                columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
-                rows=tuple(rows),
-                numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note="shares of a link's rate; bisection bandwidth is what random pairs get on "
-                f"average; {_shift_words(routed)}deadlock is judged by the tables alone: "
-                "dfsssp, lash and nue assign lanes that no table records",
-            )
+        judgement = table_of(
+            f"Engines for {_taking_part(found.fabric, routed[0])}{found.fabric.name}",
+            routed,
+            {
+                "engine": "engine",
+                "bisection bandwidth": "bandwidth",
+                "worst shift": "worst_shift",
+                "all-to-all, at most": "alltoall_bound",
+                "deadlock": _lock_words,
+                "lanes": "lanes",
+                "took": "seconds",
+            },
+            note="shares of a link's rate; bisection bandwidth is what random pairs get on "
+            f"average; {_shift_words(routed)}deadlock is judged by the tables alone: "
+            "dfsssp, lash and nue assign lanes that no table records",
         )
+        tables.append(judgement)
     if refusals:
-        tables.append(
-            ResultTable(
-                title="Refusals",
-                columns=("engine", "why"),
-                rows=tuple((one.engine, one.refusal or "") for one in refusals),
-            )
-        )
+        tables.append(table_of("Refusals", refusals, {"engine": "engine", "why": "refusal"}))
     return tables
+
+
+def _lock_words(one: RoutedBy) -> str:
+    if one.deadlock_free is None:
+        return UNKNOWN
+    return "free" if one.deadlock_free else "can lock up"
 
 
 def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
@@ -165,11 +158,11 @@ def engines_document(found: Engines) -> Document:
     """Engines by what random pairs get, with the present tables."""
     fabric, judged = found.fabric, found.engines
     routed = any(one.bisect is not None for one in judged)
-    verdict = engines_verdict(judged)
     return Document(
-        tables=engines_tables(fabric, judged),
-        record=filled(EnginesJson, found, fabric=size_of(fabric), verdict=verdict),
-        pictures={"bandwidth": lambda: engines_figure(fabric, judged)} if routed else {},
+        verdict=_engines_verdict(judged),
+        tables=_engines_tables(found),
+        record=found,
+        pictures={"bandwidth": lambda: _engines_figure(fabric, judged)} if routed else {},
         explorable=lambda: report.explored(fabric, report.simulation_views(_simulated(judged))),
         shortfall="" if routed else f"{fabric.name}: no engine routes it",
     )
@@ -179,46 +172,61 @@ def _simulated(judged: Sequence[RoutedBy]) -> list[Simulation]:
     return [replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None]
 
 
-def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
+def _engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
     """Effective bisection bandwidth of every engine that routes the fabric."""
     simulations = _simulated(judged)
     rated = [simulations[0].rated_bisection] if simulations else []
     return report.simulation_comparison(simulations, rated=rated * len(simulations))
 
 
-class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
-    """How an engine routes a fabric; bandwidths are shares of a link's rate."""
-
-    engine: Annotated[str, 'with its options; "present" for the tables that the fabric came with.']
-    refusal: Annotated[str | None, "why it does not route the fabric; null where it does."]
-    bandwidth: Annotated[
-        float | None, "what random pairs get on average; null, as what follows, where it refuses."
-    ]
-    ci95: Annotated[tuple[float, float] | None, "both ends of its 95 % interval."]
-    worst_shift: Annotated[
-        float | None,
-        "what hosts get on average in the worst shift, all links counted alike; null also where "
-        "shifts would take long to count.",
-    ]
-    alltoall_bound: Annotated[
-        float | None,
-        "what an all-to-all gets at most: the time of the slowest port over that of the "
-        "hottest channel; null likewise.",
-    ]
-    deadlock_free: Annotated[
-        bool | None,
-        "whether on none of `lanes` channels wait for each other in a circle; null where there are "
-        "no tables.",
-    ]
-    lanes: Annotated[
-        int | None, "virtual lanes that the tables say they use; null where there are none."
-    ]
-    seconds: Annotated[float | None, "that computing the tables took; null for present ones."]
+def _tables_verdict(better: BetterTables) -> str:
+    """What the new tables are worth, in a sentence or two."""
+    gain = better.gains[-1]
+    what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
+    line = f"With these tables {what} {percent(gain.after)} of a link's rate"
+    if gain.points is not None:
+        present = percent(gain.before)
+        if abs(gain.points) < 0.05:
+            line += f", as with the present ones ({present})"
+        else:
+            word = "more" if gain.points > 0 else "less"
+            line += f", {abs(gain.points):.1f} points {word} than with the present ones ({present})"
+    line += f". They are free of deadlock on {_lanes(better.lanes)}"
+    if better.present_cycle:
+        line += "; the present ones are not, on one lane"
+    return f"{line}."
 
 
-class EnginesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Engines side by side."""
+def _gains_table(better: BetterTables) -> ResultTable:
+    """The gains, then what the tables took and need."""
+    rows = [
+        (
+            "effective bisection bandwidth" if gain.pattern == "bisect" else gain.pattern,
+            percent(gain.before),
+            percent(gain.after),
+            "" if gain.points is None else f"{gain.points:+.1f} points",
+        )
+        for gain in better.gains
+    ]
+    rows.append(("seconds to compute", "", f"{better.seconds:.2f}", ""))
+    rows.append(("virtual lanes", "", str(better.lanes), ""))
+    if better.changed is not None:
+        share = 100 * better.changed / max(better.entries, 1)
+        rows.append(("entries changed", "", f"{better.changed:,}", f"{share:.0f} % of them"))
+    return ResultTable(
+        title=f"Tables for {better.fabric.name}",
+        columns=("what", "present", "new", ""),
+        rows=tuple(rows),
+        numeric=frozenset({"present", "new"}),
+        note=f"{better.entries:,} entries for hosts; bandwidths are means of 1/π",
+    )
 
-    fabric: Annotated[FabricSize, "that they route."]
-    verdict: Annotated[str, "one-sentence verdict."]
-    engines: Annotated[list[EngineJson], "the best first, those that refuse last."]
+
+def better_tables_document(better: BetterTables) -> Document:
+    """What the new tables are worth, and where they are."""
+    return Document(
+        verdict=_tables_verdict(better),
+        tables=[_gains_table(better)],
+        record=better,
+        closing=(f"written to {better.file}",) if better.file else (),
+    )

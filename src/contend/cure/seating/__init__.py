@@ -1,1 +1,0 @@
-"""Better seats of ranks: on single hosts, and on whole servers with rails."""
