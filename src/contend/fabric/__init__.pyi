@@ -9,9 +9,6 @@ from .altered import without as without
 from .altered import without_numbers as without_numbers
 from .assemble import Topology as Topology
 from .assemble import what_is_missing as what_is_missing
-from .changes import Change as Change
-from .changes import Difference as Difference
-from .changes import difference as difference
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import cables_within_reach as cables_within_reach

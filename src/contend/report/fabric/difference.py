@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.congestion import Simulation
-from contend.cure import NetworkChanges
-from contend.fabric import Change, Fabric, FabricSize, size_of
-from contend.report.document import Document, filled
+from contend.cure import Change, NetworkChanges
+from contend.fabric import Fabric
+from contend.report.document import Document
 from contend.report.fabric.marks import Mark
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
 from contend.units import counted
 
@@ -30,9 +28,9 @@ _LISTED = 10
 _HOWS = ("added", "removed", "moved", "renamed", "replaced", "speed")
 
 
-def difference_verdict(changed: NetworkChanges) -> str:
+def _verdict(changed: NetworkChanges) -> str:
     """What differs, and what it did to random pairs of hosts."""
-    counts = Counter((change.what, change.how) for change in changed.difference.changes)
+    counts = Counter((change.what, change.how) for change in changed.changes)
     parts = [
         f"{counted(counts[what, how], what)} {'with another speed' if how == 'speed' else how}"
         for what in ("host", "switch", "cable")
@@ -44,19 +42,17 @@ def difference_verdict(changed: NetworkChanges) -> str:
         entries = int(changed.entries.sum())
         total = len(changed.entries) * len(changed.difference.hosts)
         line += f"; {entries:,} of {total:,} table entries changed"
-    if changed.before is not None and changed.after is not None:
-        before, after = (
-            percent(one.effective_bandwidth.mean) for one in (changed.before, changed.after)
-        )
+    if changed.before is not None:
+        before, after = percent(changed.bandwidth_before), percent(changed.bandwidth_after)
         line += f"; random pairs get {after} of a link's rate ({before} before)"
     return f"{line}."
 
 
-def difference_tables(changed: NetworkChanges) -> list[ResultTable]:
+def _tables(changed: NetworkChanges) -> list[ResultTable]:
     """The changes of every kind, then the switches whose tables changed most."""
     tables = []
     for what in ("host", "switch", "cable"):
-        changes = [change for change in changed.difference.changes if change.what == what]
+        changes = [change for change in changed.changes if change.what == what]
         if changes:
             tables.append(_changes_table(what, changes))
     if changed.entries is not None and changed.entries.any():
@@ -71,39 +67,31 @@ def _changes_table(what: str, changes: Sequence[Change]) -> ResultTable:
     left = len(changes) - len(shown)
     # What only came or went is named and nothing else.
     told = {"moved", "renamed", "replaced", "speed"}
-    return ResultTable(
-        title={"host": "Hosts", "switch": "Switches", "cable": "Cables"}[what],
-        columns=("change", what, "before", "now"),
-        rows=tuple(
-            (
-                change.how,
-                "" if what == "cable" and change.how == "moved" else change.name,
-                change.before if change.how in told else "",
-                change.after if change.how in told else "",
-            )
-            for change in shown
-        ),
+    return table_of(
+        {"host": "Hosts", "switch": "Switches", "cable": "Cables"}[what],
+        shown,
+        {
+            "change": "how",
+            what: lambda change: "" if (what, change.how) == ("cable", "moved") else change.name,
+            "before": lambda change: change.before if change.how in told else "",
+            "now": lambda change: change.after if change.how in told else "",
+        },
         note=f"{left:,} more are in the JSON" if left else "",
     )
 
 
 def _entries_table(changed: NetworkChanges, entries: NDArray[np.int64]) -> ResultTable:
     order = np.argsort(-entries, kind="stable")[:_LISTED]
-    hosts = len(changed.difference.hosts)
+    hosts = max(len(changed.difference.hosts), 1)
     differing = int(np.count_nonzero(entries))
-    return ResultTable(
-        title="Tables that changed most",
-        columns=("switch", "entries", "of hosts"),
-        rows=tuple(
-            (
-                changed.new.switch_name[changed.difference.switches[at][1]],
-                f"{entries[at]:,}",
-                percent(entries[at] / max(hosts, 1)),
-            )
-            for at in order
-            if entries[at]
-        ),
-        numeric=frozenset({"entries", "of hosts"}),
+    return table_of(
+        "Tables that changed most",
+        [at for at in order.tolist() if entries[at]],
+        {
+            "switch": lambda at: changed.new.switch_name[changed.difference.switches[at][1]],
+            "entries": Number(lambda at: f"{entries[at]:,}"),
+            "of hosts": Number(lambda at: percent(entries[at] / hosts)),
+        },
         note=f"{differing:,} of {counted(len(entries), 'switch')} have other entries for hosts",
     )
 
@@ -114,24 +102,12 @@ def changes_document(changed: NetworkChanges) -> Document:
     if changed.before is not None and changed.after is not None:
         pictures["bandwidth"] = lambda: _bandwidths(changed)
     return Document(
-        tables=difference_tables(changed),
-        record=filled(
-            FabricChangesJson,
-            changed.difference,
-            old=size_of(changed.old),
-            new=size_of(changed.new),
-            verdict=difference_verdict(changed),
-            changed_entries=_changed_entries(changed),
-            bandwidth_before=_bandwidth(changed.before),
-            bandwidth_after=_bandwidth(changed.after),
-        ),
+        verdict=_verdict(changed),
+        tables=_tables(changed),
+        record=changed,
         pictures=pictures,
         explorable=lambda: report.both_explored(changed),
     )
-
-
-def _bandwidth(simulation: Simulation | None) -> float | None:
-    return None if simulation is None else simulation.effective_bandwidth.mean
 
 
 def _bandwidths(changed: NetworkChanges) -> Figure:
@@ -145,7 +121,7 @@ def _bandwidths(changed: NetworkChanges) -> Figure:
 
 def _network(changed: NetworkChanges) -> Figure:
     """The network with its changes marked: as it is now or, if parts are only gone, as it was."""
-    changes, (fabric, marks) = changed.difference.changes, _drawn(changed)
+    changes, (fabric, marks) = changed.changes, _drawn(changed)
     where = f", as it was in {changed.old.name}" if changes and fabric is changed.old else ""
     finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
     return report.fabric_figure(fabric, finding=finding, marks=marks)
@@ -153,7 +129,7 @@ def _network(changed: NetworkChanges) -> Figure:
 
 def _drawn(changed: NetworkChanges) -> tuple[Fabric, list[Mark]]:
     """The state that is drawn, with its changes."""
-    changes = changed.difference.changes
+    changes = changed.changes
     before = all(change.how == "removed" for change in changes)
     marks = [mark for change in changes if (mark := _mark(changed, change, before)) is not None]
     return changed.old if before else changed.new, marks
@@ -177,42 +153,3 @@ def _mark(changed: NetworkChanges, change: Change, before: bool) -> Mark | None:
         return Mark(change.how, part, change.number if part == "cable" else ends[0], words)
     now = dict(changed.difference.switches)
     return next((Mark(change.how, "switch", now[end], words) for end in ends if end in now), None)
-
-
-class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that differs."""
-
-    what: Annotated[str, '"host", "switch" or "cable".']
-    how: Annotated[str, '"added", "removed", "renamed", "replaced", "moved" or "speed".']
-    name: Annotated[str, "of it, now, or before where it is gone."]
-    before: Annotated[str, "what was there."]
-    after: Annotated[str, "what is there."]
-
-
-class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between two states of a network."""
-
-    old: Annotated[FabricSize, "size of the earlier state."]
-    new: Annotated[FabricSize, "size of the later one."]
-    verdict: Annotated[str, "one-sentence verdict."]
-    changes: Annotated[list[ChangeJson], "of hosts, switches and cables."]
-    changed_entries: Annotated[
-        dict[str, int] | None,
-        "entries of tables for hosts that differ, by switch where any do; null where one "
-        "state has no tables.",
-    ]
-    bandwidth_before: Annotated[
-        float | None, "what random pairs of hosts get on average; null without tables."
-    ]
-    bandwidth_after: Annotated[float | None, "the same by the later tables."]
-
-
-def _changed_entries(changed: NetworkChanges) -> dict[str, int] | None:
-    """Entries for hosts that differ, by GUID of the switch."""
-    if changed.entries is None:
-        return None
-    return {
-        f"0x{int(changed.new.switch_guid[after]):016x}": int(count)
-        for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
-        if count
-    }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from contend.fabric import Change, Fabric, build, difference, make
+from contend.cure import Change, difference
+from contend.fabric import Fabric, build, make
 
 
 def _tree() -> Fabric:
