@@ -84,7 +84,7 @@ class Profile(KeptProfile):
             recorded_on: fabric on which it was recorded; None for what is known of emulated ones.
 
         Returns:
-            Run time with its interval, the bounds, the dearest cables, and ``calls``, a frame.
+            Run time with its interval, the bounds, the dearest cables, and calls by routine.
 
         Raises:
             UsageError: for what does not fit together.

@@ -22,7 +22,7 @@ from .correction import held_against as held_against
 from .correction import record_of as record_of
 from .elsewhere import CableCost as CableCost
 from .elsewhere import Elsewhere as Elsewhere
-from .elsewhere import PredictedPlace as PredictedPlace
+from .elsewhere import PredictedCalls as PredictedCalls
 from .elsewhere import PredictedProgram as PredictedProgram
 from .elsewhere import predict_program as predict_program
 from .elsewhere import run_time as run_time

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
 from contend.prediction.conditions import PredictionConditions, where_recorded
@@ -15,6 +16,7 @@ from contend.prediction.fitting import drawn_start
 from contend.prediction.program import ProfiledProgram, program_of
 from contend.profiling import ProgramProfile
 from contend.schedule import Course, carry_out
+from contend.schema import PythonOnly, Seconds, told
 
 _LONGEST_LOOK_S = 0.02
 _HALVINGS = 12
@@ -22,15 +24,12 @@ _HALVINGS = 12
 
 @dataclass(frozen=True)
 class Correction:
-    """What makes the model take the recorded time where the program was recorded.
-
-    Attributes:
-        look_every_s: how often a rank that waits looks; None for what the calibration says.
-        factor: of all times.
-    """
+    """What makes the model take the recorded time where the program was recorded."""
 
     look_every_s: float | None = None
+    """How often a rank that waits looks; None for what the calibration says."""
     factor: float = 1.0
+    """Factor of all times."""
 
     def of(self, where: PredictionConditions) -> PredictionConditions:
         """A place where ranks look so often."""
@@ -43,28 +42,67 @@ class Correction:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A program as it was recorded, and what the model is off by there.
+    """A program as it was recorded, and what the model is off by there."""
 
-    Attributes:
-        program: its schedule.
-        seconds: of the run as recorded, see `contend.profiling.ProfileFindings.within_s`.
-        modelled: seconds that the model gives the part of it that events were kept of, where it
-            was recorded; None where that is not known.
-        corrections: the first is taken, and how far the others are from it is part of the
-            uncertainty.
-        profile: that it was read from; None where its schedule was made otherwise.
-    """
-
-    program: ProfiledProgram
-    seconds: float
-    modelled: float | None = None
-    corrections: tuple[Correction, ...] = (Correction(),)
-    profile: ProgramProfile | None = None
+    program: PythonOnly[ProfiledProgram]
+    """Its schedule."""
+    recorded_s: Seconds
+    """Run time as recorded, from the end of MPI_Init to the beginning of MPI_Finalize."""
+    modelled_s: Seconds | None = None
+    """What the model predicts for the part of it that events were kept of, where it was recorded;
+    null where that is not known."""
+    corrections: PythonOnly[tuple[Correction, ...]] = (Correction(),)
+    """Corrections, of which the first is taken; how far the others are from it is part of the
+    uncertainty."""
+    from_profile: PythonOnly[ProgramProfile | None] = None
+    """Profile that it was read from; None where its schedule was made otherwise."""
 
     @property
-    def kept(self) -> float:
-        """Seconds of the run that events were kept of."""
-        return min(self.seconds, self.program.until)
+    def recording(self) -> ProgramProfile:
+        """What was recorded.
+
+        Raises:
+            UsageError: the schedule was not read from a profile.
+        """
+        if self.from_profile is None:
+            raise UsageError("this program was predicted without a profile to show beside it")
+        return self.from_profile
+
+    @property
+    @told
+    def profile(self) -> str:
+        """Folder of the profile."""
+        return str(self.recording.folder)
+
+    @property
+    @told
+    def command(self) -> tuple[str, ...]:
+        """Command that was recorded."""
+        return tuple(self.recording.record.command)
+
+    @property
+    @told
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self.recording.size
+
+    @property
+    @told
+    def kept_s(self) -> Seconds:
+        """The part of the run time that events were kept of."""
+        return min(self.recorded_s, self.program.until)
+
+    @property
+    @told
+    def look_every_s(self) -> Seconds | None:
+        """How often waiting ranks poll, taken from the recording; null for the calibration's."""
+        return self.corrections[0].look_every_s
+
+    @property
+    @told
+    def remarks(self) -> tuple[str, ...]:
+        """Remarks that a reader must know."""
+        return self.program.remarks
 
     @property
     def off(self) -> float:
@@ -77,7 +115,7 @@ class Recorded:
 
         What no events were kept of is taken to be as much slower or faster elsewhere.
         """
-        return self.corrections[0].factor * self.seconds / self.kept
+        return self.corrections[0].factor * self.recorded_s / self.kept_s
 
 
 def record_of(
@@ -97,7 +135,7 @@ def record_of(
     program = program_of(profile, calibration.copy_per_byte_s)
     program = replace(program, remarks=(*program.remarks, *calibration.doubts))
     where = where_recorded(profile, calibration, fabric)
-    return replace(held_against(program, profile.findings.within_s, where), profile=profile)
+    return replace(held_against(program, profile.findings.within_s, where), from_profile=profile)
 
 
 def held_against(

@@ -13,17 +13,16 @@ import numpy as np
 import polars as pl
 
 from contend.congestion import heat, hottest
-from contend.errors import UsageError
 from contend.fabric import build
 from contend.prediction.calls import LEAVES
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.predicting import Piling, worst_piling
 from contend.prediction.program import ProfiledProgram
-from contend.profiling import ProgramProfile
 from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute
 from contend.schedule import Course
+from contend.schema import PythonOnly, Rate, Seconds, Share, Spread
 from contend.shown import Shown
 from contend.units import format_seconds
 
@@ -42,125 +41,103 @@ _MODEL = 0.08
 """Part of the time in MPI by which the model, once corrected, is off elsewhere."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CableCost:
-    """What a cable costs a program.
+    """What a cable costs a program."""
 
-    Attributes:
-        channel: the direction over which more goes; its number in the fabric.
-        bytes: that cross it.
-        busy: part of the run time in which something is under way on it.
-        seconds: of run time that the program would save if this cable held nothing back.
-    """
-
-    channel: int
+    channel: str
+    """Direction over which more goes."""
     bytes: float
-    busy: float
-    seconds: float
+    """Bytes that cross it."""
+    busy: Share
+    """Part of the run time in which something is under way on it."""
+    costs_s: Seconds
+    """Seconds of run time that the program would save if this cable alone held nothing back."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
+class PredictedCalls:
+    """Calls of a routine on a communicator."""
+
+    routine: str
+    """Name of the routine; "" where the record had no room for it."""
+    communicator: int
+    """Number of the communicator in the profile."""
+    calls: int
+    """Number of calls of all ranks."""
+    recorded_s: Seconds
+    """Seconds in them as recorded, of the mean rank."""
+    predicted_s: Seconds
+    """The same by the model, not corrected."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Elsewhere(Shown):
-    """A program's run time somewhere, from the end of MPI_Init to the beginning of MPI_Finalize.
+    """A program's run time in one place."""
 
-    Attributes:
-        recorded: the program.
-        where: fabric, hosts and costs.
-        seconds: from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize,
-            corrected by what the model is off by where it was recorded.
-        low: the least that the calibration's intervals, the correction, and draws of when ranks
-            begin leave possible: which of two messages goes first may decide how long both take;
-            less by what launches differ and the model is off by, which 9 of 10 medians keep to.
-        high: likewise the most.
-        communication: part of the run time in MPI, on the mean of ranks.
-        small: part of the run time in collectives of a kibibyte or less.
-        calls: a row for every routine and communicator: ``routine``, ``communicator``, ``calls``
-            of all ranks, and ``recorded_s`` and ``predicted_s`` of the mean rank, not corrected.
-        perfect_routes: seconds if routes balanced what leaves every switch over all its cables: no
-            routing takes less.
-        crossbar: seconds if nothing but hosts' ports held messages back: no placement takes less.
-        cables: what the hottest cables between switches cost, dearest first; empty for programs
-            of more than `MOST_OPERATIONS`.
-        piling: where most can pile up; None where buffers are not known.
-    """
-
-    recorded: Recorded
-    where: PredictionConditions
-    seconds: float
-    low: float
-    high: float
-    communication: float
-    small: float
-    calls: pl.DataFrame
-    perfect_routes: float
-    crossbar: float
-    cables: tuple[CableCost, ...]
+    recorded: PythonOnly[Recorded]
+    """The program."""
+    where: PythonOnly[PredictionConditions]
+    """Fabric, hosts and costs."""
+    name: str
+    """What distinguishes the place from the others."""
+    fabric: str
+    """Name of the fabric."""
+    rate_Bps: Rate
+    """Bytes per second of every cable."""
+    hosts: tuple[int, ...]
+    """Number of each rank's host."""
+    predicted_s: Seconds
+    """Run time, from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize,
+    corrected by what the model is off by where it was recorded."""
+    interval_s: tuple[Seconds, Seconds]
+    """Both ends of what the calibration's intervals, the correction, and draws of when ranks begin
+    leave possible, since which of two messages goes first may decide how long both take; wider by
+    what launches differ and the model is off by, which 9 of 10 medians keep to."""
+    communication: Share
+    """Part of the run time in MPI, on the mean of ranks."""
+    small: PythonOnly[float]
+    """Part of the run time in collectives of a kibibyte or less."""
+    perfect_routes_s: Seconds
+    """Run time if routes balanced what leaves every switch over all its cables, as if those of a
+    switch with hosts were one: no routing takes less."""
+    crossbar_s: Seconds
+    """Run time if nothing but hosts' ports held messages back: no placement takes less."""
+    collapses: bool
+    """Whether drops and time-outs may rule, so that `predicted_s` is only a lower bound."""
+    crowded: bool
+    """Whether much of the run is small collectives of more ranks than processors, which makes
+    `predicted_s` doubtful: when each of them runs then decides more than the network does."""
     piling: Piling | None
+    """Where most can pile up; null where the buffers are not known, or nowhere."""
+    cables: tuple[CableCost, ...]
+    """What the hottest cables between switches cost, dearest first; none for programs of more than
+    5 million operations."""
+    calls: tuple[PredictedCalls, ...]
+    """Calls by routine and communicator, those first that take longest."""
 
     def __repr__(self) -> str:
-        words = f"{format_seconds(self.seconds)} on {self.where.fabric.name}"
-        return f"<{words}: {format_seconds(self.low)} to {format_seconds(self.high)}>"
+        low, high = map(format_seconds, self.interval_s)
+        return f"<{format_seconds(self.predicted_s)} on {self.fabric}: {low} to {high}>"
 
     def document(self) -> Document:
         """Verdict, tables, picture and record, as of a `PredictedProgram` of one place."""
-        place = PredictedPlace(self.where.fabric.name, self)
-        return PredictedProgram(self.recorded, (place,)).document()
-
-    @property
-    def collapses(self) -> bool:
-        """Whether drops and time-outs may rule, so that the prediction is only a lower bound."""
-        return self.piling is not None and self.piling.overflows
-
-    @property
-    def crowded(self) -> bool:
-        """Whether much of the time is in small collectives of more ranks than processors.
-
-        When each of them runs then decides more than the network does.
-        """
-        shared = 0 < self.where.calibration.processors < len(self.where.hosts)
-        return shared and self.small > _MUCH
-
-
-@dataclass(frozen=True)
-class PredictedPlace:
-    """A place and what is predicted there.
-
-    Attributes:
-        name: what distinguishes the place from the others.
-        prediction: what is predicted.
-    """
-
-    name: str
-    prediction: Elsewhere
+        return PredictedProgram(self.recorded, (self,)).document()
 
 
 @dataclass(frozen=True, eq=False)
 class PredictedProgram(Shown, told="program_document"):
-    """A profiled program, predicted in one place or several.
+    """A profiled program, predicted in one place or several."""
 
-    Attributes:
-        recorded: the program.
-        places: what is predicted there, each with another name.
-    """
-
-    recorded: Recorded
-    places: tuple[PredictedPlace, ...]
+    recorded: Spread[Recorded]
+    """The program."""
+    cases: tuple[Elsewhere, ...]
+    """What is predicted in every place."""
 
     @property
-    def profile(self) -> ProgramProfile:
-        """What was recorded.
-
-        Raises:
-            UsageError: the schedule was not read from a profile.
-        """
-        if self.recorded.profile is None:
-            raise UsageError("this program was predicted without a profile to show beside it")
-        return self.recorded.profile
-
-    @property
-    def slowest(self) -> PredictedPlace:
+    def slowest(self) -> Elsewhere:
         """Where the program takes longest."""
-        return max(self.places, key=lambda place: place.prediction.seconds)
+        return max(self.cases, key=lambda case: case.predicted_s)
 
 
 def run_time(recorded: Recorded, where: PredictionConditions) -> float:
@@ -173,8 +150,13 @@ def run_time(recorded: Recorded, where: PredictionConditions) -> float:
     return carried_out(recorded.program, here).seconds * recorded.factor
 
 
-def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewhere:
+def predict_program(recorded: Recorded, where: PredictionConditions, name: str = "") -> Elsewhere:
     """Predicts the run time of a program somewhere.
+
+    Args:
+        recorded: the program.
+        where: fabric, hosts and costs.
+        name: of the place among others; "" for the fabric's.
 
     Raises:
         UsageError: hosts without routes, or a schedule that cannot end with these costs.
@@ -209,19 +191,26 @@ def predict_program(recorded: Recorded, where: PredictionConditions) -> Elsewher
     # Order decides a little too: what holds messages back less may take a little longer.
     perfect_routes = min(_pooled(program, here).seconds * factor, seconds)
     crossbar = carried_out(program, here, unhindered).seconds * factor
+    small_share = float(small) / (course.seconds or 1.0)
+    piling = worst_piling(course.channel_crowd, course.channel_crowd_bytes, here)
     return Elsewhere(
         recorded=recorded,
         where=here,
-        seconds=seconds,
-        low=max(min(possible) - apart, 0.0),
-        high=max(possible) + apart,
+        name=name or where.fabric.name,
+        fabric=where.fabric.name,
+        rate_Bps=here.rate,
+        hosts=tuple(int(host) for host in here.hosts),
+        predicted_s=seconds,
+        interval_s=(max(min(possible) - apart, 0.0), max(possible) + apart),
         communication=communication,
-        small=float(small) / (course.seconds or 1.0),
-        calls=_by_routine(calls),
-        perfect_routes=perfect_routes,
-        crossbar=min(crossbar, perfect_routes),
+        small=small_share,
+        perfect_routes_s=perfect_routes,
+        crossbar_s=min(crossbar, perfect_routes),
+        collapses=piling is not None and piling.overflows,
+        crowded=0 < here.calibration.processors < len(here.hosts) and small_share > _MUCH,
+        piling=piling,
         cables=_cables(program, here, course, factor),
-        piling=worst_piling(course.channel_crowd, course.channel_crowd_bytes, here),
+        calls=_by_routine(calls),
     )
 
 
@@ -250,12 +239,15 @@ def _calls(program: ProfiledProgram, course: Course) -> pl.DataFrame:
     )
 
 
-def _by_routine(calls: pl.DataFrame) -> pl.DataFrame:
-    return (
+def _by_routine(calls: pl.DataFrame) -> tuple[PredictedCalls, ...]:
+    by_routine = (
         calls.group_by("routine", "communicator")
         .agg(pl.col("calls", "recorded_s", "predicted_s").sum())
         .sort("predicted_s", "routine", "communicator", descending=[True, False, False])
     )
+    named = pl.when(pl.col("routine") != "").then(pl.lit("MPI_") + pl.col("routine"))
+    rows = by_routine.with_columns(routine=named.otherwise(pl.lit(""))).iter_rows(named=True)
+    return tuple(PredictedCalls(**row) for row in rows)
 
 
 def _pooled(program: ProfiledProgram, where: PredictionConditions) -> Course:
@@ -305,10 +297,10 @@ def _cables(
         relieved = carried_out(program, where, rates).seconds
         costs.append(
             CableCost(
-                channel=channel,
+                channel=fabric.channel_name(channel),
                 bytes=float(course.channel_bytes[channel]),
                 busy=float(course.channel_busy[channel]) / course.seconds,
-                seconds=(course.seconds - relieved) * factor,
+                costs_s=(course.seconds - relieved) * factor,
             )
         )
-    return tuple(sorted(costs, key=lambda cost: -cost.seconds))
+    return tuple(sorted(costs, key=lambda cost: -cost.costs_s))

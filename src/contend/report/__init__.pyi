@@ -1,9 +1,9 @@
 from .collectives import collectives_document as collectives_document
 from .cure.better_seats import better_seats_document as better_seats_document
-from .cure.better_tables import better_tables_document as better_tables_document
-from .cure.engines import engines_document as engines_document
 from .cure.failures import failures_document as failures_document
 from .cure.improvement import improvement_document as improvement_document
+from .cure.routing import better_tables_document as better_tables_document
+from .cure.routing import engines_document as engines_document
 from .document import Document as Document
 from .emulate import emulation_document as emulation_document
 from .emulate import network_line as network_line
@@ -31,7 +31,7 @@ from .page.explorable import explored as explored
 from .page.explorable import simulation_views as simulation_views
 from .prediction.figures import prediction_figure as prediction_figure
 from .prediction.figures import program_figure as program_figure
-from .prediction.json import program_document as program_document
+from .prediction.program import program_document as program_document
 from .prediction.tables import calibration_document as calibration_document
 from .prediction.tables import prediction_document as prediction_document
 from .profile.document import profile_document as profile_document

@@ -106,8 +106,8 @@ def program(
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
     record = prediction.record_of(recorded, costs, there)
-    places = tuple(
-        prediction.PredictedPlace(name, prediction.predict_program(record, where))
+    cases = tuple(
+        prediction.predict_program(record, where, name)
         for name, where in _places(
             recorded,
             fabrics,
@@ -121,7 +121,7 @@ def program(
             buffer,
         )
     )
-    return report.program_document(prediction.PredictedProgram(record, places))
+    return report.program_document(prediction.PredictedProgram(record, cases))
 
 
 def _places(

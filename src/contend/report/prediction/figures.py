@@ -118,34 +118,33 @@ def program_figure(predicted: PredictedProgram) -> Figure:
     A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,
     and what the routes add.
     """
-    cases, recorded = predicted.places, predicted.recorded
+    cases, recorded = predicted.cases, predicted.recorded
     with styled():
         figure = new_figure(height=1.1 + 0.36 * len(cases), width=1.5 * COLUMN_WIDTH)
         axes = figure.subplots()
-        found = [case.prediction for case in cases]
         begin = [0.0] * len(cases)
         for label, colour, ends in (
-            ("on a crossbar", COLOURS[0], [one.crossbar for one in found]),
-            ("too few cables", COLOURS[5], [one.perfect_routes for one in found]),
-            ("routes", COLOURS[4], [one.seconds for one in found]),
+            ("on a crossbar", COLOURS[0], [case.crossbar_s for case in cases]),
+            ("too few cables", COLOURS[5], [case.perfect_routes_s for case in cases]),
+            ("routes", COLOURS[4], [case.predicted_s for case in cases]),
         ):
             widths = [end - start for end, start in zip(ends, begin, strict=True)]
             axes.barh(range(len(cases)), widths, left=begin, height=0.6, color=colour, label=label)
             begin = ends
         axes.errorbar(
-            [one.seconds for one in found],
+            [case.predicted_s for case in cases],
             range(len(cases)),
             xerr=[
-                [one.seconds - one.low for one in found],
-                [one.high - one.seconds for one in found],
+                [case.predicted_s - case.interval_s[0] for case in cases],
+                [case.interval_s[1] - case.predicted_s for case in cases],
             ],
             fmt="none",
             color="0.15",
             linewidth=1.0,
             capsize=2.5,
         )
-        axes.axvline(recorded.seconds, color=COLOURS[1], linewidth=1.2, label="as recorded")
-        doubts = [doubt(case.prediction) for case in cases]
+        axes.axvline(recorded.recorded_s, color=COLOURS[1], linewidth=1.2, label="as recorded")
+        doubts = [doubt(case) for case in cases]
         names = [
             f"{case.name}\n{words}" if words else case.name
             for case, words in zip(cases, doubts, strict=True)
@@ -157,6 +156,7 @@ def program_figure(predicted: PredictedProgram) -> Figure:
             frameon=False, fontsize=6.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4
         )
         slowest = predicted.slowest
-        times = f"{slowest.prediction.seconds / recorded.seconds:.2f}"
-        title(figure, f"{program_name(predicted.profile)}: {times} times as long on {slowest.name}")
+        times = f"{slowest.predicted_s / recorded.recorded_s:.2f}"
+        name = program_name(recorded.recording)
+        title(figure, f"{name}: {times} times as long on {slowest.name}")
     return figure

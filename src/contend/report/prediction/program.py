@@ -1,15 +1,19 @@
-"""What is predicted of a profiled program: the verdict and tables."""
+"""What is predicted of a profiled program: verdict, tables, document."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import TypeAlias
 
-from contend.prediction import Elsewhere, PredictedPlace, PredictedProgram, Recorded
+# What draws is imported when somebody looks.
+from contend import report
+from contend.prediction import CableCost, Elsewhere, PredictedProgram, Recorded
 from contend.profiling import ProgramProfile
+from contend.report.document import Document
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
-from contend.report.table import ResultTable
+from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
 from contend.units import counted, format_bytes, format_link_speed, format_seconds
 
@@ -20,27 +24,29 @@ _LACKING = ("no-record", "killed", "aborted", "exited")
 # Names differ between a library's own words, "Open MPI v4.1.4, package: ...", and contend's.
 _LIBRARY = re.compile(r"([A-Za-z][A-Za-z ()]*?)(?: Version)?:?\s+v?(\d+\.\d+)")
 
+_Case: TypeAlias = Elsewhere | None
+"""A place, or None for the recording."""
 
-def program_verdict(predicted: PredictedProgram) -> str:
+
+def _verdict(predicted: PredictedProgram) -> str:
     """The first sentences: where the program is slowest, and what could help there at most."""
-    profile, recorded, cases = predicted.profile, predicted.recorded, predicted.places
-    slowest = predicted.slowest
-    quickest = min(cases, key=lambda case: case.prediction.seconds)
-    found = slowest.prediction
+    recorded, slowest = predicted.recorded, predicted.slowest
+    profile = recorded.recording
+    quickest = min(predicted.cases, key=lambda case: case.predicted_s)
     parts = [
-        f"{program_name(profile)} is predicted to take {_time(found)} on {slowest.name}, "
-        f"{found.seconds / recorded.seconds:.2f} times the {format_seconds(recorded.seconds)} that "
-        "it took when it was recorded"
+        f"{program_name(profile)} is predicted to take {_time(slowest)} on {slowest.name}, "
+        f"{slowest.predicted_s / recorded.recorded_s:.2f} times the "
+        f"{format_seconds(recorded.recorded_s)} that it took when it was recorded"
     ]
     if quickest is not slowest:
-        parts.append(f", and {_time(quickest.prediction)} on {quickest.name}")
+        parts.append(f", and {_time(quickest)} on {quickest.name}")
     parts.append(
-        f". There, perfect routes would save at most {_saving(found, found.perfect_routes)}, and "
-        f"{_CROSSBAR} at most {_saving(found, found.crossbar)}."
+        f". There, perfect routes would save at most {_saving(slowest, slowest.perfect_routes_s)}, "
+        f"and {_CROSSBAR} at most {_saving(slowest, slowest.crossbar_s)}."
     )
-    doubtful = [case for case in cases if case.prediction.collapses]
+    doubtful = [case for case in predicted.cases if case.collapses]
     if doubtful:
-        piling = doubtful[0].prediction.piling
+        piling = doubtful[0].piling
         assert piling is not None
         parts.append(
             f" On {doubtful[0].name}"
@@ -49,13 +55,13 @@ def program_verdict(predicted: PredictedProgram) -> str:
             f"channel that holds {format_bytes(piling.buffer)}: packets may be dropped, and "
             "because of time-outs the prediction is only a lower bound."
         )
-    if slowest.prediction.crowded:
+    if slowest.crowded:
         parts.append(
-            f" {percent(slowest.prediction.small, 0)} of that are small collectives of more ranks "
+            f" {percent(slowest.small, 0)} of that are small collectives of more ranks "
             "than processors. The scheduler decides how long these take, and such runs vary "
             "widely."
         )
-    if recorded.modelled is None:
+    if recorded.modelled_s is None:
         parts.append(
             " The fabric that it was recorded on is not known, so the model's error is not "
             "corrected: give --fabric."
@@ -63,9 +69,9 @@ def program_verdict(predicted: PredictedProgram) -> str:
     lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
     if lacking:
         parts.append(f" The prediction lacks what the profile lacks: {lacking[0]}.")
-    if found.where.calibration.assumed:
+    if slowest.where.calibration.assumed:
         parts.append(f" {ASSUMED}")
-    measured = _version(found.where.calibration.library)
+    measured = _version(slowest.where.calibration.library)
     ran = _version(profile.record.library)
     if measured and ran and measured != ran:
         parts.append(
@@ -87,67 +93,63 @@ def program_name(profile: ProgramProfile) -> str:
 
 
 def _time(found: Elsewhere) -> str:
-    low, high = format_seconds(found.low), format_seconds(found.high)
-    return f"{format_seconds(found.seconds)} ({low} to {high})"
+    return f"{format_seconds(found.predicted_s)} ({_interval(found)})"
+
+
+def _interval(found: Elsewhere) -> str:
+    low, high = map(format_seconds, found.interval_s)
+    return f"{low} to {high}"
 
 
 def _saving(found: Elsewhere, bound: float) -> str:
-    return percent(max(0.0, 1 - bound / found.seconds), 0)
+    return percent(max(0.0, 1 - bound / found.predicted_s), 0)
 
 
-def program_tables(predicted: PredictedProgram) -> list[ResultTable]:
+def _tables(predicted: PredictedProgram) -> list[ResultTable]:
     """Run times of all cases; the cables and the calls of the slowest one."""
     slowest = predicted.slowest
     tables = [_times(predicted), _calls(slowest)]
-    if slowest.prediction.cables:
+    if slowest.cables:
         tables.insert(1, _cables(slowest))
     return tables
 
 
 def _times(predicted: PredictedProgram) -> ResultTable:
-    profile, recorded, cases = predicted.profile, predicted.recorded, predicted.places
-    columns = (
-        "on",
-        "run time",
-        "interval",
-        "times recorded",
-        "in MPI",
-        "perfect routes",
-        _CROSSBAR,
-        "",
-    )
-    rows = [("as recorded", format_seconds(recorded.seconds), "", "1.00", "", "", "", "")]
-    for case in cases:
-        found = case.prediction
-        rows.append(
-            (
-                case.name,
-                format_seconds(found.seconds),
-                f"{format_seconds(found.low)} to {format_seconds(found.high)}",
-                f"{found.seconds / recorded.seconds:.2f}",
-                percent(found.communication, 0),
-                format_seconds(found.perfect_routes),
-                format_seconds(found.crossbar),
-                doubt(found),
-            )
-        )
-    return ResultTable(
-        title=f"{program_name(profile)}, predicted",
-        columns=columns,
-        rows=tuple(rows),
-        numeric=frozenset(columns[1:-1]),
-        note=" ".join([_conditions(profile, cases), *_notes(recorded)]),
+    recorded = predicted.recorded
+
+    def of_case(words: Callable[[Elsewhere], str], as_recorded: str = "") -> Number[_Case]:
+        return Number(lambda case: as_recorded if case is None else words(case))
+
+    as_recorded: list[_Case] = [None]
+    return table_of(
+        f"{program_name(recorded.recording)}, predicted",
+        [*as_recorded, *predicted.cases],
+        {
+            "on": lambda case: "as recorded" if case is None else case.name,
+            "run time": of_case(
+                lambda case: format_seconds(case.predicted_s), format_seconds(recorded.recorded_s)
+            ),
+            "interval": of_case(_interval),
+            "times recorded": of_case(
+                lambda case: f"{case.predicted_s / recorded.recorded_s:.2f}", "1.00"
+            ),
+            "in MPI": of_case(lambda case: percent(case.communication, 0)),
+            "perfect routes": of_case(lambda case: format_seconds(case.perfect_routes_s)),
+            _CROSSBAR: of_case(lambda case: format_seconds(case.crossbar_s)),
+            "": lambda case: "" if case is None else doubt(case),
+        },
+        note=" ".join([_conditions(predicted), *_notes(recorded)]),
     )
 
 
-def _conditions(profile: ProgramProfile, cases: Sequence[PredictedPlace]) -> str:
+def _conditions(predicted: PredictedProgram) -> str:
     """What cables and seats are predicted for."""
-    cables = {(case.prediction.where.rate, case.prediction.where.buffer) for case in cases}
+    cables = {(case.rate_Bps, case.where.buffer) for case in predicted.cases}
     words = []
     for rate, buffer in sorted(cables, key=lambda cable: cable[0]):
         holds = "" if buffer is None else f" with buffers of {format_bytes(buffer)}"
         words.append(f"{format_link_speed(rate)}{holds}")
-    wire = profile.record.wire_Bps
+    wire = predicted.recorded.recording.record.wire_Bps
     if wire and any(not math.isclose(wire, rate, rel_tol=1e-3) for rate, _ in cables):
         words.append(f"recorded at {format_link_speed(wire)}")
     return (
@@ -163,57 +165,62 @@ def _notes(recorded: Recorded) -> list[str]:
         "Perfect routes: all cables of a switch with hosts as one. "
         f"{_CROSSBAR[:1].upper()}{_CROSSBAR[1:]}: nothing but hosts' ports."
     ]
-    if recorded.modelled is not None:
+    if recorded.modelled_s is not None:
         notes.append(
-            f"For the recorded run, the model predicts {format_seconds(recorded.modelled)} instead "
-            f"of {format_seconds(recorded.kept)}."
+            f"For the recorded run, the model predicts {format_seconds(recorded.modelled_s)} "
+            f"instead of {format_seconds(recorded.kept_s)}."
         )
-        look = recorded.corrections[0].look_every_s
-        if look is not None:
-            notes.append(f"It agrees if waiting ranks poll every {format_seconds(look)}.")
+        if recorded.look_every_s is not None:
+            look = format_seconds(recorded.look_every_s)
+            notes.append(f"It agrees if waiting ranks poll every {look}.")
     if math.isfinite(recorded.program.until):
-        share = percent(recorded.kept / recorded.seconds, 0)
+        share = percent(recorded.kept_s / recorded.recorded_s, 0)
         notes.append(f"Events were kept for {share} of the run; the rest is assumed to be like it.")
-    return [*notes, remarks_words(recorded.program.remarks)]
+    return [*notes, remarks_words(recorded.remarks)]
 
 
-def _cables(case: PredictedPlace) -> ResultTable:
-    columns = ("cable", "bytes", "busy", "costs")
-    found = case.prediction
-    rows = [
-        (
-            found.where.fabric.channel_name(cable.channel),
-            format_bytes(cable.bytes),
-            percent(cable.busy, 0),
-            format_seconds(cable.seconds) if cable.seconds > 0 else "nothing alone",
-        )
-        for cable in found.cables
-    ]
-    return ResultTable(
-        title=f"Hottest cables on {case.name}",
-        columns=columns,
-        rows=tuple(rows),
-        numeric=frozenset(columns[1:]),
+def _cables(case: Elsewhere) -> ResultTable:
+    return table_of(
+        f"Hottest cables on {case.name}",
+        case.cables,
+        {
+            "cable": "channel",
+            "bytes": Number(lambda cable: format_bytes(cable.bytes)),
+            "busy": Number(lambda cable: percent(cable.busy, 0)),
+            "costs": Number(
+                lambda cable: (
+                    format_seconds(cable.costs_s) if cable.costs_s > 0 else "nothing alone"
+                )
+            ),
+        },
         note="Costs: what the run would save if this cable alone held nothing back.",
     )
 
 
-def _calls(case: PredictedPlace) -> ResultTable:
-    columns = ("routine", "communicator", "calls", "recorded", "predicted")
-    rows = [
-        (
-            f"MPI_{row['routine']}" if row["routine"] else "others",
-            "world" if row["communicator"] == 0 else str(row["communicator"]),
-            f"{row['calls']:,}",
-            format_seconds(row["recorded_s"]),
-            format_seconds(row["predicted_s"]),
-        )
-        for row in case.prediction.calls.head(_SHOWN_CALLS).iter_rows(named=True)
-    ]
-    return ResultTable(
-        title=f"Time in MPI of the mean rank on {case.name}",
-        columns=columns,
-        rows=tuple(rows),
-        numeric=frozenset(columns[2:]),
+def _cost(cable: CableCost) -> str:
+    return format_seconds(cable.costs_s) if cable.costs_s > 0 else "nothing alone"
+
+
+def _calls(case: Elsewhere) -> ResultTable:
+    return table_of(
+        f"Time in MPI of the mean rank on {case.name}",
+        case.calls[:_SHOWN_CALLS],
+        {
+            "routine": lambda calls: calls.routine or "others",
+            "communicator": lambda calls: str(calls.communicator or "world"),
+            "calls": "calls",
+            "recorded": "recorded_s",
+            "predicted": "predicted_s",
+        },
         note="Predicted times are the model's own, before the run time is corrected.",
+    )
+
+
+def program_document(predicted: PredictedProgram) -> Document:
+    """A program's run time in every place, and what holds it back where it is slowest."""
+    return Document(
+        verdict=_verdict(predicted),
+        tables=_tables(predicted),
+        record=predicted,
+        pictures={"times": lambda: report.program_figure(predicted)},
     )
