@@ -72,12 +72,12 @@ def test_a_tcp_transfer_costs_its_headers_on_every_channel_of_its_route() -> Non
         stream.close()
         sent = network.counters() - before
     assert stream.received == size
-    frame = sent.frame(fabric)
-    crossed = frame.filter(frame["bytes"] > size)
-    assert crossed["source"].to_list() == [
+    crossed = [channel for channel in sent.of(fabric).channels if channel.bytes > size]
+    assert [channel.source for channel in crossed] == [
         'switch "leaf 1" port 5',
         'switch "top 1" port 5',
         'host "1"',
         'switch "leaf 3" port 1',
     ]
-    np.testing.assert_allclose(crossed["bytes"], size * 1514 / 1448, rtol=0.02)
+    carried = [channel.bytes for channel in crossed]
+    np.testing.assert_allclose(carried, size * 1514 / 1448, rtol=0.02)

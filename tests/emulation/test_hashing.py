@@ -140,8 +140,9 @@ def test_an_exchange_takes_the_ways_of_all_connections(
         unchecked=True,
     )
     assert found.status == 0
+    crossed = np.array([channel.bytes for channel in found.traffic.channels], np.uint64)
     for leaf in ("leaf 1", "leaf 2"):
-        up = counts_towards(fabric, leaf, "top", found.traffic.bytes)
+        up = counts_towards(fabric, leaf, "top", crossed)
         assert sum(up) > 1 << 22
         assert min(up) > (1 << 22) / 32 / 2
 

@@ -29,6 +29,7 @@ from contend.emulation.headroom import connect, pump
 from contend.emulation.kernel import KernelRequest
 from contend.errors import MissingError
 from contend.mpi import Launch, select
+from contend.schema import plain
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
@@ -164,7 +165,7 @@ def test_drops_are_told_by_the_place_of_the_queue() -> None:
 
 
 def test_counts_of_several_launches_are_one() -> None:
-    def count(drops: int) -> dict[str, Any]:
+    def count(drops: int) -> Any:
         traffic = Traffic(
             np.array([0, 2, 5], np.uint32),
             np.array([10, 20, 30], np.uint64),
@@ -172,7 +173,7 @@ def test_counts_of_several_launches_are_one() -> None:
             np.array([0, drops, 4], np.uint64),
             0.5,
         )
-        return traffic.json(contend.load("crossbar:3"))
+        return plain(traffic.of(contend.load("crossbar:3")))
 
     together = counted_together(counted_together({}, count(1)), count(2))
     assert (together["elapsed_s"], together["bytes"], together["drops"]) == (1.0, 120, 11)

@@ -124,7 +124,7 @@ def measured(name: str, placement: str) -> Iterator[tuple[object, ...]]:
         if emulation.status:
             raise SystemExit(f"{name}, {placement}: ended with status {emulation.status}")
         ranks = [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
-    print(name, placement, int(emulation.traffic.drops.sum()), "packets dropped", flush=True)
+    print(name, placement, emulation.traffic.drops, "packets dropped", flush=True)
     for at, (collective, size, repeat, *_) in enumerate(ranks[0]):
         began, ended = (agg(rank[at][k] for rank in ranks) for agg, k in ((min, 3), (max, 4)))
         load = round(os.getloadavg()[0], 1)

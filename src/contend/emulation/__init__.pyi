@@ -1,3 +1,4 @@
+from .emulating import EmulatedHost as EmulatedHost
 from .emulating import Emulation as Emulation
 from .emulating import emulate as emulate
 from .emulating import order_of as order_of
@@ -12,6 +13,8 @@ from .layout import packets_at_once as packets_at_once
 from .network import Network as Network
 from .network import bring_up as bring_up
 from .settings import Settings as Settings
+from .traffic import ChannelTraffic as ChannelTraffic
+from .traffic import CountedTraffic as CountedTraffic
 from .traffic import Drops as Drops
 from .traffic import Traffic as Traffic
 from .traffic import counted_together as counted_together

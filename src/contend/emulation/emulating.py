@@ -9,37 +9,60 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from contend.emulation.headroom import Headroom
 from contend.emulation.network import Network, bring_up
 from contend.emulation.settings import Settings
-from contend.emulation.traffic import Traffic
+from contend.emulation.traffic import CountedTraffic
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, FabricSize
 from contend.mpi import Launch, launch_folder, prepare, select
 from contend.placement import parse
 from contend.process import run_foreground
+from contend.schema import PythonOnly
 from contend.shown import Shown
 from contend.units import parse_rate, parse_seconds, parse_size, valued
 
 _USUAL = Settings()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class EmulatedHost:
+    """A host that was up."""
+
+    name: str
+    """Name in the fabric."""
+    label: str
+    """Name by which programs reach it."""
+    address: str
+    """IP address."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Emulation(Shown, told="emulation_document"):
-    """A command that ran on an emulated fabric.
+    """A command that ran on an emulated fabric; rates are bytes per second."""
 
-    Attributes:
-        network: what was up; nothing can be started in it any more.
-        command: what ran.
-        status: its exit status.
-        traffic: what crossed the network.
-        tcp: what decided how hosts send, by the kernel's names of it.
-    """
-
-    network: Network
-    command: tuple[str, ...]
-    status: int
-    traffic: Traffic
+    network: PythonOnly[Network]
+    """What was up; nothing can be started in it any more."""
+    fabric: FabricSize
+    """Size of what was emulated."""
+    engine: str
+    """Engine that computed the routes."""
+    settings: Settings
+    """Rate, queues and burst of every cable, and the hosts' shortest time-out."""
+    piece: int
+    """Most packets that cross cables as one piece; a drop is that of a piece."""
     tcp: dict[str, str]
+    """What decided how hosts send, by the kernel's names of it."""
+    headroom: Headroom | None
+    """What the machine carries; null if that was not checked."""
+    hosts: tuple[EmulatedHost, ...]
+    """Hosts in their order."""
+    command: tuple[str, ...]
+    """Command that ran."""
+    status: int
+    """Exit status of the command."""
+    traffic: CountedTraffic
+    """What it sent."""
 
 
 def emulate(
@@ -119,7 +142,25 @@ def emulate(
         before = network.counters()
         with _ready(network, words, ranks, ranks_per_host, mpi, order) as (line, environment):
             status = run_foreground(line, environment, output=output)
-        return Emulation(network, words, status, network.counters() - before, network.tcp)
+        fabric = network.fabric
+        traffic = (network.counters() - before).of(fabric)
+        names = (fabric.host_name[host] for host in network.numbers)
+        each = zip(names, network.hosts, network.addresses, strict=True)
+        return Emulation(
+            network=network,
+            fabric=FabricSize(
+                fabric.name, len(network.hosts), network.switches, len(traffic.channels)
+            ),
+            engine="" if fabric.routes is None else fabric.routes.engine,
+            settings=network.settings,
+            piece=network.piece,
+            tcp=network.tcp,
+            headroom=network.headroom,
+            hosts=tuple(EmulatedHost(*host) for host in each),
+            command=words,
+            status=status,
+            traffic=traffic,
+        )
 
 
 def order_of(fabric: Fabric, placement: str = "linear", hosts: str | None = None) -> list[int]:

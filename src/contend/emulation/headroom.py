@@ -39,19 +39,17 @@ class Headroom:
     """What the machine moves, whatever else runs on it.
 
     Bytes are counted on every channel that they cross.
-
-    Attributes:
-        asked: rate of a cable that was asked for, in bytes per second.
-        rate: rate that the machine carries, at most the one asked for.
-        moved: bytes per second that it moved when it was tried; it may be able to move more when
-            the rate was not lowered.
-        needed: bytes per second that it takes when all hosts send at once at the rate asked for.
     """
 
     asked: float
+    """Rate of a cable that was asked for, in bytes per second."""
     rate: float
+    """Rate that the machine carries, at most the one asked for."""
     moved: float
+    """Bytes per second that it moved when it was tried; it may be able to move more when the rate
+    was not lowered."""
     needed: float
+    """Bytes per second that it takes when all hosts send at once at the rate asked for."""
 
     @property
     def lowered(self) -> bool:
@@ -195,19 +193,16 @@ def _rounded(rate: float) -> float:
 
 @dataclass
 class Connection:
-    """A connection from a host to another.
-
-    Attributes:
-        sender: in the namespace of one host.
-        receiver: in that of the other.
-        left: bytes still to be sent; None for as many as go.
-        received: bytes that have arrived.
-    """
+    """A connection from a host to another."""
 
     sender: socket.socket
+    """Socket in the namespace of one host."""
     receiver: socket.socket
+    """Socket in that of the other."""
     left: int | None = None
+    """Bytes still to be sent; None for as many as go."""
     received: int = 0
+    """Bytes that have arrived."""
 
     def close(self) -> None:
         """Closes both ends."""

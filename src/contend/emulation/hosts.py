@@ -15,6 +15,7 @@ from contend.errors import ContendError
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
 from contend.mpi import Launch, Launching, this_machine
+from contend.schema import plain
 from contend.units import format_link_speed
 
 _LONGEST_REST = 0.25
@@ -100,7 +101,8 @@ class EmulatedHosts(Launching):
         """What crossed every channel since this was asked last, or this place was made."""
         now = self._network.counters()
         crossed, self._before = now - self._before, now
-        return crossed.json(self._network.fabric)
+        counts: dict[str, Any] = plain(crossed.of(self._network.fabric))
+        return counts
 
 
 def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:

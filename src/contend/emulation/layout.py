@@ -51,23 +51,20 @@ def packets_at_once(burst: float, buffer: float) -> int:
 
 @dataclass(frozen=True)
 class Node:
-    """A namespace of the fabric: a host or a switch.
-
-    Attributes:
-        label: its host name.
-        name: what the fabric calls it.
-        number: of the host or switch in the fabric.
-        is_host: or a switch.
-        address: its own.
-        management: a host's address on the management network; "" for a switch.
-    """
+    """A namespace of the fabric: a host or a switch."""
 
     label: str
+    """Host name."""
     name: str
+    """Name in the fabric."""
     number: int
+    """Number of the host or switch in the fabric."""
     is_host: bool
+    """Whether it is a host; else a switch."""
     address: str
+    """IP address."""
     management: str = ""
+    """A host's address on the management network; "" for a switch."""
 
 
 @dataclass(frozen=True)
@@ -82,55 +79,46 @@ class End:
 
 @dataclass(frozen=True)
 class RouteEntry:
-    """An entry of a switch's table: what is meant for an address leaves by an interface.
-
-    Attributes:
-        address: of a host.
-        indices: of the interface; of several, the switch chooses one by itself.
-    """
+    """An entry of a switch's table: what is meant for an address leaves by an interface."""
 
     address: str
+    """Address of a host."""
     indices: tuple[int, ...]
+    """Index of the interface; of several, the switch chooses one by itself."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How messages get from a host to another.
-
-    Attributes:
-        channels: that they may cross, those of both hosts included.
-        length: how many of them each crosses: all, unless switches choose.
-    """
+    """How messages get from a host to another."""
 
     channels: tuple[int, ...]
+    """Channels that they may cross, those of both hosts included."""
     length: int
+    """Number of them that each crosses: all, unless switches choose."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A fabric as namespaces.
-
-    Attributes:
-        fabric: what it is made of.
-        hosts: numbers of the fabric's hosts that take part, in order.
-        nodes: hosts in that order, then switches.
-        cables: both ends of every cable, those of hosts included.
-        routes: of every switch, in the order of the nodes behind the hosts.
-        resolver: knows the routes between the hosts by tables, which are numbered as in `hosts`;
-            None where switches choose.
-        parts: what every channel of the fabric carries of the fastest of all hosts' ports, shape
-            [channels].
-        next_hops: among which switches choose by themselves; None where tables say it.
-    """
+    """A fabric as namespaces."""
 
     fabric: Fabric
+    """The fabric."""
     hosts: tuple[int, ...]
+    """Numbers of the fabric's hosts that take part, in order."""
     nodes: tuple[Node, ...]
+    """Hosts in that order, then switches."""
     cables: tuple[tuple[End, End], ...]
+    """Both ends of every cable, those of hosts included."""
     routes: tuple[tuple[RouteEntry, ...], ...]
+    """Table of every switch, in the order of the nodes behind the hosts."""
     resolver: Any = field(repr=False, compare=False)
+    """Core that knows the routes between the hosts by tables, which are numbered as in `hosts`;
+    None where switches choose."""
     parts: NDArray[np.float64] = field(repr=False, compare=False)
+    """What every channel of the fabric carries of the fastest of all hosts' ports, shape
+    [channels]."""
     next_hops: NextHops | None = field(default=None, repr=False, compare=False)
+    """Hops among which switches choose by themselves; None where tables say it."""
 
     @property
     def host_nodes(self) -> tuple[Node, ...]:

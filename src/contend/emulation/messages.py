@@ -38,21 +38,18 @@ NEXT_HOP = "169.254.0.1"
 
 @dataclass(frozen=True)
 class Interface:
-    """An interface to be made.
-
-    Attributes:
-        name: in its namespace.
-        index: its number there.
-        namespace: file descriptor of the namespace.
-        hardware: its hardware address.
-        at_once: packets of a stream that it takes as one piece; None for the kernel's choice.
-    """
+    """An interface to be made."""
 
     name: str
+    """Name in its namespace."""
     index: int
+    """Number there."""
     namespace: int
+    """File descriptor of the namespace."""
     hardware: str
+    """Hardware address."""
     at_once: int | None = None
+    """Packets of a stream that it takes as one piece; None for the kernel's choice."""
 
 
 @dataclass(frozen=True)

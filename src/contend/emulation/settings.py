@@ -25,23 +25,21 @@ class Settings:
     """What the cables are like: every cable of an emulated fabric, in each direction.
 
     The defaults are the same everywhere: on the command line, in Python and in help texts.
-
-    Attributes:
-        rate: bytes per second on the wire, Ethernet headers included, of the fastest host's port;
-            all other cables have it in proportion to their own rates.
-        buffer: bytes that wait for a switch's channel before it drops packets.
-        host_queue: bytes that wait at a host's own port before it drops packets; null for the 1,000
-            packets of a Linux host.
-        burst: bytes that may leave at once after a pause.
-        rto_min: seconds of the shortest time-out of TCP. At a tenth of a network's rate, a time-out
-            costs what it costs there if it is ten times as long.
     """
 
     rate: float = 12_500_000.0
+    """Bytes per second on the wire, Ethernet headers included, of the fastest host's port; all
+    other cables have it in proportion to their own rates."""
     buffer: int = 200_000
+    """Bytes that wait for a switch's channel before it drops packets."""
     burst: int = 16 * 1024
+    """Bytes that may leave at once after a pause."""
     rto_min: float = RTO_MIN
+    """Seconds of the shortest time-out of TCP. At a tenth of a network's rate, a time-out costs
+    what it costs there if it is ten times as long."""
     host_queue: int | None = None
+    """Bytes that wait at a host's own port before it drops packets; null for the 1,000 packets of a
+    Linux host."""
 
     def __post_init__(self) -> None:
         """Refuses what cannot be emulated.

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric
+from contend.schema import Seconds, Size
 from contend.units import counted, verb
-
-if TYPE_CHECKING:
-    import polars
 
 
 @dataclass(frozen=True)
 class Drops:
-    """Packets that found a queue full, by where it was.
-
-    Attributes:
-        in_hosts: in the queue of a host's own port.
-        between_switches: in a switch's queue for another switch.
-        before_hosts: in a switch's queue for the host that was to receive them.
-    """
+    """Packets that found a queue full, by where it was."""
 
     in_hosts: int = 0
+    """Number of them in the queue of a host's own port."""
     between_switches: int = 0
+    """Number of them in a switch's queue for another switch."""
     before_hosts: int = 0
+    """Number of them in a switch's queue for the host that was to receive them."""
 
     @property
     def total(self) -> int:
@@ -54,8 +49,44 @@ class Drops:
         )
 
 
+@dataclass(frozen=True)
+class ChannelTraffic:
+    """What crossed a channel."""
+
+    channel: int
+    """Number of the channel in the fabric."""
+    source: str
+    """What sends on it."""
+    target: str
+    """What receives from it."""
+    bytes: Size
+    """Bytes sent on the wire, Ethernet headers included."""
+    packets: int
+    """Number of packets sent."""
+    drops: int
+    """Number of packets that found its queue full."""
+
+
+@dataclass(frozen=True)
+class CountedTraffic:
+    """What crossed the fabric."""
+
+    elapsed_s: Seconds
+    """Seconds in which it did."""
+    bytes: Size
+    """Bytes over all channels."""
+    packets: int
+    """Packets over all channels."""
+    drops: int
+    """Packets that found a queue full, over all channels."""
+    drops_by_place: Drops
+    """The same by where the full queue was."""
+    channels: tuple[ChannelTraffic, ...]
+    """The same for every channel."""
+
+
 def drops_of(counters: Mapping[str, Any]) -> Drops | None:
-    """What `Traffic.json` said of places; None where it does not."""
+    """What `CountedTraffic` said of places; None where it does not."""
     try:
         return msgspec.convert(counters.get("drops_by_place"), Drops | None)
     except msgspec.ValidationError:
@@ -63,7 +94,7 @@ def drops_of(counters: Mapping[str, Any]) -> Drops | None:
 
 
 def counted_together(kept: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Two counts of the same channels as `Traffic.json` tells them, as one."""
+    """Two counts of the same channels as `CountedTraffic` tells them, as one."""
     if not kept:
         return dict(more)
     sums = ("elapsed_s", "bytes", "packets", "drops", *asdict(Drops()))
@@ -80,21 +111,18 @@ def counted_together(kept: Mapping[str, Any], more: Mapping[str, Any]) -> dict[s
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """Counts of every channel, all of shape [channels].
-
-    Attributes:
-        channel: numbers of the channels that are emulated, ascending.
-        bytes: sent on the wire, Ethernet headers (14 B a packet) included.
-        packets: sent.
-        drops: packets that found the buffer full.
-        elapsed_s: seconds in which that happened; a moment's when it was counted.
-    """
+    """Counts of every channel, all of shape [channels]."""
 
     channel: NDArray[np.uint32]
+    """Numbers of the channels that are emulated, ascending."""
     bytes: NDArray[np.uint64]
+    """Bytes sent on the wire, Ethernet headers (14 B a packet) included."""
     packets: NDArray[np.uint64]
+    """Packets sent."""
     drops: NDArray[np.uint64]
+    """Packets that found the buffer full."""
     elapsed_s: float
+    """Seconds in which that happened; a moment's when it was counted."""
 
     def __sub__(self, before: Traffic) -> Traffic:
         """What was sent since an earlier count."""
@@ -115,29 +143,23 @@ class Traffic:
         between_switches, in_hosts, before_hosts = (int(part.sum()) for part in parts)
         return Drops(in_hosts, between_switches, before_hosts)
 
-    def frame(self, fabric: Fabric) -> polars.DataFrame:
-        """One row per channel: channel, source, target (as `simulate` names them), counts."""
-        import polars
-
-        ends = [fabric.channel_ends(channel) for channel in self.channel.tolist()]
-        return polars.DataFrame(
-            {
-                "channel": self.channel,
-                "source": [source for source, _ in ends],
-                "target": [target for _, target in ends],
-                "bytes": self.bytes,
-                "packets": self.packets,
-                "drops": self.drops,
-            }
+    def of(self, fabric: Fabric) -> CountedTraffic:
+        """The same with its sums, places by name and a list of channels."""
+        counts = zip(
+            self.channel.tolist(),
+            self.bytes.tolist(),
+            self.packets.tolist(),
+            self.drops.tolist(),
+            strict=True,
         )
-
-    def json(self, fabric: Fabric) -> dict[str, Any]:
-        """The same for a file: seconds, sums, and a list of channels."""
-        return {
-            "elapsed_s": self.elapsed_s,
-            "bytes": int(self.bytes.sum()),
-            "packets": int(self.packets.sum()),
-            "drops": int(self.drops.sum()),
-            "drops_by_place": asdict(self.dropped(fabric)),
-            "channels": self.frame(fabric).to_dicts(),
-        }
+        return CountedTraffic(
+            elapsed_s=self.elapsed_s,
+            bytes=int(self.bytes.sum()),
+            packets=int(self.packets.sum()),
+            drops=int(self.drops.sum()),
+            drops_by_place=self.dropped(fabric),
+            channels=tuple(
+                ChannelTraffic(channel, *fabric.channel_ends(channel), *counted)
+                for channel, *counted in counts
+            ),
+        )
