@@ -248,7 +248,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _said(case: Case, explanation: Explanation) -> Iterator[tuple[str, str]]:
     """The verdicts of the cells that count, and how many times its bounds each takes."""
-    for verdict in explanation.verdicts:
+    for verdict in explanation.cells:
         evidence = verdict.evidence
         if evidence.cell.startswith(case.cell):
             bounds = (evidence.bound(limit) for limit in Limit)
@@ -257,7 +257,7 @@ def _said(case: Case, explanation: Explanation) -> Iterator[tuple[str, str]]:
                 for bound in bounds
                 if bound is not None
             )
-            yield ", ".join(verdict.limits) or "not proven", times
+            yield ", ".join(verdict.proven) or "not proven", times
 
 
 def _measured(case: Case, folder: Path) -> Path | str:

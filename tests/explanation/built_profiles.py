@@ -33,7 +33,7 @@ def explained(folder: Path, ranks: Sequence[Rank], known: Any = None, **more: An
 
 
 def of(explanation: Explanation, cell: str = "its communication") -> Verdict:
-    (only,) = (v for v in explanation.verdicts if v.evidence.cell == cell)
+    (only,) = (v for v in explanation.cells if v.evidence.cell == cell)
     return only
 
 

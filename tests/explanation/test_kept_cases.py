@@ -18,7 +18,7 @@ KEPT = Path(__file__).parents[1] / "data" / "explained"
 
 
 def verdict(name: str, start: str = "", folder: Path = KEPT) -> Verdict:
-    explained = contend.explain(folder / name).verdicts
+    explained = contend.explain(folder / name).cells
     (only,) = (v for v in explained if v.evidence.cell.startswith(start))
     return only
 
@@ -44,11 +44,11 @@ def verdict(name: str, start: str = "", folder: Path = KEPT) -> Verdict:
     ],
 )
 def test_what_was_constructed_is_said(name: str, cell: str, limits: tuple[Limit, ...]) -> None:
-    assert verdict(name, cell).limits == limits
+    assert verdict(name, cell).proven == limits
 
 
 def test_of_ranks_that_are_last_equally_often_the_same_is_named() -> None:
-    told = {str(contend.explain(KEPT / "host-queues").verdicts) for _ in range(4)}
+    told = {str(contend.explain(KEPT / "host-queues").cells) for _ in range(4)}
     assert len(told) == 1
 
 
@@ -69,12 +69,12 @@ def test_a_fabric_that_is_not_the_one_that_was_emulated_is_not_taken(
     record["question"]["place"][key] = "dmodk 0123456789ab"
     (folder / "run.json").write_text(json.dumps(record))
     explained = contend.explain(folder)
-    assert explained.verdicts[0].evidence.bound(Limit.FABRIC) is None
-    assert explained.verdicts[0].limits == ()
+    assert explained.cells[0].evidence.bound(Limit.FABRIC) is None
+    assert explained.cells[0].proven == ()
     assert "name them with --fabric" in explained.remarks[0]
     # One that is named is taken, with a remark.
     given = contend.explain(folder, fabric="xgft:2;4,4;1,1", route="dmodk")
-    assert given.verdicts[0].limits == (Limit.FABRIC,)
+    assert given.cells[0].proven == (Limit.FABRIC,)
     assert "with other cables or routes than" in given.remarks[0]
 
 
@@ -85,7 +85,7 @@ def test_nothing_is_said_of_channels_that_hashes_chose(tmp_path: Path) -> None:
     record["question"]["place"]["routes"] = identity(hashed)["routes"]
     (folder / "run.json").write_text(json.dumps(record))
     explained = contend.explain(folder)
-    assert explained.verdicts[0].evidence.bound(Limit.FABRIC) is None
+    assert explained.cells[0].evidence.bound(Limit.FABRIC) is None
     assert "which cables its messages shared is not known" in explained.remarks[0]
 
 
@@ -133,4 +133,4 @@ def test_what_all_cells_share_stands_in_titles() -> None:
         f"{schedule}, {size} KiB" for schedule in ("linear", "shift") for size in (16, 64)
     }
     assert "(start barrier)" not in explanation_sentence(explained)
-    assert all(on in verdict.evidence.cell for verdict in explained.verdicts)
+    assert all(on in verdict.evidence.cell for verdict in explained.cells)

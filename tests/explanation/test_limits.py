@@ -47,7 +47,7 @@ def cell(measured_s: float, *bounds: Bound, **more: Any) -> MeasuredEvidence:
 def test_a_bound_is_reached_from_nine_tenths_to_twice_of_it(
     measured: float, limits: tuple[Limit, ...]
 ) -> None:
-    assert judge(cell(measured, PORT)).limits == limits
+    assert judge(cell(measured, PORT)).proven == limits
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_a_bound_is_reached_from_nine_tenths_to_twice_of_it(
 def test_the_larger_bound_of_the_network_is_named_and_the_other_from_nine_tenths_on(
     port_s: float, limits: tuple[Limit, ...]
 ) -> None:
-    assert judge(cell(1.3, replace(PORT, seconds=port_s), FABRIC)).limits == limits
+    assert judge(cell(1.3, replace(PORT, seconds=port_s), FABRIC)).proven == limits
 
 
 def test_a_channel_with_one_message_of_a_port_s_rate_is_no_limit() -> None:
     one = replace(FABRIC, load=1)
-    assert judge(cell(1.3, PORT, one)).limits == (Limit.PORT,)
+    assert judge(cell(1.3, PORT, one)).proven == (Limit.PORT,)
     slower = replace(one, seconds=1.25)
-    assert judge(cell(1.3, PORT, slower)).limits == (Limit.FABRIC,)
+    assert judge(cell(1.3, PORT, slower)).proven == (Limit.FABRIC,)
 
 
 def test_late_ranks_are_held_against_all_samples_and_not_only_those_on_time() -> None:
     late = Bound(Limit.IMBALANCE, 6e-3, "waiting", measured_s=8e-3)
-    assert judge(cell(7e-6, late)).limits == (Limit.IMBALANCE,)
-    assert judge(cell(7e-6, replace(late, measured_s=20e-3))).limits == ()
+    assert judge(cell(7e-6, late)).proven == (Limit.IMBALANCE,)
+    assert judge(cell(7e-6, replace(late, measured_s=20e-3))).proven == ()
 
 
 @pytest.mark.parametrize(
@@ -87,50 +87,50 @@ def test_two_kinds_of_samples_a_time_out_apart(
 ) -> None:
     modes = Modes(fast_s, slow_s, slow=6, count=20)
     port = replace(PORT, seconds=0.09)
-    assert judge(cell(fast_s, port, modes=modes, mean_s=mean_s)).limits == limits
+    assert judge(cell(fast_s, port, modes=modes, mean_s=mean_s)).proven == limits
 
 
 def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> None:
     stalled = cell(0.1, modes=Modes(0.1, 0.4, slow=10, count=20), mean_s=0.25)
-    assert judge(stalled).limits == (Limit.TIME_OUTS,)
-    assert judge(replace(stalled, hosts=1)).limits == ()
+    assert judge(stalled).proven == (Limit.TIME_OUTS,)
+    assert judge(replace(stalled, hosts=1)).proven == ()
 
 
 def test_a_fall_with_drops_is_one_of_time_outs_even_where_blocks_may_be_passed_on() -> None:
     port = replace(PORT, seconds=0.0786)
     fallen = cell(0.321, port, fall=3.1, volume=2.1, drops=99)
-    assert judge(fallen).limits == (Limit.TIME_OUTS,)
-    assert judge(replace(fallen, drops=0)).limits == ()
-    assert judge(replace(fallen, drops=0, volume=1.0)).limits == (Limit.TIME_OUTS,)
+    assert judge(fallen).proven == (Limit.TIME_OUTS,)
+    assert judge(replace(fallen, drops=0)).proven == ()
+    assert judge(replace(fallen, drops=0, volume=1.0)).proven == (Limit.TIME_OUTS,)
 
 
 def test_a_time_out_that_began_during_the_transfer_is_one_where_packets_were_dropped() -> None:
     modes = Modes(0.0965, 0.275, slow=41, count=100)
     stalled = cell(0.0965, replace(PORT, seconds=0.09), modes=modes, mean_s=0.17, drops=99)
-    assert Limit.TIME_OUTS in judge(stalled).limits
+    assert Limit.TIME_OUTS in judge(stalled).proven
     for unproven in (
         replace(stalled, drops=0),
         replace(stalled, drops=None),
         replace(stalled, modes=replace(modes, slow_s=0.17), mean_s=0.15),
     ):
-        assert Limit.TIME_OUTS not in judge(unproven).limits
+        assert Limit.TIME_OUTS not in judge(unproven).proven
 
 
 def test_another_schedule_that_loses_no_time_out_proves_that_one_was_lost() -> None:
     port = replace(PORT, seconds=0.01)
     slow = cell(0.3, port, rival=FastestRival("shift", 0.03))
-    assert judge(slow).limits == (Limit.TIME_OUTS,)
-    assert judge(replace(slow, rival=FastestRival("shift", 0.13))).limits == ()
+    assert judge(slow).proven == (Limit.TIME_OUTS,)
+    assert judge(replace(slow, rival=FastestRival("shift", 0.13))).proven == ()
     # Bruck's schedule sends several times the bytes: 0.3 s may be what they take.
-    assert judge(replace(slow, volume=16.0)).limits == ()
+    assert judge(replace(slow, volume=16.0)).proven == ()
 
 
 def test_dropped_packets_prove_time_outs_beyond_what_any_schedule_wastes() -> None:
     port = replace(PORT, seconds=0.1)
-    assert judge(cell(0.41, port, drops=12)).limits == (Limit.TIME_OUTS,)
-    assert judge(cell(0.39, port, drops=12)).limits == ()
-    assert judge(cell(0.41, port, drops=0)).limits == ()
-    assert judge(cell(0.41, port, drops=None)).limits == ()
+    assert judge(cell(0.41, port, drops=12)).proven == (Limit.TIME_OUTS,)
+    assert judge(cell(0.39, port, drops=12)).proven == ()
+    assert judge(cell(0.41, port, drops=0)).proven == ()
+    assert judge(cell(0.41, port, drops=None)).proven == ()
 
 
 @pytest.mark.parametrize(
@@ -147,19 +147,19 @@ def test_the_queues_that_dropped_most_are_to_blame(drops: Drops, limit: Limit, w
         cell(0.41, port, drops=drops.total, drops_by_place=drops),
         cell(0.3, fall=3.0, drops=drops.total, drops_by_place=drops),
     ):
-        (reason,) = judge(told).reasons
+        (reason,) = judge(told).limits
         assert reason.limit is limit
         assert where in reason.why
 
 
 def test_a_rate_that_falls_loses_a_time_out_on_a_network_only() -> None:
     # At the rate of smaller messages 0.3 s would be 0.1 s.
-    assert judge(cell(0.3, fall=3.0)).limits == (Limit.TIME_OUTS,)
-    assert judge(cell(0.3, fall=3.0, hosts=1)).limits == ()
-    assert judge(cell(0.3, fall=1.9)).limits == ()
-    assert judge(cell(0.26, fall=3.0)).limits == ()
+    assert judge(cell(0.3, fall=3.0)).proven == (Limit.TIME_OUTS,)
+    assert judge(cell(0.3, fall=3.0, hosts=1)).proven == ()
+    assert judge(cell(0.3, fall=1.9)).proven == ()
+    assert judge(cell(0.26, fall=3.0)).proven == ()
     full = Memory(95, 100)
-    assert judge(cell(0.3, fall=3.0, memory=full)).limits == ()
+    assert judge(cell(0.3, fall=3.0, memory=full)).proven == ()
 
 
 def failed(memory: Memory | None = None, **more: Any) -> FailedEvidence:
@@ -182,18 +182,18 @@ def failed(memory: Memory | None = None, **more: Any) -> FailedEvidence:
     ],
 )
 def test_memory(evidence: Evidence, limits: tuple[Limit, ...]) -> None:
-    assert judge(evidence).limits == limits
+    assert judge(evidence).proven == limits
 
 
 def test_a_failure_that_data_alone_do_not_explain_is_told_so() -> None:
-    (full,) = judge(failed(Memory(95, 100))).reasons
-    (near,) = judge(failed(Memory(75, 100))).reasons
+    (full,) = judge(failed(Memory(95, 100))).limits
+    (near,) = judge(failed(Memory(75, 100))).limits
     assert (full.enough, near.enough) == (True, False)
 
 
 def test_rivals_that_double_the_time_are_the_fabric() -> None:
-    assert judge(HotSpotEvidence(measured_s=5.0, rise=2.0, **CELL)).limits == (Limit.FABRIC,)
-    assert judge(HotSpotEvidence(measured_s=5.0, rise=1.9, **CELL)).limits == ()
+    assert judge(HotSpotEvidence(measured_s=5.0, rise=2.0, **CELL)).proven == (Limit.FABRIC,)
+    assert judge(HotSpotEvidence(measured_s=5.0, rise=1.9, **CELL)).proven == ()
 
 
 @pytest.mark.parametrize(
@@ -204,10 +204,10 @@ def test_published_spread(deviation: float | None, limits: tuple[Limit, ...]) ->
     port = replace(PORT, seconds=0.0325)
     times: dict[str, Any] = {"measured_s": 0.186, "bounds": (port,), **CELL}
     paired = PublishedEvidence(deviation_s=deviation, **times)
-    assert judge(paired).limits == limits
-    assert judge(MeasuredEvidence(**times)).limits == ()
+    assert judge(paired).proven == limits
+    assert judge(MeasuredEvidence(**times)).proven == ()
 
 
 def test_nothing_known_proves_nothing() -> None:
-    assert judge(cell(1.0)).reasons == ()
-    assert judge(failed()).reasons == ()
+    assert judge(cell(1.0)).limits == ()
+    assert judge(failed()).limits == ()

@@ -205,8 +205,8 @@ def test_columns_tell_the_ranks_where_no_devices_are_listed(
     assert tests is not None
     assert (tests[0].ranks, tests[0].hosts, tests[0].collective) == (ranks, (), collective)
     found = contend.explain(path, fabric=contend.load("rails:2,2,2,1", route="minhop"))
-    assert f"{ranks or 'unknown'} GPUs" in found.verdicts[0].evidence.cell
-    assert "0 servers" not in found.verdicts[0].evidence.cell
+    assert f"{ranks or 'unknown'} GPUs" in found.cells[0].evidence.cell
+    assert "0 servers" not in found.cells[0].evidence.cell
     assert any("does not list the devices" in remark for remark in found.remarks)
 
 
@@ -258,8 +258,8 @@ def test_an_all_to_all_that_the_spine_holds_back(tmp_path: Path, units: contend.
     bound = 8e9 / HDR
     path.write_text(printed("alltoall_perf", RANKS, {8 * 10**9: 1.2 * bound}))
     found = contend.explain(path, fabric=units)
-    evidence = found.verdicts[0].evidence
-    assert found.verdicts[0].limits == (Limit.FABRIC,)
+    evidence = found.cells[0].evidence
+    assert found.cells[0].proven == (Limit.FABRIC,)
     by_fabric, by_port = evidence.bound(Limit.FABRIC), evidence.bound(Limit.PORT)
     assert by_fabric is not None
     assert by_port is not None
@@ -268,7 +268,7 @@ def test_an_all_to_all_that_the_spine_holds_back(tmp_path: Path, units: contend.
     assert "spine" in by_fabric.channels[0]
     assert evidence.hosts == 4
     path.write_text(printed("alltoall_perf", RANKS, {8 * 10**9: 10 * bound}))
-    assert contend.explain(path, fabric=units).verdicts[0].limits == ()
+    assert contend.explain(path, fabric=units).cells[0].proven == ()
 
 
 def test_rings_that_fill_the_ports(tmp_path: Path, units: contend.Fabric) -> None:
@@ -278,8 +278,8 @@ def test_rings_that_fill_the_ports(tmp_path: Path, units: contend.Fabric) -> Non
     """
     path = tmp_path / "all_reduce.txt"
     path.write_text(printed("all_reduce_perf", RANKS, {10**9: 1.4 * 0.75e9 / HDR}, redop="sum"))
-    verdict = contend.explain(path, fabric=units).verdicts[0]
-    assert verdict.limits == (Limit.PORT,)
+    verdict = contend.explain(path, fabric=units).cells[0]
+    assert verdict.proven == (Limit.PORT,)
     bound = verdict.evidence.bound(Limit.PORT)
     assert bound is not None
     assert bound.seconds == pytest.approx(0.75e9 / HDR)
@@ -290,7 +290,7 @@ def test_small_messages_are_latency(tmp_path: Path, units: contend.Fabric) -> No
     seconds = {1024: 30e-6, 4096: 30e-6, 16384: 31e-6}
     path.write_text(printed("all_reduce_perf", RANKS, seconds, redop="sum"))
     found = contend.explain(path, fabric=units)
-    assert {verdict.limits for verdict in found.verdicts} == {(Limit.OVERHEAD,)}
+    assert {verdict.proven for verdict in found.cells} == {(Limit.OVERHEAD,)}
     assert any("NCCL_ALGO=Tree" in remedy.advice for remedy in found.remedies)
 
 
@@ -306,7 +306,7 @@ def test_other_routes_are_tried(tmp_path: Path) -> None:
     hosts = [f"s{number}" for number in range(1, 9) for _ in range(2)]
     path.write_text(printed("alltoall_perf", hosts, {8 * 10**9: 1.1 * bound}))
     found = contend.explain(path, fabric=fabric)
-    assert found.verdicts[0].limits == (Limit.FABRIC,)
+    assert found.cells[0].proven == (Limit.FABRIC,)
     remedy = found.remedies[0]
     assert "Routes by dmodk" in remedy.advice
     assert "--route dmodk" in remedy.command
@@ -374,7 +374,7 @@ def test_what_is_faster_than_the_network_was_not_there(
     seconds = {10**8: 1.5e8 * port, 10**9: 0.7e9 * port}
     path.write_text(printed("all_reduce_perf", RANKS, seconds, redop="sum"))
     found = contend.explain(path, fabric=units)
-    assert all(Limit.PORT not in verdict.limits for verdict in found.verdicts)
+    assert all(Limit.PORT not in verdict.proven for verdict in found.cells)
     (told,) = [line for line in found.remarks if "did not run on this fabric" in line]
     assert told.startswith("all-reduce on 4 servers took 0.7 times the least time that the inject")
 

@@ -32,10 +32,10 @@ def test_a_program_that_computes_has_no_other_limit(tmp_path: Path) -> None:
         rank.cell(ALLREDUCE, ticks=90 * MS)
         rank.collective(100 * MS + 80 * MS * rank.rank, 190 * MS, 0)
     explanation = explained(tmp_path / "p", ranks)
-    (whole,) = explanation.verdicts
-    assert whole.limits == (Limit.COMPUTATION,)
+    (whole,) = explanation.cells
+    assert whole.proven == (Limit.COMPUTATION,)
     # 1 s over 0.91 s of computing.
-    assert whole.reasons[0].ratio == pytest.approx(1 / 0.91)
+    assert whole.limits[0].ratio == pytest.approx(1 / 0.91)
     assert "MPI takes 9 % of the run" in explanation.remarks[0]
 
 
@@ -50,11 +50,11 @@ def late(cpus: int | None = None) -> tuple[list[Rank], dict[str, Any]]:
 
 def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", *late(cpus=2))
-    whole, communication, place = explanation.verdicts
-    assert whole.limits == (Limit.COMPUTATION,)
+    whole, communication, place = explanation.cells
+    assert whole.proven == (Limit.COMPUTATION,)
     # 610 ms of both ranks in MPI, 590 ms of it until rank 1 entered: 295 ms of a run of 1 s.
-    assert communication.limits == place.limits == (Limit.IMBALANCE,)
-    (reason,) = communication.reasons
+    assert communication.proven == place.proven == (Limit.IMBALANCE,)
+    (reason,) = communication.limits
     assert reason.ratio == pytest.approx(610 / 590)
     assert "rank 1 in 100 % of it" in reason.why
     assert "the run would be at most 30 % shorter" in reason.why
@@ -71,16 +71,16 @@ def test_a_place_of_long_waits_is_told_however_small_its_share(tmp_path: Path) -
             rank.cell(SEND, ticks=15 * SECOND)
             cell = rank.cell(ALLREDUCE, ticks=waited * 100 * MS - entry + MS)
             rank.collective(18 * SECOND + entry, 18 * SECOND + waited * 100 * MS + MS, cell)
-        cells = [v.evidence.cell for v in explained(tmp_path / f"{waited}", ranks).verdicts]
+        cells = [v.evidence.cell for v in explained(tmp_path / f"{waited}", ranks).cells]
         told.append(any(cell.startswith("MPI_Allreduce called at") for cell in cells))
     assert told == [True, False]
 
 
 def test_late_ranks_on_shared_processors_are_those(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", *late(cpus=1))
-    assert of(explanation).limits == (Limit.PROCESSORS,)
+    assert of(explanation).proven == (Limit.PROCESSORS,)
     # Here nobody knows the processors.
-    assert of(explained(tmp_path / "q", *late())).limits == (Limit.IMBALANCE,)
+    assert of(explained(tmp_path / "q", *late())).proven == (Limit.IMBALANCE,)
 
 
 def exchange(*hosts: str) -> list[Rank]:
@@ -94,7 +94,7 @@ def exchange(*hosts: str) -> list[Rank]:
 
 def test_bytes_through_a_port(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", exchange("n0", "n1"), {"wire_Bps": 1e7})
-    reason = of(explanation).reasons[0]
+    reason = of(explanation).limits[0]
     # 8 MB at 10 MB/s take 0.8 s.
     assert (reason.limit, reason.ratio) == (Limit.PORT, pytest.approx(0.9 / 0.8))
     assert "out of the port of n0 at 80 Mbit/s" in reason.why
@@ -105,13 +105,13 @@ def test_bytes_through_a_port(tmp_path: Path) -> None:
 
 def test_a_wire_that_is_not_known_is_asked_for_and_what_is_said_counts(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", exchange("n0", "n1"))
-    assert of(explanation).limits == ()
+    assert of(explanation).proven == ()
     assert explanation.remarks == (
         "The rate of the hosts' ports is not known: give it with --wire.",
     )
-    assert of(contend.explain(tmp_path / "p", wire="80Mbit/s")).limits == (Limit.PORT,)
+    assert of(contend.explain(tmp_path / "p", wire="80Mbit/s")).proven == (Limit.PORT,)
     # At 40 Mbit/s it would have taken 1.6 s: more bytes than that went through.
-    assert of(contend.explain(tmp_path / "p", wire="40Mbit/s")).limits == ()
+    assert of(contend.explain(tmp_path / "p", wire="40Mbit/s")).proven == ()
 
 
 def test_bytes_within_a_host_load_no_port(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_fullest_cables_of_the_programs_routes(tmp_path: Path) -> None:
         rank.cell(ALLTOALL, ticks=600 * MS, size=16_000, size_class=14)
         rank.sent = {n: (0, 0, 10_000, 10) for n in range(16) if n != rank.rank}
     explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e6}, fabric=fabric)
-    (reason,) = of(explanation).reasons
+    (reason,) = of(explanation).limits
     # 48 pairs send 10 kB each over the one cable of a leaf at 1 MB/s: 0.48 s of 0.6.
     assert (reason.limit, reason.ratio) == (Limit.FABRIC, pytest.approx(0.6 / 0.48))
     assert reason.bound is not None
@@ -157,7 +157,7 @@ def test_seats_and_routes_are_told_by_what_they_save(tmp_path: Path) -> None:
     # Hosts 4, 8 and 12 are reached over the same spine: three messages share a cable, for 0.3 s.
     ranks = sent_between(fabric, [(0, 4), (1, 8), (2, 12)], ticks=350 * MS)
     explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e6}, fabric=fabric)
-    assert of(explanation).limits == (Limit.FABRIC,)
+    assert of(explanation).proven == (Limit.FABRIC,)
     seats, routes = cures(explanation)
     # Then ports take 0.1 s, whatever is done.
     assert (seats.saves_s, routes.saves_s) == (pytest.approx(0.2), pytest.approx(0.2))
@@ -213,11 +213,11 @@ def stalled(outside: bool = False) -> list[Rank]:
 def test_calls_that_lose_time_outs(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", stalled(), {"drops": 12, "wire_Bps": 1e9})
     communication = of(explanation)
-    assert communication.limits == (Limit.TIME_OUTS,)
+    assert communication.proven == (Limit.TIME_OUTS,)
     # Rank 0 lost 598 ms: 299 ms in the mean of 618 ms.
-    assert communication.reasons[0].ratio == pytest.approx(618 / (618 - 299))
-    assert "2 calls waited for a time-out" in communication.reasons[0].why
-    assert "12 packets" in communication.reasons[0].why
+    assert communication.limits[0].ratio == pytest.approx(618 / (618 - 299))
+    assert "2 calls waited for a time-out" in communication.limits[0].why
+    assert "12 packets" in communication.limits[0].why
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ def test_calls_that_lose_time_outs(tmp_path: Path) -> None:
 def test_long_calls_that_are_no_time_outs(
     ranks: list[Rank], known: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert of(explained(tmp_path / "p", ranks, known)).limits == ()
+    assert of(explained(tmp_path / "p", ranks, known)).proven == ()
 
 
 def test_events_that_are_missing_are_told(tmp_path: Path) -> None:
     ranks = stalled()
     ranks[1].events = []
     explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e9})
-    assert of(explanation).limits == ()
+    assert of(explanation).proven == ()
     assert "a larger --record keeps more" in explanation.remarks[0]
 
 
@@ -258,7 +258,7 @@ def test_a_profile_object_will_do_and_what_it_lacks_is_refused(tmp_path: Path) -
 def test_a_run_that_ended_at_once_proves_nothing(tmp_path: Path) -> None:
     ranks = [Rank(n, 2, **(RUN | {"ended": 0})) for n in range(2)]
     explanation = explained(tmp_path / "p", ranks)
-    assert [verdict.limits for verdict in explanation.verdicts] == [()]
+    assert [verdict.proven for verdict in explanation.cells] == [()]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_late_ranks_that_hardly_compute_are_not_late_by_shared_processors(tmp_pa
         rank.collective(entry, 950 * MS, rank.cell(ALLREDUCE, ticks=950 * MS - entry))
     ranks[1].cell(SEND, ticks=800 * MS)
     explanation = explained(tmp_path / "p", ranks, {"machine": "node1", "cpus": 1})
-    assert of(explanation, "MPI_Allreduce called at app+0x1100").limits == (Limit.IMBALANCE,)
+    assert of(explanation, "MPI_Allreduce called at app+0x1100").proven == (Limit.IMBALANCE,)
 
 
 def test_files_are_a_limit_with_the_rate_that_they_reach(tmp_path: Path) -> None:
@@ -302,8 +302,8 @@ def test_files_are_a_limit_with_the_rate_that_they_reach(tmp_path: Path) -> None
         rank.routines = (*ROUTINES, "MPI_File_write_at_all")
         rank.cell(FINALIZE, ticks=800 * MS, size=8_000_000, size_class=23)
     explanation = explained(tmp_path / "p", ranks)
-    assert explanation.verdicts[0].limits == (Limit.FILES,)
-    (reason,) = of(explanation).reasons
+    assert explanation.cells[0].proven == (Limit.FILES,)
+    (reason,) = of(explanation).limits
     assert "most in MPI_File_write_at_all; 100 % of it in collective calls" in reason.why
     assert "10 MB/s by each rank" in reason.why
     assert explanation.remedies[0].limit is Limit.FILES

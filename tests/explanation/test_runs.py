@@ -54,7 +54,7 @@ def around(seconds: float, count: int = 12) -> np.ndarray:
 
 
 def verdict(explained: Explanation, start: str) -> Verdict:
-    (only,) = (v for v in explained.verdicts if v.evidence.cell.startswith(start))
+    (only,) = (v for v in explained.cells if v.evidence.cell.startswith(start))
     return only
 
 
@@ -63,7 +63,7 @@ def test_port_overhead_and_what_lies_between(tmp_path: Path) -> None:
     sizes = (1, 4000, 8000, 64000)
     cells = {("shift", size): around(0.01 + 3 * size / WIRE) for size in sizes}
     explained = contend.explain(run_of(tmp_path / "run", cells))
-    limits = {v.evidence.bytes: v.limits for v in explained.verdicts}
+    limits = {v.evidence.bytes: v.proven for v in explained.cells}
     assert limits == {
         1: (Limit.OVERHEAD,),
         # 22 ms: half is the port, and a little less than half the overhead.
@@ -71,15 +71,15 @@ def test_port_overhead_and_what_lies_between(tmp_path: Path) -> None:
         8000: (Limit.PORT,),
         64000: (Limit.PORT,),
     }
-    assert verdict(explained, "shift, 62.5 KiB").reasons[0].ratio == pytest.approx(202 / 192, 0.01)
+    assert verdict(explained, "shift, 62.5 KiB").limits[0].ratio == pytest.approx(202 / 192, 0.01)
 
 
 def test_overhead_is_shared_processors_where_ranks_share_them(tmp_path: Path) -> None:
     cells = {("shift", size): around(0.01) for size in (1, 16, 64)}
     explained = contend.explain(run_of(tmp_path / "run", cells, oversubscribed=True))
-    assert {v.limits for v in explained.verdicts} == {(Limit.PROCESSORS,)}
+    assert {v.proven for v in explained.cells} == {(Limit.PROCESSORS,)}
     # Four ranks on hosts of two processors each: the launch says itself that they are shared.
-    assert "ranks on a processor" in explained.verdicts[0].reasons[0].why
+    assert "ranks on a processor" in explained.cells[0].limits[0].why
 
 
 def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
     # 48 messages of 1 kB over one cable take 48 ms, 15 through a port 15 ms.
     run = run_of(tmp_path / "run", {("linear", 1000): around(0.05)}, hosts=list(fabric.host_name))
     explained = contend.explain(run, fabric=fabric)
-    assert explained.verdicts[0].limits == (Limit.FABRIC,)
-    bound = explained.verdicts[0].reasons[0].bound
+    assert explained.cells[0].proven == (Limit.FABRIC,)
+    bound = explained.cells[0].limits[0].bound
     assert bound is not None
     assert bound.load == 48
     assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in bound.channels
     assert explained.remedies[0].limit is Limit.FABRIC
     # Without the fabric nothing is known of its cables.
-    assert contend.explain(run).verdicts[0].limits == ()
+    assert contend.explain(run).cells[0].proven == ()
 
 
 def test_a_better_engine_is_the_remedy(tmp_path: Path) -> None:
@@ -118,26 +118,26 @@ def test_collapses_of_2005_are_time_outs_and_what_avoids_them_is_named(tmp_path:
     explained = contend.explain(alltoall_run(tmp_path / "run"))
     stalled = {
         (v.evidence.schedule, v.evidence.bytes)
-        for v in explained.verdicts
-        if Limit.TIME_OUTS in v.limits
+        for v in explained.cells
+        if Limit.TIME_OUTS in v.proven
     }
     assert stalled == {(name, size) for name in ("library", "linear") for size in COLLAPSED}
     (remedy, *_) = explained.remedies
     assert remedy.limit is Limit.TIME_OUTS
     assert "--algorithm pairwise" in remedy.command
     # From 64 KiB on all others wait for the port.
-    assert verdict(explained, "pairwise, 1 MiB").limits == (Limit.PORT,)
+    assert verdict(explained, "pairwise, 1 MiB").proven == (Limit.PORT,)
 
 
 def test_a_rank_that_enters_late_is_imbalance(tmp_path: Path) -> None:
     # The last rank enters 20 ms into every sample of 100 ms: no limit; half of it is one.
     run = run_of(tmp_path / "run", {("linear", 1): around(0.1)}, late={("linear", 1): [*range(12)]})
-    (only,) = contend.explain(run).verdicts
+    (only,) = contend.explain(run).cells
     bound = only.evidence.bound(Limit.IMBALANCE)
     assert bound is not None
     assert only.evidence.ratio(bound) == pytest.approx(5, 0.01)
     assert "rank 3 on n3 in 100 % of samples" in bound.of
-    assert only.limits == ()
+    assert only.proven == ()
 
 
 def test_failures_of_memory_are_memory(tmp_path: Path) -> None:
@@ -148,21 +148,21 @@ def test_failures_of_memory_are_memory(tmp_path: Path) -> None:
     )
     run = run_of(tmp_path / "run", {("linear", 64): around(1e-3)}, errors=errors)
     explained = contend.explain(run.folder)
-    failed = [v for v in explained.verdicts if v.evidence.failed]
-    assert [v.limits for v in failed] == [(Limit.MEMORY,), ()]
+    failed = [v for v in explained.cells if v.evidence.failed]
+    assert [v.proven for v in failed] == [(Limit.MEMORY,), ()]
 
 
 def test_memory_is_what_contend_predicts_against_what_the_host_has(tmp_path: Path) -> None:
     # Two arrays of p blocks on each of four ranks of a host: 2 · 4 · 4 · 1000 bytes.
     run = run_of(tmp_path / "run", {("shift", 1000): around(1.0)}, hosts=["n0"] * 4)
-    (only,) = contend.explain(run, memory=64_000).verdicts
+    (only,) = contend.explain(run, memory=64_000).cells
     assert only.evidence.memory is not None
     assert only.evidence.memory.needed == 32_000
     assert only.evidence.memory.share == 0.5
-    assert contend.explain(run).verdicts[0].evidence.memory is None
+    assert contend.explain(run).cells[0].evidence.memory is None
     # It counts where the run itself knows it.
     write_record(run.folder / "run.json", RunRecord(**{**_fields(run.record), "memory": 40_000}))
-    kept = contend.explain(run.folder).verdicts[0].evidence.memory
+    kept = contend.explain(run.folder).cells[0].evidence.memory
     assert kept is not None
     assert kept.share == 0.8
 
@@ -176,8 +176,8 @@ def test_a_wire_that_is_not_known_is_asked_for(tmp_path: Path) -> None:
     explained = contend.explain(run)
     assert explained.remarks == ("The rate of the hosts' ports is not known: give it with --wire.",)
     # Three messages at 8 kbit/s take 3 s: twice as fast as that disproves the wire.
-    assert contend.explain(run, wire="8kbit/s").verdicts[0].limits == ()
-    assert contend.explain(run, wire="32kbit/s").verdicts[0].limits == (Limit.PORT,)
+    assert contend.explain(run, wire="8kbit/s").cells[0].proven == ()
+    assert contend.explain(run, wire="32kbit/s").cells[0].proven == (Limit.PORT,)
 
 
 def test_a_kept_emulation_knows_its_fabric(tmp_path: Path) -> None:
@@ -185,34 +185,34 @@ def test_a_kept_emulation_knows_its_fabric(tmp_path: Path) -> None:
     assert explained.remarks == ()
     beside = verdict(explained, "stream beside 1 rival, 64 KiB")
     # Two pairs of 16 times 64 KiB at 20 MB/s: 104.9 ms, and it took 111.4.
-    assert beside.limits == (Limit.FABRIC,)
-    assert beside.reasons[0].ratio == pytest.approx(1.062, abs=0.0005)
-    assert beside.reasons[0].bound is not None
-    assert beside.reasons[0].bound.channels == ('switch "leaf 1" port 5 -> switch "top 1" port 1',)
+    assert beside.proven == (Limit.FABRIC,)
+    assert beside.limits[0].ratio == pytest.approx(1.062, abs=0.0005)
+    assert beside.limits[0].bound is not None
+    assert beside.limits[0].bound.channels == ('switch "leaf 1" port 5 -> switch "top 1" port 1',)
     # Whose question is not kept asks for it.
     folder = Path(shutil.copytree(KEPT / "hotspot", tmp_path / "run"))
     record = Run.load(folder).record
     write_record(folder / "run.json", msgspec.structs.replace(record, question={}))
     asking = contend.explain(folder)
     assert "name them with --fabric" in asking.remarks[0]
-    assert verdict(asking, "stream beside 1 rival, 64 KiB").limits == (Limit.FABRIC,)
+    assert verdict(asking, "stream beside 1 rival, 64 KiB").proven == (Limit.FABRIC,)
 
 
 def test_bisect_patterns_of_a_kept_emulation() -> None:
-    (only,) = contend.explain(KEPT / "bisect-emulated", fabric="fig1").verdicts
+    (only,) = contend.explain(KEPT / "bisect-emulated", fabric="fig1").cells
     port = only.evidence.bound(Limit.PORT)
     assert port is not None
     # Five packets of 20 KiB at 12.5 MB/s.
     assert port.seconds == pytest.approx(5 * 20480 / 12.5e6)
-    assert only.limits == (Limit.PORT,)
+    assert only.proven == (Limit.PORT,)
 
 
 @pytest.mark.parametrize("name", ["alltoall", "sort", "pingpong", "bisect", "two-libraries"])
 def test_kept_runs_of_one_host_name_no_network(name: str) -> None:
     explained = contend.explain(KEPT / name)
-    assert explained.verdicts
-    for verdict in explained.verdicts:
-        assert not {Limit.PORT, Limit.FABRIC, Limit.TIME_OUTS} & set(verdict.limits)
+    assert explained.cells
+    for verdict in explained.cells:
+        assert not {Limit.PORT, Limit.FABRIC, Limit.TIME_OUTS} & set(verdict.proven)
         assert verdict.evidence.network_s == 0
 
 
@@ -233,6 +233,6 @@ def test_a_run_that_no_launch_could_begin_tells_why(tmp_path: Path) -> None:
     question = {"type": "measured", "probe": "sort", "options": {}, "ranks": [8]}
     errors = (PointError("memory", "the arrays need 30 GiB"),)
     run = Run.create(tmp_path / "run", RunRecord("sort", question=question, errors=errors))
-    (only,) = contend.explain(run).verdicts
-    assert only.limits == (Limit.MEMORY,)
+    (only,) = contend.explain(run).cells
+    assert only.proven == (Limit.MEMORY,)
     assert only.evidence.ranks == 8

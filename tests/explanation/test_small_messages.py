@@ -32,24 +32,24 @@ def many_small(*medians: int, calls: int = 1000, longest: int = 0) -> list[Rank]
 
 def test_what_small_messages_cost_is_overhead(tmp_path: Path) -> None:
     # 1000 receives of 250 µs are 0.25 s of 0.4 s in MPI.
-    reason = of(explained(tmp_path / "p", many_small(250 * US, 300 * US))).reasons[0]
+    reason = of(explained(tmp_path / "p", many_small(250 * US, 300 * US))).limits[0]
     assert (reason.limit, reason.ratio) == (Limit.OVERHEAD, pytest.approx(400 / 250))
     assert "1,000 of MPI_Recv 250 µs each" in reason.why
 
 
 def test_receives_of_late_messages_are_no_latency(tmp_path: Path) -> None:
     """On one rank messages are always there already, on the other they are late."""
-    assert of(explained(tmp_path / "p", many_small(1 * US, 400 * US))).limits == ()
+    assert of(explained(tmp_path / "p", many_small(1 * US, 400 * US))).proven == ()
     # Late every other time on both.
     both = many_small(1 * US, 1 * US, longest=400 * US)
-    assert of(explained(tmp_path / "q", both)).limits == ()
+    assert of(explained(tmp_path / "q", both)).proven == ()
 
 
 def test_small_messages_on_shared_processors_take_their_mean(tmp_path: Path) -> None:
     # Half of them take 1 µs, half 400 µs: 0.2 s of 0.4 s in MPI.
     ranks = many_small(1 * US, 1 * US, longest=400 * US)
     explanation = explained(tmp_path / "p", ranks, {"machine": "node1", "cpus": 1})
-    (reason,) = of(explanation).reasons
+    (reason,) = of(explanation).limits
     assert (reason.limit, reason.ratio) == (Limit.PROCESSORS, pytest.approx(2, abs=0.01))
 
 
@@ -60,7 +60,7 @@ def test_waits_for_large_messages_tell_nothing_of_small_ones(tmp_path: Path) -> 
         for step in range(20):
             rank.event(step * 20 * MS, step * 20 * MS + 900 * US, cell, size=0)
             rank.event(step * 20 * MS, step * 20 * MS, cell, size=1 << 20, kind=1)
-    assert of(explained(tmp_path / "p", ranks)).limits == ()
+    assert of(explained(tmp_path / "p", ranks)).proven == ()
 
 
 def _costs(latency: float, overhead: float) -> tuple[SizeClass, ...]:
@@ -86,14 +86,14 @@ def test_a_calibration_says_what_messages_cost(tmp_path: Path) -> None:
         rank.cell(RECEIVE, calls=1000, ticks=400 * MS)
         rank.cell(SEND, calls=1000, ticks=100 * MS)
     explanation = explained(tmp_path / "p", ranks, calibration=file)
-    (reason,) = of(explanation).reasons
+    (reason,) = of(explanation).limits
     # 260 µs for a receive and 30 µs for a send, a thousand times: 0.29 s of 0.5 s.
     assert (reason.limit, reason.ratio) == (Limit.OVERHEAD, pytest.approx(0.5 / 0.29))
     assert "by the calibration" in reason.why
     # Within a host they cost next to nothing.
     beside = pair()
     beside[0].cells = beside[1].cells = ranks[0].cells
-    assert of(explained(tmp_path / "q", beside, calibration=file)).limits == ()
+    assert of(explained(tmp_path / "q", beside, calibration=file)).proven == ()
 
 
 def test_messages_of_eight_bytes_are_latency_without_a_calibration(tmp_path: Path) -> None:
@@ -111,6 +111,6 @@ def test_messages_of_eight_bytes_are_latency_without_a_calibration(tmp_path: Pat
         ranks[1].event(sent, sent + US, send, peer=0)
     explanation = explained(tmp_path / "p", ranks)
     place = of(explanation, "MPI_Recv called at app+0x1100")
-    assert place.limits == (Limit.OVERHEAD,)
+    assert place.proven == (Limit.OVERHEAD,)
     # 730 ms, of which 800 times 200 us are waiting.
-    assert place.reasons[0].ratio == pytest.approx(730 / 570)
+    assert place.limits[0].ratio == pytest.approx(730 / 570)

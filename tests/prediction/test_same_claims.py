@@ -66,12 +66,12 @@ def test_report_explain_and_tune_agree(name: str, tmp_path: Path) -> None:
         if collapse.kind is Kind.FALLS
         for cell in collapse.cells
     }
-    told = [verdict.evidence for verdict in explained.verdicts]
+    told = [verdict.evidence for verdict in explained.cells]
     assert {(one.schedule, one.bytes) for one in told if one.fall is not None} == reported
     assert bool(reported) == (name not in ("healthy", "oversubscribed"))
     rules = [lesson for lesson in learn([run]).cells if lesson.schedule != "library"]
     of_library = {
-        v.evidence.bytes: v.reasons for v in explained.verdicts if v.evidence.schedule == "library"
+        v.evidence.bytes: v.limits for v in explained.cells if v.evidence.schedule == "library"
     }
     contests = {contest.bytes: contest for contest in run.findings.contests}
     for rule in rules:
@@ -92,7 +92,7 @@ def test_predictions_are_not_faster_than_what_explain_says_is_the_least(
     run, explained = run_like("oversubscribed", tmp_path / "run")
     found = predict(TREE, calibration, algorithms="shift", bytes="16K,64K,256K", measured=run)
     assert found.comparison is not None
-    told = [v.evidence for v in explained.verdicts if v.evidence.schedule == "shift"]
+    told = [v.evidence for v in explained.cells if v.evidence.schedule == "shift"]
     least = {one.bytes: one.network_s for one in told}
     for cell in found.comparison.cells:
         assert cell.predicted_s >= least[cell.bytes] > 0

@@ -63,7 +63,7 @@ def test_who_died_of_what(
     assert profile.findings.verdict.startswith(f"The run ended early: rank 1 {said}")
     assert not profile.findings.stuck.hung
     explanation = contend.explain(folder)
-    assert [cell.limits for cell in explanation.verdicts] == [("a crash",)]
+    assert [cell.proven for cell in explanation.cells] == [("a crash",)]
     [remedy] = explanation.remedies
     assert re.search(cure, remedy.advice)
     assert explanation.remarks == ("No other limit is judged in a program that ended early.",)

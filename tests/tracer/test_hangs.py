@@ -230,7 +230,7 @@ def test_where_it_was_stuck(any_mpi: Mpi, build: Build, tmp_path: Path, mode: st
         assert any(" is not proven" in remark for remark in explanation.remarks)
     else:
         assert verdict.startswith("The run hung: ")
-        [told] = {cell.reasons[0].why for cell in explanation.verdicts}
+        [told] = {cell.limits[0].why for cell in explanation.cells}
         # The evidence says what the sentence does not.
         assert explanation.verdict.startswith("The run hung: ")
         assert "stopped first" in told

@@ -42,6 +42,6 @@ def test_own_functions_have_rows_of_their_own(
     assert seconds >= 23 * 2e-3
     assert seconds + profile.findings.mpi_s <= profile.findings.all_run_s
     assert "is in the program's own reduction add at own.c:" in profile.findings.verdict
-    [cell, *_] = contend.explain(folder).verdicts
-    assert "computation" in cell.limits
-    assert "in the program's own reduction add at own.c:" in cell.reasons[0].why
+    [cell, *_] = contend.explain(folder).cells
+    assert "computation" in cell.proven
+    assert "in the program's own reduction add at own.c:" in cell.limits[0].why

@@ -11,6 +11,8 @@ from .evidence import PublishedEvidence as PublishedEvidence
 from .evidence import Stalled as Stalled
 from .explaining import Explanation as Explanation
 from .explaining import explain as explain
+from .judging import NOT_ENOUGH as NOT_ENOUGH
+from .judging import ComparedBound as ComparedBound
 from .judging import Reason as Reason
 from .judging import Verdict as Verdict
 from .judging import compare as compare

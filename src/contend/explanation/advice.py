@@ -101,7 +101,7 @@ def remedies(
     measured = _Measured(name, sources)
     advised: list[Remedy] = []
     for limit in Limit:
-        hit = [verdict for verdict in verdicts if limit in verdict.limits]
+        hit = [verdict for verdict in verdicts if limit in verdict.proven]
         if hit:
             advised += _OF_LIMITS[limit](hit, measured)
     return by_saving(advised)
@@ -134,7 +134,7 @@ def _time_outs(
 
 
 def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
-    bounds = [reason.bound for verdict in hit for reason in verdict.reasons]
+    bounds = [reason.bound for verdict in hit for reason in verdict.limits]
     names = [name for bound in bounds if bound is not None for name in bound.channels]
     where = f" beside {names[0]}" if names else ""
     more = f"hosts under fewer leaves, or more cables{where}, would"
@@ -202,7 +202,7 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, float, float] |
 def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     verdict = hit[0]
     yield from _faster_schedule(Limit.PORT, hit, measured)
-    most = max(r.ratio or 1.0 for v in hit for r in v.reasons if r.limit is Limit.PORT)
+    most = max(r.ratio or 1.0 for v in hit for r in v.limits if r.limit is Limit.PORT)
     advice = f"{_first(at_most(most))}: for more, send less data, or use faster ports"
     shared = any((v.evidence.ranks or 0) > v.evidence.hosts > 0 for v in hit)
     if shared:

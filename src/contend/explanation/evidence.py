@@ -14,6 +14,7 @@ from enum import StrEnum
 from contend.emulation import Drops
 from contend.measurement import NEAR
 from contend.runs import Modes
+from contend.schema import PythonOnly, Seconds
 from contend.units import counted, format_bytes, verb
 
 REACHED = 2.0
@@ -83,23 +84,20 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True)
 class Bound:
-    """The least time that a limit allows.
-
-    Attributes:
-        limit: which.
-        seconds: of one operation.
-        of: what it is computed from, for people.
-        measured_s: seconds that it is held against, where that is not the cell's median.
-        channels: names of the channels that it is computed from, fullest first (fabric).
-        load: messages on the fullest of them (fabric).
-    """
+    """The least time that a limit allows."""
 
     limit: Limit
-    seconds: float
+    """Limit that it is of."""
+    seconds: Seconds
+    """Seconds of one operation."""
     of: str
-    measured_s: float | None = None
+    """What it is computed from."""
+    measured_s: PythonOnly[float | None] = None
+    """Seconds that it is held against, where that is not the cell's median."""
     channels: tuple[str, ...] = ()
-    load: int = 0
+    """Names of the channels that it is computed from, fullest first (fabric)."""
+    load: PythonOnly[int] = 0
+    """Messages on the fullest of them (fabric)."""
 
 
 @dataclass(frozen=True)
@@ -131,19 +129,16 @@ class FastestRival:
 
 @dataclass(frozen=True)
 class Stalled:
-    """Calls of a program that lost a time-out.
-
-    Attributes:
-        calls: how many.
-        longest_s: the longest of them.
-        lost_s: seconds that a rank lost in them, in the mean over ranks.
-        place: where most of the time was lost, for people.
-    """
+    """Calls of a program that lost a time-out."""
 
     calls: int
+    """Number of calls."""
     longest_s: float
+    """Seconds of the longest."""
     lost_s: float
+    """Seconds that a rank lost in them, in the mean over ranks."""
     place: str
+    """Where most of the time was lost, for people."""
 
 
 @dataclass(frozen=True, kw_only=True)

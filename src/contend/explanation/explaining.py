@@ -23,6 +23,7 @@ from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import ProfileFindings, ProgramProfile, is_profile, load_profile
 from contend.runs import Run, find_runs, has_runs
+from contend.schema import PythonOnly
 from contend.shown import Shown
 from contend.studies import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size, valued
@@ -32,21 +33,18 @@ _EMULATED = "emulated:"
 
 @dataclass(frozen=True)
 class Explanation(Shown, told="explanation_document"):
-    """Which limits the cells of a run or a study, or a profiled program, hit.
-
-    Attributes:
-        name: of the run, the study or the profile.
-        verdicts: of every cell; of a program's run, its communication, and places in it.
-        remedies: of every limit that was hit.
-        remarks: what could not be known, and what would tell it.
-        stuck: of a program that hung, stood still or ended early, where its ranks were.
-    """
+    """Which limits the cells of a run or a study, or a profiled program, hit."""
 
     name: str
-    verdicts: tuple[Verdict, ...]
+    """Name of the run, the study or the profile."""
+    cells: tuple[Verdict, ...]
+    """Verdicts on every cell; of a program on its run, its communication, and places in it."""
     remedies: tuple[Remedy, ...]
+    """Remedies of every limit that was hit."""
     remarks: tuple[str, ...] = ()
-    stuck: ProfileFindings | None = None
+    """What could not be known, and what would tell it."""
+    stuck: PythonOnly[ProfileFindings | None] = None
+    """Of a program that hung, stood still or ended early, where its ranks were."""
 
 
 def explain(
@@ -171,7 +169,7 @@ def _explain_profile(
     source = ProfileSource(profile, fabric, wire, costs, remarks)
     judged = [judge(evidence) for evidence in source.evidence()]
     # The run and its communication are told whatever comes of them, places where one tells more.
-    verdicts = (*judged[:2], *(verdict for verdict in judged[2:] if verdict.reasons))
+    verdicts = (*judged[:2], *(verdict for verdict in judged[2:] if verdict.limits))
     return Explanation(
         profile.name,
         verdicts,

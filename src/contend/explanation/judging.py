@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
@@ -31,6 +31,7 @@ from contend.explanation.evidence import (
     ProgramEvidence,
     PublishedEvidence,
 )
+from contend.schema import PythonOnly, Seconds, Spread, told
 from contend.units import counted, format_bytes, format_seconds, rounded
 
 
@@ -155,42 +156,102 @@ def _size(cell: Evidence) -> int:
     return cell.bytes or 0
 
 
+NOT_ENOUGH = "the data alone do not explain that"
+
+
 @dataclass(frozen=True)
 class Reason:
-    """A limit that is proven.
-
-    Attributes:
-        limit: which.
-        why: the evidence, as a sentence without its full stop.
-        ratio: how many times its bound, or what it is compared with, the measurement takes; None
-            for failures.
-        bound: that it reaches; None where it is proven otherwise.
-        enough: whether what is known explains by itself that the cell failed.
-    """
+    """A limit that is proven."""
 
     limit: Limit
-    why: str
+    """Limit that is proven."""
+    proof: PythonOnly[str]
+    """What proves it, as a sentence without its full stop."""
     ratio: float | None = None
-    bound: Bound | None = None
-    enough: bool = True
+    """How many times its bound, or what it is compared with, the measurement takes; null for
+    failures."""
+    bound: PythonOnly[Bound | None] = None
+    """Bound that it reaches; None where it is proven otherwise."""
+    enough: PythonOnly[bool] = True
+    """Whether what is known explains by itself that the cell failed."""
+
+    @property
+    @told
+    def why(self) -> str:
+        """The evidence."""
+        if not self.enough:
+            return f"{self.proof}; {NOT_ENOUGH} it failed"
+        channels = () if self.bound is None else self.bound.channels
+        if len(channels) < 2:
+            return self.proof
+        more = " and others" if len(channels) > 2 else ""
+        return f"{self.proof}: {'; '.join(channels[:2])}{more}"
 
 
 @dataclass(frozen=True)
+class ComparedBound:
+    """The least time that a limit allows, beside the measurement."""
+
+    bound: Spread[Bound]
+    """The bound."""
+    ratio: float | None
+    """How many times as long the measurement takes; null where there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What limited one cell.
+    """What limited a cell."""
 
-    Attributes:
-        evidence: that it rests on.
-        reasons: limits that are proven, in the order of `Limit`; none: nothing is.
-    """
-
-    evidence: Evidence
-    reasons: tuple[Reason, ...] = field(default=())
+    evidence: PythonOnly[Evidence]
+    """Evidence that it rests on."""
+    cell: str
+    """What was measured; of a profile the run, its communication, or a place in it."""
+    schedule: str
+    """Its schedule or kind of messages; of a profile the same as the cell."""
+    bytes: int | None
+    """Bytes to one destination; null where that is not known, and of profiles."""
+    ranks: int | None
+    """Number of ranks; null where it is not known."""
+    measured_s: Seconds | None
+    """Median, or that of the faster of two kinds of samples; of a profile the mean over ranks; null
+    where it failed."""
+    mean_s: Seconds | None
+    """Mean of both kinds, where samples are of two; else null."""
+    limits: tuple[Reason, ...]
+    """Limits that are proven, in the order of `Limit`; none: nothing is."""
+    bounds: tuple[ComparedBound, ...]
+    """Bounds, all that could be computed."""
+    memory_bytes: int | None
+    """Bytes that the data of a host need; null where that is not known."""
+    host_bytes: int | None
+    """Memory of a host; null where it is not known."""
+    failure: str
+    """Reason why there is no figure; "" where there is one, or nobody said."""
 
     @property
-    def limits(self) -> tuple[Limit, ...]:
+    def proven(self) -> tuple[Limit, ...]:
         """The limits that are proven."""
-        return tuple(reason.limit for reason in self.reasons)
+        return tuple(reason.limit for reason in self.limits)
+
+
+def _verdict(evidence: Evidence, limits: Iterable[Reason]) -> Verdict:
+    ratios = ((bound, evidence.ratio(bound)) for bound in evidence.bounds)
+    return Verdict(
+        evidence=evidence,
+        cell=evidence.cell,
+        schedule=evidence.schedule,
+        bytes=evidence.bytes,
+        ranks=evidence.ranks,
+        measured_s=evidence.measured_s,
+        mean_s=evidence.mean_s,
+        limits=tuple(limits),
+        bounds=tuple(
+            ComparedBound(bound, None if math.isnan(ratio) else ratio) for bound, ratio in ratios
+        ),
+        memory_bytes=None if evidence.memory is None else evidence.memory.needed,
+        host_bytes=None if evidence.memory is None else evidence.memory.available,
+        failure=evidence.failure,
+    )
 
 
 def judge(evidence: Evidence, *, network: bool = True) -> Verdict:
@@ -203,13 +264,13 @@ def judge(evidence: Evidence, *, network: bool = True) -> Verdict:
     reasons: dict[Limit, Reason] = {}
     if isinstance(evidence, ProgramEvidence):
         if evidence.hung:
-            return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
+            return _verdict(evidence, [Reason(Limit.HANG, evidence.hung)])
         if evidence.crashed:
-            return Verdict(evidence, (Reason(Limit.CRASH, evidence.crashed),))
+            return _verdict(evidence, [Reason(Limit.CRASH, evidence.crashed)])
     for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
         if network or reason.limit not in (Limit.PORT, Limit.FABRIC):
             reasons.setdefault(reason.limit, reason)
-    return Verdict(evidence, tuple(reasons[limit] for limit in Limit if limit in reasons))
+    return _verdict(evidence, (reasons[limit] for limit in Limit if limit in reasons))
 
 
 def _bounds(evidence: Evidence) -> Iterator[Reason]:
@@ -255,7 +316,7 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     dropped = f", and {evidence.dropped}" if evidence.drops else ""
     for proof in (_stalls, _stalled_calls, _losses, _published_time_outs):
         for reason in proof(evidence):
-            yield replace(reason, limit=limit, why=f"{reason.why}{dropped}")
+            yield replace(reason, limit=limit, proof=f"{reason.proof}{dropped}")
 
 
 def _stalls(evidence: Evidence) -> Iterator[Reason]:

@@ -134,7 +134,7 @@ class NcclSource:
 
     def remedies(self, verdicts: Sequence[Verdict]) -> Iterator[Remedy]:
         """What helps against the limits that tests hit."""
-        hit = {limit: verdict for verdict in reversed(verdicts) for limit in verdict.limits}
+        hit = {limit: verdict for verdict in reversed(verdicts) for limit in verdict.proven}
         if (verdict := hit.get(Limit.FABRIC)) is not None:
             yield self._other_routes(verdict)
         if Limit.PORT in hit:

@@ -46,7 +46,7 @@ def profile_remedies(verdicts: Sequence[Verdict], source: ProfileSource) -> tupl
 
     What is predicted to save most comes first; the others follow in the order of limits.
     """
-    hit = {limit for verdict in verdicts for limit in verdict.limits}
+    hit = {limit for verdict in verdicts for limit in verdict.proven}
     advice = _Advice(source)
     return by_saving(r for limit in Limit if limit in hit for r in advice.against(limit))
 

@@ -15,6 +15,7 @@ from contend.explanation.evidence import Limit
 from contend.fabric import Fabric, is_generator
 from contend.placement import parse
 from contend.routes import compute
+from contend.schema import Seconds
 from contend.units import format_bytes, parse_size
 
 ENGINES = ("dmodk", "updn", "minhop", "contend")
@@ -28,20 +29,17 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Remedy:
-    """What helps against a limit.
-
-    Attributes:
-        limit: which.
-        advice: a sentence.
-        command: that does it or tries it; "" where there is none.
-        saves_s: seconds that it is predicted to save, of a program's run or of one measured
-            operation; None where nobody knows.
-    """
+    """What helps against a limit."""
 
     limit: Limit
+    """Limit that was hit."""
     advice: str
+    """Advice, a sentence."""
     command: str = ""
-    saves_s: float | None = None
+    """Command that does it or tries it; "" where there is none."""
+    saves_s: Seconds | None = None
+    """Seconds that it is predicted to save, of a program's run or of one measured operation; null
+    where nobody knows."""
 
 
 def by_saving(advised: Iterable[Remedy]) -> tuple[Remedy, ...]:

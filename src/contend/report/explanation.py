@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
 
-import msgspec
-
-from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
-from contend.report.document import Document, filled
+from contend.explanation import (
+    NOT_ENOUGH,
+    Bound,
+    Evidence,
+    Explanation,
+    Limit,
+    Reason,
+    Remedy,
+    Verdict,
+)
+from contend.report.document import Document
 from contend.report.profile.tables import stuck_table
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import shared_phrases
@@ -25,81 +31,24 @@ _HEADS = {
 }
 _PLURAL = (Limit.HOST_QUEUES, Limit.TIME_OUTS, Limit.PROCESSORS)
 _MOST_SERIES = 4
-_NOT_ENOUGH = "the data alone do not explain that"
 _UNPROVEN = "not proven"
-
-
-class BoundJson(msgspec.Struct, frozen=True):
-    """The least time that a limit allows."""
-
-    limit: Annotated[str, "which."]
-    seconds: Annotated[float, "of one operation."]
-    ratio: Annotated[
-        float | None, "how many times as long the measurement takes; null where there is none."
-    ]
-    of: Annotated[str, "what it is computed from."]
-    channels: Annotated[tuple[str, ...], "the fullest channels by name (fabric)."]
-
-
-class ReasonJson(msgspec.Struct, frozen=True):
-    """A limit that is proven."""
-
-    limit: Annotated[str, "which."]
-    why: Annotated[str, "the evidence."]
-    ratio: Annotated[
-        float | None,
-        "how many times its bound, or what it is compared with, the measurement takes; null "
-        "for failures.",
-    ]
-
-
-class VerdictJson(msgspec.Struct, frozen=True):
-    """What limited a cell."""
-
-    cell: Annotated[
-        str, "what was measured; of a profile the run, its communication, or a place in it."
-    ]
-    schedule: Annotated[str, "its schedule or kind of messages; of a profile the same as the cell."]
-    bytes: Annotated[int | None, "to one destination; null where it is not known, and of profiles."]
-    ranks: Annotated[int | None, "how many; null where it is not known."]
-    measured_s: Annotated[
-        float | None,
-        "the median, or that of the faster of two kinds of samples; of a profile the mean "
-        "over ranks; null where it failed.",
-    ]
-    mean_s: Annotated[float | None, "the mean of both kinds, where samples are of two; else null."]
-    limits: Annotated[tuple[ReasonJson, ...], "those that are proven; none: nothing is."]
-    bounds: Annotated[tuple[BoundJson, ...], "all that could be computed."]
-    memory_bytes: Annotated[int | None, "what the data of a host need; null where it is not known."]
-    host_bytes: Annotated[int | None, "memory of a host; null where it is not known."]
-    failure: Annotated[str, 'why there is no figure; "" where there is one, or nobody said.']
-
-
-class ExplanationJson(msgspec.Struct, frozen=True):
-    """Which limit was hit."""
-
-    name: Annotated[str, "of the run, the study or the profile."]
-    verdict: Annotated[str, "one sentence."]
-    cells: Annotated[tuple[VerdictJson, ...], "every cell."]
-    remedies: Annotated[tuple[Remedy, ...], "of every limit that was hit."]
-    remarks: Annotated[tuple[str, ...], "what could not be known."]
 
 
 def explanation_sentence(explanation: Explanation) -> str:
     """The verdict in one sentence."""
-    verdicts = explanation.verdicts
+    verdicts = explanation.cells
     if not verdicts:
         return "Nothing was measured, so nothing is proven."
     if explanation.stuck is not None:
         return f"{explanation.stuck.stuck.verdict()}."
     parts = []
     for limit in Limit:
-        hit = [verdict for verdict in verdicts if limit in verdict.limits]
+        hit = [verdict for verdict in verdicts if limit in verdict.proven]
         if hit:
             verb = "limit" if limit in _PLURAL else "limits"
             rest = _ratios(hit, limit) + _unexplained(hit, limit, verdicts)
             parts.append(f"{limit} {verb} {_series(hit, verdicts)}{rest}")
-    open_ = [verdict for verdict in verdicts if not verdict.reasons]
+    open_ = [verdict for verdict in verdicts if not verdict.limits]
     if not parts:
         return f"Not proven: {_nearest(verdicts)}."
     if open_:
@@ -150,11 +99,11 @@ def _unexplained(hit: Sequence[Verdict], limit: Limit, verdicts: Sequence[Verdic
     those = [
         verdict
         for verdict in hit
-        if any(reason.limit is limit and not reason.enough for reason in verdict.reasons)
+        if any(reason.limit is limit and not reason.enough for reason in verdict.limits)
     ]
     if not those:
         return ""
-    return f" ({_NOT_ENOUGH} {_series(those, verdicts)} failed)"
+    return f" ({NOT_ENOUGH} {_series(those, verdicts)} failed)"
 
 
 def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
@@ -162,7 +111,7 @@ def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
     ratios = [
         reason.ratio
         for verdict in hit
-        for reason in verdict.reasons
+        for reason in verdict.limits
         if reason.limit is limit and reason.bound is not None and reason.ratio is not None
         # Rivals prove it by what they do, and not by a bound.
         if reason.ratio == verdict.evidence.ratio(reason.bound)
@@ -199,7 +148,7 @@ def explanation_tables(explanation: Explanation) -> list[ResultTable]:
     """Cells with their bounds, the evidence of every verdict, and what helps."""
     stuck = explanation.stuck
     tables = [_cells(explanation)] if stuck is None else [*stuck_table(stuck)]
-    if any(verdict.reasons for verdict in explanation.verdicts):
+    if any(verdict.limits for verdict in explanation.cells):
         tables.append(_evidence(explanation))
     if explanation.remedies:
         tables.append(_remedies(explanation.remedies))
@@ -228,8 +177,8 @@ def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
 
 
 def _cells(explanation: Explanation) -> ResultTable:
-    verdicts, shared = explanation.verdicts, _shared(explanation.verdicts)
-    memory = any(v.evidence.memory is not None and Limit.MEMORY in v.limits for v in verdicts)
+    verdicts, shared = explanation.cells, _shared(explanation.cells)
+    memory = any(v.evidence.memory is not None and Limit.MEMORY in v.proven for v in verdicts)
 
     def bound(limit: Limit) -> Number[Verdict]:
         return Number(lambda verdict: _bound(verdict.evidence, verdict.evidence.bound(limit)))
@@ -253,7 +202,7 @@ def _cells(explanation: Explanation) -> ResultTable:
                 if any(verdict.evidence.bound(limit) is not None for verdict in verdicts)
             },
             **({"data": Number(data)} if memory else {}),
-            "limit": lambda verdict: ", ".join(map(str, verdict.limits)) or _UNPROVEN,
+            "limit": lambda verdict: ", ".join(map(str, verdict.proven)) or _UNPROVEN,
         },
         note=f"{note} Data: share of a host's memory." if memory else note,
     )
@@ -291,8 +240,8 @@ def _bound(evidence: Evidence, bound: Bound | None) -> str:
 
 
 def _evidence(explanation: Explanation) -> ResultTable:
-    shared = _shared(explanation.verdicts)
-    proven = [(verdict, reason) for verdict in explanation.verdicts for reason in verdict.reasons]
+    shared = _shared(explanation.cells)
+    proven = [(verdict, reason) for verdict in explanation.cells for reason in verdict.limits]
 
     def times(pair: tuple[Verdict, Reason]) -> str:
         return "" if pair[1].ratio is None else rounded(pair[1].ratio)
@@ -303,49 +252,18 @@ def _evidence(explanation: Explanation) -> ResultTable:
         {
             "cell": lambda pair: _without(shared, pair[0].evidence.cell),
             "limit": lambda pair: str(pair[1].limit),
-            "because": lambda pair: _why(pair[1]),
+            "because": lambda pair: pair[1].why,
             "times": Number(times),
         },
         note="Times: the measurement as a multiple of what it is compared with.",
     )
 
 
-def _why(reason: Reason) -> str:
-    if not reason.enough:
-        return f"{reason.why}; {_NOT_ENOUGH} it failed"
-    channels = () if reason.bound is None else reason.bound.channels
-    if len(channels) < 2:
-        return reason.why
-    more = " and others" if len(channels) > 2 else ""
-    return f"{reason.why}: {'; '.join(channels[:2])}{more}"
-
-
 def explanation_document(explanation: Explanation) -> Document:
     """Which limits were hit, why, and what helps."""
     return Document(
+        verdict=explanation_sentence(explanation),
         tables=explanation_tables(explanation),
-        record=filled(
-            ExplanationJson,
-            explanation,
-            verdict=explanation_sentence(explanation),
-            cells=tuple(map(_verdict_json, explanation.verdicts)),
-        ),
+        record=explanation,
         remarks=explanation.remarks,
     )
-
-
-def _verdict_json(verdict: Verdict) -> VerdictJson:
-    evidence, memory = verdict.evidence, verdict.evidence.memory
-    return filled(
-        VerdictJson,
-        evidence,
-        limits=tuple(ReasonJson(str(r.limit), _why(r), r.ratio) for r in verdict.reasons),
-        bounds=tuple(_bound_json(evidence, bound) for bound in evidence.bounds),
-        memory_bytes=None if memory is None else memory.needed,
-        host_bytes=None if memory is None else memory.available,
-    )
-
-
-def _bound_json(evidence: Evidence, bound: Bound) -> BoundJson:
-    ratio = evidence.ratio(bound)
-    return filled(BoundJson, bound, ratio=None if math.isnan(ratio) else ratio)
