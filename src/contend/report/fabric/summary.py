@@ -5,10 +5,10 @@ from __future__ import annotations
 # What draws is imported when somebody looks.
 from contend import report as face
 from contend.congestion import FabricSummary
-from contend.fabric import Bisection, Structure
+from contend.fabric import Bisection, PartSize, Structure
 from contend.report.document import Document
-from contend.report.table import ResultTable
-from contend.report.words import percent
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, percent
 from contend.routes import RoutesSummary
 from contend.units import counted, format_rate, verb
 
@@ -151,33 +151,31 @@ def _routes_rows(summary: FabricSummary) -> list[tuple[str, str, str]]:
 
 
 def _parts(structure: Structure, bisection: Bisection) -> ResultTable:
-    rated = {plane.part: plane for plane in bisection.planes}
+    rated = {plane.part: plane for plane in bisection.planes if plane.hosts > 1}
 
-    def shares(number: int) -> tuple[str, str]:
-        plane = rated.get(number)
-        if plane is None or plane.hosts == 1:
-            return "-", "-"
-        at_most = "" if plane.exact else "at most "
-        return f"{at_most}{100 * plane.share:.1f} %", f"{100 * plane.random_pairs:.1f} %"
+    def share(part: PartSize) -> str:
+        plane = rated.get(part.number)
+        if plane is None:
+            return UNKNOWN
+        return f"{'' if plane.exact else 'at most '}{100 * plane.share:.1f} %"
 
-    rows = tuple(
-        (
-            f"{part.number}",
-            f"{part.hosts:,}",
-            f"{part.switches:,}",
-            f"{part.cables:,}",
-            *shares(part.number),
-            part.host,
-        )
-        for part in structure.each_part
-    )
-    columns = ("part", "hosts", "switches", "cables", "rated bisection", "random pairs", "with")
-    left = len(rows) - _MOST_ROWS
-    return ResultTable(
-        title="Parts that no cable joins",
-        columns=columns,
-        rows=rows[:_MOST_ROWS],
-        numeric=frozenset(columns[:-1]),
+    def random_pairs(part: PartSize) -> str:
+        plane = rated.get(part.number)
+        return UNKNOWN if plane is None else f"{100 * plane.random_pairs:.1f} %"
+
+    left = len(structure.each_part) - _MOST_ROWS
+    return table_of(
+        "Parts that no cable joins",
+        structure.each_part[:_MOST_ROWS],
+        {
+            "part": "number",
+            "hosts": "hosts",
+            "switches": "switches",
+            "cables": "cables",
+            "rated bisection": Number(share),
+            "random pairs": Number(random_pairs),
+            "with": "host",
+        },
         note="--part N, or --part with the name of any host, takes one of them alone"
         + (f"; {counted(left, 'further part')} in the JSON" if left > 0 else ""),
     )
@@ -185,26 +183,24 @@ def _parts(structure: Structure, bisection: Bisection) -> ResultTable:
 
 def _levels(structure: Structure) -> ResultTable:
     unit = structure.unit
-    rows = tuple(
-        (
-            str(level.level),
-            f"{level.switches:,}",
-            f"{level.hosts:,}",
-            _capacity(level.down, unit),
-            _capacity(level.across, unit) if level.across else "-",
-            _capacity(level.up, unit) if level.up else "-",
-            "-" if level.oversubscription is None else f"{level.oversubscription:.2f} : 1",
-        )
-        for level in structure.levels
-    )
-    columns = ("level", "switches", "hosts", "down", "across", "up", "down : up")
-    return ResultTable(
-        title="Levels, from the hosts up",
-        columns=columns,
-        rows=rows,
-        numeric=frozenset(columns),
+    return table_of(
+        "Levels, from the hosts up",
+        structure.levels,
+        {
+            "level": "level",
+            "switches": "switches",
+            "hosts": "hosts",
+            "down": Number(lambda level: _capacity(level.down, unit)),
+            "across": Number(lambda level: _capacity(level.across, unit) if level.across else "-"),
+            "up": Number(lambda level: _capacity(level.up, unit) if level.up else "-"),
+            "down : up": Number(lambda level: _ratio(level.oversubscription)),
+        },
         note="capacity in one direction" if unit != "cables" else "some rates are unknown",
     )
+
+
+def _ratio(oversubscription: float | None) -> str:
+    return UNKNOWN if oversubscription is None else f"{oversubscription:.2f} : 1"
 
 
 def _leaves(structure: Structure) -> ResultTable:
@@ -217,7 +213,7 @@ def _leaves(structure: Structure) -> ResultTable:
             f"{leaf.hosts:,}",
             _capacity(leaf.down, unit),
             _capacity(leaf.up, unit) if leaf.up else "-",
-            "-" if leaf.oversubscription is None else f"{leaf.oversubscription:.2f} : 1",
+            _ratio(leaf.oversubscription),
         )
         alike.setdefault(row, []).append(leaf.switch)
     rows = [
@@ -235,22 +231,18 @@ def _leaves(structure: Structure) -> ResultTable:
 
 
 def _rails(structure: Structure) -> ResultTable:
-    rows = tuple(
-        (
-            str(rail.number),
-            rail.adapters or "by GUID",
-            f"{rail.hosts:,}",
-            f"{rail.leaves:,}",
-            f"{rail.astray:,}" if rail.astray else "-",
-        )
-        for rail in structure.rails
-    )
-    columns = ("rail", "adapter", "hosts", "on leaves", "on another rail's leaf")
-    return ResultTable(
-        title=f"Rails of servers with {counted(len(rows), 'adapter')}",
-        columns=columns,
-        rows=rows,
-        numeric=frozenset((columns[0], *columns[2:])),
+    return table_of(
+        f"Rails of servers with {counted(len(structure.rails), 'adapter')}",
+        structure.rails,
+        {
+            "rail": "number",
+            "adapter": lambda rail: rail.adapters or "by GUID",
+            "hosts": "hosts",
+            "on leaves": "leaves",
+            "on another rail's leaf": Number(
+                lambda rail: f"{rail.astray:,}" if rail.astray else UNKNOWN
+            ),
+        },
         note="servers of the kind with the most hosts",
     )
 
@@ -261,23 +253,19 @@ def _some_names(names: list[str]) -> str:
 
 
 def _balance(routes: RoutesSummary) -> ResultTable:
-    rows = tuple(
-        (
-            item.kind if item.level == 0 else f"{item.kind}, from level {item.level}",
-            f"{item.channels:,}",
-            f"{item.idle:,}",
-            f"{item.mean_routes:,.0f}",
-            f"{item.most_routes:,}",
-            f"{item.imbalance:.2f}",
-        )
-        for item in routes.balance
-    )
-    columns = ("channels", "number", "idle", "mean", "most", "times its share")
-    return ResultTable(
-        title="Routes per channel between switches",
-        columns=columns,
-        rows=rows,
-        numeric=frozenset(columns[1:]),
+    return table_of(
+        "Routes per channel between switches",
+        routes.balance,
+        {
+            "channels": lambda item: (
+                item.kind if item.level == 0 else f"{item.kind}, from level {item.level}"
+            ),
+            "number": "channels",
+            "idle": "idle",
+            "mean": Number(lambda item: f"{item.mean_routes:,.0f}"),
+            "most": "most_routes",
+            "times its share": Number(lambda item: f"{item.imbalance:.2f}"),
+        },
         note="The last column divides by the mean of the channels that could share the load.",
     )
 
