@@ -39,19 +39,16 @@ _MOST_EVENTS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class RankTraffic:
-    """What ranks send, and where that is known from.
-
-    Attributes:
-        name: what it is called in results.
-        traffic: by phase.
-        profile: that it was taken from; None for a matrix or a pattern.
-        remarks: what a reader must know.
-    """
+    """What ranks send, and where that is known from."""
 
     name: str
+    """Name in results."""
     traffic: PhasedTraffic
+    """What they send, by phase."""
     profile: ProgramProfile | None = None
+    """Profile that it was taken from; None for a matrix or a pattern."""
     remarks: tuple[str, ...] = ()
+    """Remarks that a reader must know."""
 
 
 def sent_by(source: str | Path | ProgramProfile, ranks: int) -> RankTraffic:

@@ -41,38 +41,32 @@ _HEAD = """# The schedules for all-to-alls, learnt by contend tune: docs/referen
 
 @dataclass(frozen=True)
 class Rule:
-    """A schedule and what it is for; ranges have both ends.
-
-    Attributes:
-        ranks: of the communicator.
-        ranks_per_host: the most of them on one host.
-        bytes: of the block for each rank.
-        schedule: one of `contend.schedule.DIRECT`, or `LIBRARY`.
-        note: why, in a line.
-    """
+    """A schedule and what it is for; ranges have both ends."""
 
     ranks: tuple[int, int]
+    """Fewest and most ranks of the communicator."""
     ranks_per_host: tuple[int, int]
+    """Fewest and most of them on one host."""
     bytes: tuple[int, int]
+    """Fewest and most bytes of the block for each rank."""
     schedule: str
+    """One of `contend.schedule.DIRECT`, or `LIBRARY`."""
     note: str = ""
+    """Reason, in a line."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules, the first that fits first.
-
-    Attributes:
-        rules: in order.
-        mpi: the library that they were learnt with, as ``Open MPI 4.1.4``; "" where nobody says.
-        nonblocking: whether nonblocking calls are carried too.
-        phases_seconds: that finding phases by routes may take, for each new list of hosts.
-    """
+    """Rules, the first that fits first."""
 
     rules: tuple[Rule, ...]
+    """Rules in their order."""
     mpi: str = ""
+    """Library that they were learnt with, as ``Open MPI 4.1.4``; "" where nobody says."""
     nonblocking: bool = True
+    """Whether nonblocking calls are carried too."""
     phases_seconds: int = 10
+    """Seconds that finding phases by routes may take, for each new list of hosts."""
 
     @property
     def routed(self) -> bool:

@@ -33,45 +33,42 @@ def size_of(fabric: Fabric) -> FabricSize:
 
 @dataclass(frozen=True)
 class Structure:
-    """What a fabric is made of.
-
-    Attributes:
-        shape: what kind of network it is, see `shape_of`.
-        cables: number of cables between switches, those from a switch to itself left out.
-        unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
-        levels: from the leaves up.
-        leaves: switches with hosts; of a level those with the most oversubscription first.
-        unreached_switches: switches from which no host can be reached.
-        idle_switches: switches that no route uses; where no routes are known, those on no shortest
-            path between hosts, such as a director's spare line cards or a chain of management
-            switches. What neither uses stands in no level.
-        parts: groups of hosts with no path between them; 1 in a whole fabric.
-        each_part: their sizes, that with most hosts first.
-        host_links: number of cables to hosts by rate label (``unknown`` where it is).
-        switch_links: the same for cables between switches.
-        servers: number of servers.
-        hosts_per_server: number of servers by their number of hosts (rails).
-        rails: of the kind of servers with the most hosts; none where those have one host.
-        parallel_cables: number of joined pairs of switches by the cables between them.
-        left_out: what the topology file holds that carries no traffic here.
-    """
+    """What a fabric is made of."""
 
     shape: str
+    """Kind of network, in words."""
     cables: int
+    """Number of cables between switches, those from a switch to itself left out."""
     unit: str
+    """Unit of capacities: ``bytes/s``, or ``cables`` where a rate is unknown."""
     levels: tuple[Level, ...]
+    """Levels from the leaves up."""
     leaves: tuple[Leaf, ...]
+    """Switches with hosts; of a level those with the most oversubscription first."""
     unreached_switches: int
+    """Number of switches from which no host can be reached."""
     idle_switches: int
+    """Number of switches that no route uses; where no routes are known, of those on no shortest
+    path between hosts, such as a director's spare line cards or a chain of management switches.
+    What neither uses stands in no level."""
     parts: int
+    """Number of groups of hosts with no path between them; 1 in a whole fabric."""
     each_part: tuple[PartSize, ...]
+    """Sizes of these groups, that with most hosts first."""
     host_links: dict[str, int]
+    """Number of cables to hosts by rate label (``unknown`` where it is)."""
     switch_links: dict[str, int]
+    """The same for cables between switches."""
     servers: int
+    """Number of servers."""
     hosts_per_server: dict[int, int]
+    """Number of servers by their number of hosts (rails)."""
     rails: tuple[Rail, ...]
+    """Rails of the kind of servers with the most hosts; none where those have one host."""
     parallel_cables: dict[int, int]
+    """Number of joined pairs of switches by the cables between them."""
     left_out: tuple[str, ...]
+    """What the topology file holds that carries no traffic here."""
 
 
 def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structure:
@@ -137,17 +134,14 @@ def _histogram(values: NDArray[np.int64]) -> dict[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Capacities:
-    """Capacity of every cable in one direction.
-
-    Attributes:
-        cable: of the cables between switches, shape [cables].
-        host: of the cables to hosts, shape [hosts].
-        unit: ``bytes/s``, or ``cables`` where a rate is unknown and each cable counts 1.
-    """
+    """Capacity of every cable in one direction."""
 
     cable: NDArray[np.float64]
+    """Capacity of cables between switches, shape [cables]."""
     host: NDArray[np.float64]
+    """Capacity of cables to hosts, shape [hosts]."""
     unit: str
+    """Unit: ``bytes/s``, or ``cables`` where a rate is unknown and each cable counts 1."""
 
 
 def capacities(

@@ -20,50 +20,44 @@ _MOST_ACROSS = 0.05
 
 @dataclass(frozen=True)
 class Level:
-    """The switches of one level.
-
-    Attributes:
-        level: 1 for leaves, 2 for the switches above them, and so on.
-        switches: how many there are, those that nothing needs left out.
-        hosts: hosts on them.
-        down: capacity towards hosts and lower levels, one direction, in the structure's unit.
-        across: capacity of the cables within the level.
-        up: capacity towards higher levels.
-        oversubscription: down / up; None where nothing leads up.
-    """
+    """The switches of one level."""
 
     level: int
+    """Number of the level: 1 for leaves, 2 for the switches above them, and so on."""
     switches: int
+    """Number of its switches, those that nothing needs left out."""
     hosts: int
+    """Number of hosts on them."""
     down: float
+    """Capacity towards hosts and lower levels, one direction, in the structure's unit."""
     across: float
+    """Capacity of the cables within the level."""
     up: float
+    """Capacity towards higher levels."""
     oversubscription: float | None
+    """Quotient of `down` and `up`; null where nothing leads up."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A switch that holds hosts.
-
-    Attributes:
-        switch: its name, made unique where others share it.
-        guid: such as ``0x0002c903006b8ac0``; "" where it is unknown.
-        level: where it stands.
-        hosts: hosts on it.
-        down: capacity towards hosts and lower levels, one direction, in the structure's unit.
-        across: capacity of the cables to switches of its level.
-        up: capacity towards higher levels.
-        oversubscription: down / up; None where nothing leads up.
-    """
+    """A switch that holds hosts."""
 
     switch: str
+    """Name of the switch, made unique where others share it."""
     guid: str
+    """GUID such as ``0x0002c903006b8ac0``; "" where it is unknown."""
     level: int
+    """Level at which it stands."""
     hosts: int
+    """Number of hosts on it."""
     down: float
+    """Capacity towards hosts and lower levels, one direction, in the structure's unit."""
     across: float
+    """Capacity of the cables to switches of its level."""
     up: float
+    """Capacity towards higher levels."""
     oversubscription: float | None
+    """Quotient of `down` and `up`; null where nothing leads up."""
 
 
 def switch_levels(fabric: Fabric) -> NDArray[np.int64]:
@@ -191,40 +185,34 @@ def _sums(fabric: Fabric, level_of: NDArray[np.int64], capacity: Capacities) -> 
 
 @dataclass(frozen=True)
 class PartSize:
-    """The size of a connected part.
-
-    Attributes:
-        number: from 1, that with most hosts first.
-        hosts: number of hosts.
-        switches: number of switches.
-        cables: number of cables between its switches.
-        host: what its first host is called; it stands for the part.
-    """
+    """The size of a connected part."""
 
     number: int
+    """Number from 1, that with most hosts first."""
     hosts: int
+    """Number of hosts."""
     switches: int
+    """Number of switches."""
     cables: int
+    """Number of cables between its switches."""
     host: str
+    """Name of its first host, which stands for the part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Switches that cables join, and their hosts.
-
-    Attributes:
-        number: from 1, that with most hosts first.
-        hosts: numbers in the fabric, shape [hosts].
-        switches: likewise, shape [switches].
-        cables: likewise of the cables between its switches, shape [cables].
-        host: what its first host is called; it stands for the part.
-    """
+    """Switches that cables join, and their hosts."""
 
     number: int
+    """Number from 1, that with most hosts first."""
     hosts: NDArray[np.int64]
+    """Numbers of its hosts in the fabric, shape [hosts]."""
     switches: NDArray[np.int64]
+    """Numbers of its switches, shape [switches]."""
     cables: NDArray[np.int64]
+    """Numbers of the cables between its switches, shape [cables]."""
     host: str
+    """Name of its first host, which stands for the part."""
 
     @property
     def size(self) -> PartSize:

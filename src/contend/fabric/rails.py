@@ -29,39 +29,33 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Rails:
-    """On which rail every host is.
-
-    Attributes:
-        rail: of every host, from 0, shape [hosts]: the place of its adapter in its server; -1 where
-            a file tells the server's rails and it is on none.
-        kind: of its server, shape [hosts]: those with adapters of the same names.
-        size: how many adapters servers of each kind have, shape [kinds].
-        server: number of the server of every host, shape [hosts].
-    """
+    """On which rail every host is."""
 
     rail: NDArray[np.int64]
+    """Rail of every host, from 0, shape [hosts]: the place of its adapter in its server; -1 where a
+    file tells the server's rails and it is on none."""
     kind: NDArray[np.int64]
+    """Kind of its server, shape [hosts]: those with adapters of the same names."""
     size: NDArray[np.int64]
+    """Number of adapters that servers of each kind have, shape [kinds]."""
     server: NDArray[np.int64]
+    """Number of the server of every host, shape [hosts]."""
 
 
 @dataclass(frozen=True)
 class Rail:
-    """A rail of the kind of servers with the most hosts.
-
-    Attributes:
-        number: from 1.
-        adapters: on it, by name: ``mlx5_2``; "" where descriptions name none.
-        hosts: how many.
-        leaves: that they are plugged into.
-        astray: how many of them are plugged into a leaf of another rail.
-    """
+    """A rail of the kind of servers with the most hosts."""
 
     number: int
+    """Number from 1."""
     adapters: str
+    """Names of the adapters on it: ``mlx5_2``; "" where descriptions name none."""
     hosts: int
+    """Number of its hosts."""
     leaves: int
+    """Number of leaves that they are plugged into."""
     astray: int
+    """Number of them that are plugged into a leaf of another rail."""
 
 
 def rails_of(fabric: Fabric, server: NDArray[np.int64] | None = None) -> NDArray[np.int64]:

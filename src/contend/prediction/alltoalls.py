@@ -29,15 +29,12 @@ _SAME_RATE = 0.01
 
 @dataclass(frozen=True)
 class Comparison:
-    """Predictions beside measurements.
-
-    Attributes:
-        predictions: all, with what was measured of them.
-        wire: bytes per second of a host's port where it was measured; None where it is not known.
-    """
+    """Predictions beside measurements."""
 
     predictions: tuple[Prediction, ...]
+    """Predictions with what was measured of them."""
     wire: float | None = None
+    """Bytes per second of a host's port where it was measured; None where it is not known."""
 
     @property
     def cells(self) -> tuple[Prediction, ...]:

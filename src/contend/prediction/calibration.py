@@ -43,17 +43,14 @@ NotNegative = Annotated[float, Meta(ge=0)]
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A number with its 95 % interval.
-
-    Attributes:
-        value: the number.
-        low: lower end.
-        high: upper end; both are the number itself where it was not taken from samples.
-    """
+    """A number with its 95 % interval."""
 
     value: NotNegative
+    """Number."""
     low: NotNegative
+    """Lower end."""
     high: NotNegative
+    """Upper end; both are the number itself where it was not taken from samples."""
 
     @classmethod
     def exactly(cls, value: float) -> Parameter:
@@ -62,75 +59,68 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class SizeClass(msgspec.Struct, frozen=True, kw_only=True):
-    """What messages of up to so many bytes cost.
-
-    Attributes:
-        up_to: bytes of the largest; null for all above the others.
-        eager: whether they go off at once, or when their receive has been posted.
-        latency_s: from the last byte's leaving one host to its being at the other.
-        overhead_s: of a processor, for a send or for a receive.
-        gap_s: between the beginnings of two messages of a host.
-        gap_per_byte_s: of a byte on an empty network.
-    """
+    """What messages of up to so many bytes cost."""
 
     up_to: Positive | None
+    """Bytes of the largest message; null for all above the others."""
     eager: bool
+    """Whether they go off at once, or when their receive has been posted."""
     latency_s: Parameter
+    """Seconds from the last byte's leaving one host to its being at the other."""
     overhead_s: Parameter
+    """Seconds of a processor, for a send or for a receive."""
     gap_s: Parameter
+    """Seconds between the beginnings of two messages of a host."""
     gap_per_byte_s: Parameter
+    """Seconds of a byte on an empty network."""
 
 
 class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """``calibration.json``: LogGP parameters of a place and a library.
-
-    Attributes:
-        version: of this form.
-        contend: version of contend that made it.
-        created: instant in ISO 8601.
-        library: MPI library and its version.
-        place: where it was taken.
-        wire_Bps: bytes per second that a host's port carries.
-        burst: bytes that a channel lets pass at once after a pause.
-        buffer: bytes that wait for a channel at most; null where nobody knows.
-        between: two hosts, by size.
-        within: one host, by size.
-        extra_bytes: on the wire for each message beside its own and what every byte of it costs.
-        copy_per_byte_s: of a byte that a rank copies within its memory.
-        send_buffer: most bytes of a send that the host buffers, so that the send ends before they
-            have left.
-        processors: that all ranks share; 0 where each has its own.
-        patience_s: after which a waiting rank polls only occasionally.
-        look_every_s: between those looks.
-        scatter_per_rank_s: between the first rank's start of an operation and the last one's, for
-            every rank that takes part and, where they share processors, every message that a rank
-            sends before it waits.
-        remarks: what a reader must know of it.
-        assumed: whether nothing was measured, see `assumed_costs`; links then have the rates that
-            their fabric says.
-    """
+    """``calibration.json``: LogGP parameters of a place and a library."""
 
     _told: ClassVar[str] = "calibration_document"
 
     version: int = VERSION
+    """Version of this form."""
     contend: str = ""
+    """Version of contend that made it."""
     created: str = ""
+    """Instant in ISO 8601."""
     library: str = ""
+    """MPI library and its version."""
     place: str = ""
+    """Place where it was taken."""
     wire_Bps: Positive
+    """Bytes per second that a host's port carries."""
     burst: NotNegative = 0.0
+    """Bytes that a channel lets pass at once after a pause."""
     buffer: Positive | None = None
+    """Bytes that wait for a channel at most; null where nobody knows."""
     between: tuple[SizeClass, ...]
+    """Costs between two hosts, by size."""
     within: tuple[SizeClass, ...]
+    """Costs within one host, by size."""
     extra_bytes: NotNegative = 0.0
+    """Bytes on the wire for each message beside its own and what every byte of it costs."""
     copy_per_byte_s: NotNegative = 0.0
+    """Seconds of a byte that a rank copies within its memory."""
     send_buffer: Parameter = Parameter(0.0, 0.0, 0.0)
+    """Most bytes of a send that the host buffers, so that the send ends before they have left."""
     processors: Annotated[int, Meta(ge=0)] = 0
+    """Number of processors that all ranks share; 0 where each has its own."""
     patience_s: NotNegative = 0.0
+    """Seconds after which a waiting rank polls only occasionally."""
     look_every_s: Parameter = Parameter(0.0, 0.0, 0.0)
+    """Seconds between those looks."""
     scatter_per_rank_s: Parameter = Parameter(0.0, 0.0, 0.0)
+    """Seconds between the first rank's start of an operation and the last one's, for every rank
+    that takes part and, where they share processors, every message that a rank sends before it
+    waits."""
     remarks: tuple[str, ...] = ()
+    """Remarks that a reader must know."""
     assumed: bool = False
+    """Whether nothing was measured, see `assumed_costs`; links then have the rates that their
+    fabric says."""
 
     def __post_init__(self) -> None:
         """Refuses classes that are not in order.

@@ -34,21 +34,18 @@ _RECEIVES = 1
 
 
 class CallPart(NamedTuple):
-    """Bytes that a call sends to one rank, or receives from it.
-
-    Attributes:
-        peer: rank in MPI_COMM_WORLD; -1 for none.
-        bytes: how many.
-        tag: of the message.
-        request: number of the request that it makes; 0 for none.
-        role: whether it is received (1), or of a collective (2).
-    """
+    """Bytes that a call sends to one rank, or receives from it."""
 
     peer: int
+    """Rank in MPI_COMM_WORLD; -1 for none."""
     bytes: int
+    """Number of bytes."""
     tag: int
+    """Tag of the message."""
     request: int
+    """Number of the request that it makes; 0 for none."""
     role: int
+    """Whether it is received (1), or of a collective (2)."""
 
     @property
     def sends(self) -> bool:
@@ -62,48 +59,42 @@ class CallPart(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a request came to.
-
-    Attributes:
-        peer: of a receive, who sent; -1 for nobody.
-        tag: likewise.
-    """
+    """What a request came to."""
 
     peer: int
+    """Rank that sent to a receive; -1 for nobody."""
     tag: int
+    """Tag that it was sent with; -1 where nobody sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of an MPI routine.
-
-    Attributes:
-        routine: its name without ``MPI_``; "" where the record had no room for what was called.
-        communicator: number in the profile; -1 likewise.
-        begun: seconds from the first MPI_Init.
-        ended: likewise.
-        bytes: that it gave or got.
-        peer: rank that it sent to, received from, or the root; -1 for none.
-        tag: of the message.
-        request: number of the request that it made; 0 for none.
-        role: of a started request, whether it receives (1), or is of a collective (2).
-        parts: to whom it sent how much, where that differs.
-        done: numbers of the requests that it completed.
-        site: number of the place of the call in the program; -1 where nobody knows.
-    """
+    """A call of an MPI routine."""
 
     routine: str
+    """Its name without ``MPI_``; "" where the record had no room for what was called."""
     communicator: int
+    """Number of the communicator in the profile; -1 where the record had no room for it."""
     begun: float
+    """Seconds from the first MPI_Init to its beginning."""
     ended: float
+    """Seconds from then to its end."""
     bytes: int
+    """Bytes that it gave or got."""
     peer: int
+    """Rank that it sent to, received from, or the root; -1 for none."""
     tag: int
+    """Tag of the message."""
     request: int
+    """Number of the request that it made; 0 for none."""
     role: int
+    """Of a started request, whether it receives (1), or is of a collective (2)."""
     parts: list[CallPart] = field(default_factory=list)
+    """Parts by peer, where it sent different amounts."""
     done: list[int] = field(default_factory=list)
+    """Numbers of the requests that it completed."""
     site: int = -1
+    """Number of the place of the call in the program; -1 where nobody knows."""
 
     @property
     def seconds(self) -> float:
@@ -118,17 +109,14 @@ class Call:
 
 @dataclass(frozen=True)
 class RankCalls:
-    """Calls of a rank that were kept.
-
-    Attributes:
-        rank: in MPI_COMM_WORLD.
-        calls: in order.
-        completions: by number of the request.
-    """
+    """Calls of a rank that were kept."""
 
     rank: int
+    """Number in MPI_COMM_WORLD."""
     calls: Sequence[Call]
+    """In order."""
     completions: Mapping[int, Completion]
+    """What requests came to, by their numbers."""
 
 
 def read_calls(profile: ProgramProfile, rank: int) -> RankCalls:
@@ -280,13 +268,10 @@ TOGETHER = COLLECTIVES | SETTING_UP | frozenset(BEGUN)
 
 @dataclass(frozen=True)
 class Meeting:
-    """A collective of all members of a communicator.
-
-    Attributes:
-        calls: every member's, by its rank in MPI_COMM_WORLD.
-    """
+    """A collective of all members of a communicator."""
 
     calls: Mapping[int, Call]
+    """Every member's call, by its rank in MPI_COMM_WORLD."""
 
     @cached_property
     def quickest_s(self) -> float:

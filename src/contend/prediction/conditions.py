@@ -45,22 +45,19 @@ def fastest_port(fabric: Fabric, calibration: Calibration, rate: float | None = 
 
 @dataclass(frozen=True)
 class PredictionConditions:
-    """Where communication is predicted.
-
-    Attributes:
-        fabric: with routes.
-        hosts: number of each rank's host, shape [ranks].
-        calibration: what messages cost.
-        rate: bytes per second of the fastest host's port; all cables have it in proportion to their
-            own rates.
-        buffer: bytes that wait for a channel at most; None where nobody knows.
-    """
+    """Where communication is predicted."""
 
     fabric: Fabric
+    """Fabric with routes."""
     hosts: Sequence[int] | NDArray[np.integer]
+    """Number of each rank's host, shape [ranks]."""
     calibration: Calibration
+    """What messages cost."""
     rate: float
+    """Bytes per second of the fastest host's port; all cables have it in proportion to their own
+    rates."""
     buffer: float | None = None
+    """Bytes that wait for a channel at most; None where nobody knows."""
 
     @cached_property
     def rates(self) -> NDArray[np.float64]:

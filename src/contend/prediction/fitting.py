@@ -49,23 +49,20 @@ _VALUE = attrgetter("value")
 
 @dataclass(frozen=True)
 class Measurements:
-    """The runs that a calibration is taken from.
-
-    Attributes:
-        between: ping-pongs and streams between two hosts.
-        within: the same between two ranks of one host; None where there are none.
-        exchanges: all-to-alls of a few ranks on a crossbar; None where there are none.
-        processors: that all ranks of the exchanges share; 0 where each has its own.
-        burst: bytes that a channel lets pass at once.
-        buffer: bytes that wait for a channel at most, where that is known.
-    """
+    """The runs that a calibration is taken from."""
 
     between: Run
+    """Ping-pongs and streams between two hosts."""
     within: Run | None = None
+    """The same between two ranks of one host; None where there are none."""
     exchanges: Run | None = None
+    """All-to-alls of a few ranks on a crossbar; None where there are none."""
     processors: int = 0
+    """Number of processors that all ranks of the exchanges share; 0 where each has its own."""
     burst: float = 0.0
+    """Bytes that a channel lets pass at once."""
     buffer: float | None = None
+    """Bytes that wait for a channel at most, where that is known."""
 
 
 def fit(measured: Measurements) -> Calibration:

@@ -38,26 +38,22 @@ _MENTIONED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class ProfiledProgram:
-    """What a profiled program does, to be carried out.
-
-    Attributes:
-        schedule: one strand for each rank.
-        start: seconds at which every rank leaves MPI_Init, from the first one's, shape [ranks].
-        calls: a row for every call: ``rank``, ``routine``, ``communicator``, ``bytes``,
-            ``seconds`` as recorded, ``pause`` before it, ``operation``, the number of the operation
-            in which that pause elapses, and ``site``, the number of its place in the program.
-        until: seconds from then on up to which events of all ranks were kept; infinite where all
-            were.
-        as_recorded: seconds of MPI, all ranks together, in calls that take what they took.
-        remarks: what a reader must know.
-    """
+    """What a profiled program does, to be carried out."""
 
     schedule: Schedule
+    """Schedule with a strand for each rank."""
     start: NDArray[np.float64]
+    """Seconds at which every rank leaves MPI_Init, from the first one's, shape [ranks]."""
     calls: pl.DataFrame
+    """A row for every call: ``rank``, ``routine``, ``communicator``, ``bytes``, ``seconds`` as
+    recorded, ``pause`` before it, ``operation``, the number of the operation in which that pause
+    elapses, and ``site``, the number of its place in the program."""
     until: float
+    """Seconds from then on up to which events of all ranks were kept; infinite where all were."""
     as_recorded: float
+    """Seconds of MPI, all ranks together, in calls that take what they took."""
     remarks: tuple[str, ...]
+    """Remarks that a reader must know."""
 
 
 def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledProgram:

@@ -32,21 +32,18 @@ _NEGLIGIBLE_S = 1e-4
 
 @dataclass
 class Shared:
-    """What the strands of all ranks go by.
-
-    Attributes:
-        room: how many messages of every line have both ends.
-        groups: ranks of every communicator.
-        meetings: collectives of every communicator.
-        library: whose algorithms are taken.
-        copy_per_byte: seconds in which a rank copies a byte, or adds it to another.
-    """
+    """What the strands of all ranks go by."""
 
     room: Mapping[Line, int]
+    """Number of messages of every line that have both ends."""
     groups: Mapping[int, Sequence[int]]
+    """Ranks of every communicator."""
     meetings: Mapping[int, Sequence[Meeting]]
+    """Collectives of every communicator."""
     library: str
+    """Library whose algorithms are taken."""
     copy_per_byte: float
+    """Seconds in which a rank copies a byte, or adds it to another."""
     _tags: dict[tuple[int, int | None], int] = field(default_factory=dict)
     _places: dict[int, Mapping[int, int]] = field(default_factory=dict)
 

@@ -42,44 +42,41 @@ Drawn: TypeAlias = "Figure | Iterable[tuple[str, Figure]]"
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """All that is told of one result.
-
-    Attributes:
-        verdict: what it comes to: a sentence, or a line for each of several; first everywhere. The
-            record's, where it has one and no other is given.
-        tables: the result in detail, what matters most first.
-        record: the result itself, for programs: its own schema, or what msgspec can encode.
-        pictures: how each is drawn, by name, the most telling one first; a picture may be several
-            figures with names of their own.
-        explorable: the network that a page lets one explore, in place of the picture ``network``;
-            None as for one that is too large.
-        picture: the only one that was asked for; None: the first, and on a page all.
-        metrics: its figures for Prometheus.
-        rows: the result as CSV; None: a row for each member of the record's first list.
-        remarks: what a reader must know beside the tables; below them everywhere.
-        plain: what a terminal shows instead of all that: a list for other programs.
-        closing: lines below the tables on a terminal, such as which files were written.
-        brief: whether a terminal shows the verdict and these lines alone.
-        renewed: seconds after which a browser loads its page anew; 0 for never.
-        shortfall: what fell short though the result stands; "" for nothing.
-        failure: why a file beside it could not be written, raised once all else is told.
-    """
+    """All that is told of one result."""
 
     verdict: str = ""
+    """What it comes to: a sentence, or a line for each of several; first everywhere. The record's,
+    where it has one and no other is given."""
     tables: Sequence[ResultTable] = ()
+    """The result in detail, what matters most first."""
     record: Any = None
+    """The result itself, for programs: its own schema, or what msgspec can encode."""
     pictures: Mapping[str, Callable[[], Drawn]] = field(default_factory=dict)
+    """How each picture is drawn, by name, the most telling one first; a picture may be several
+    figures with names of their own."""
     explorable: Callable[[], Explorable | None] | None = None
+    """The network that a page lets one explore, in place of the picture ``network``; None as for
+    one that is too large."""
     picture: str | None = None
+    """The only one that was asked for; None: the first, and on a page all."""
     metrics: Sequence[Metric] = ()
+    """Its figures for Prometheus."""
     rows: Callable[[], str] | None = None
+    """The result as CSV; None: a row for each member of the record's first list."""
     remarks: Sequence[str] = ()
+    """What a reader must know beside the tables; below them everywhere."""
     plain: str | None = None
+    """What a terminal shows instead of all that: a list for other programs."""
     closing: Sequence[str] = ()
+    """Lines below the tables on a terminal, such as which files were written."""
     brief: bool = False
+    """Whether a terminal shows the verdict and these lines alone."""
     renewed: float = 0.0
+    """Seconds after which a browser loads its page anew; 0 for never."""
     shortfall: str = ""
+    """What fell short though the result stands; "" for nothing."""
     failure: Exception | None = None
+    """Why a file beside it could not be written, raised once all else is told."""
 
     def __post_init__(self) -> None:
         """Takes the verdict of the record."""

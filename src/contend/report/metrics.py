@@ -13,19 +13,16 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure with its name.
-
-    Attributes:
-        name: as Prometheus calls it, with its unit at the end.
-        meaning: in a sentence.
-        value: nan is left out.
-        labels: what it is of.
-    """
+    """A figure with its name."""
 
     name: str
+    """Name for Prometheus, with its unit at the end."""
     meaning: str
+    """Meaning in a sentence."""
     value: float
+    """Value; nan is left out."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    """What it is of."""
 
 
 def metrics_text(metrics: Iterable[Metric]) -> str:

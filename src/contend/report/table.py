@@ -20,25 +20,22 @@ from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Rows of text.
-
-    Attributes:
-        title: what the table shows.
-        columns: heads; an empty head is allowed.
-        rows: each as long as `columns`.
-        numeric: names of the columns that are aligned right.
-        note: a sentence below the table, or "".
-        tones: how cells of certain texts are coloured on a terminal.
-        leads: whether it stands before the figures of a page, as verdicts (without columns) do.
-    """
+    """Rows of text."""
 
     title: str
+    """What the table shows."""
     columns: tuple[str, ...]
+    """Heads; an empty head is allowed."""
     rows: tuple[tuple[str, ...], ...]
+    """Rows, each as long as `columns`."""
     numeric: frozenset[str] = frozenset()
+    """Names of the columns that are aligned right."""
     note: str = ""
+    """A sentence below the table, or ""."""
     leads: bool = False
+    """Whether it stands before the figures of a page, as verdicts (without columns) do."""
     tones: Mapping[str, str] = field(default_factory=dict)
+    """How cells of certain texts are coloured on a terminal."""
 
     def __post_init__(self) -> None:
         """Replaces what no terminal or page should be sent: names from dumps may hold anything."""

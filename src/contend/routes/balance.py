@@ -12,30 +12,27 @@ from contend.fabric import Fabric, capacities, switch_levels
 
 @dataclass(frozen=True)
 class Balance:
-    """The channels of one kind.
-
-    Attributes:
-        kind: ``up``, ``down``, ``across`` (between switches of one level) or ``parallel`` (those
-            of several cables from one switch to another).
-        level: of the switches that the channels leave; 0 for ``parallel``.
-        channels: how many there are.
-        idle: how many no route uses.
-        mean_routes: routes per channel.
-        most_routes: routes over the busiest channel.
-        imbalance: the largest, over all groups, of what a group's busiest channel carries over its
-            fair share. A group is what could share the load: the upward or sideward channels out
-            of one switch, the downward ones into one switch, or parallel ones. 1 is even.
-        worst_channel: the channel with that imbalance, by name.
-    """
+    """The channels of one kind."""
 
     kind: str
+    """Kind: ``up``, ``down``, ``across`` (between switches of one level) or ``parallel`` (those of
+    several cables from one switch to another)."""
     level: int
+    """Level of the switches that the channels leave; 0 for ``parallel``."""
     channels: int
+    """Number of channels."""
     idle: int
+    """Number of those that no route uses."""
     mean_routes: float
+    """Mean number of routes per channel."""
     most_routes: int
+    """Number of routes over the busiest channel."""
     imbalance: float
+    """The largest, over all groups, of what a group's busiest channel carries over its fair share.
+    A group is what could share the load: the upward or sideward channels out of one switch, the
+    downward ones into one switch, or parallel ones. 1 is even."""
     worst_channel: str
+    """Name of the channel with that imbalance."""
 
 
 def balance(

@@ -31,27 +31,24 @@ UNBALANCED = 2.0
 
 @dataclass(frozen=True)
 class RoutesSummary:
-    """What following every route found; a route leads from a host to an address of another.
-
-    Attributes:
-        engine: what made the tables, "" when not known.
-        delivered: routes that arrive.
-        undelivered: routes that do not.
-        hops: delivered routes by the number of channels between switches.
-        balance: by kind of channel.
-        dependencies: pairs of channels of which a route uses one right after the other.
-        dependency_cycle: channels that wait for each other in a circle, by name; empty when none.
-        adaptive: how much of the tables leaves the choice of a port to the switch; None: nothing.
-    """
+    """What following every route found; a route leads from a host to an address of another."""
 
     engine: str
+    """Engine that made the tables; "" when not known."""
     delivered: int
+    """Number of routes that arrive."""
     undelivered: int
+    """Number of routes that do not."""
     hops: dict[int, int]
+    """Number of delivered routes by that of channels between switches."""
     balance: tuple[Balance, ...]
+    """How evenly routes load channels, by kind of channel."""
     dependencies: int
+    """Number of pairs of channels of which a route uses one right after the other."""
     dependency_cycle: tuple[str, ...]
+    """Names of channels that wait for each other in a circle; none when none do."""
     adaptive: AdaptiveShare | None = None
+    """How much of the tables leaves the choice of a port to the switch; null: nothing."""
 
 
 @dataclass(frozen=True)

@@ -28,25 +28,22 @@ _STEPS_PER_SLOWEST = 1000
 
 @dataclass(frozen=True)
 class Plane:
-    """The hosts that cables join to each other, where they join them to no others.
-
-    Attributes:
-        part: number of the connected part that they are in, see `parts_of`.
-        hosts: how many take part.
-        capacity: as of `Bisection`, and so are the following.
-        full: what half of its hosts can send together.
-        share: capacity / full, at most 1.
-        exact: whether no cut is narrower.
-        random_pairs: the most that random pairs of its hosts get on average.
-    """
+    """The hosts that cables join to each other, where they join them to no others."""
 
     part: int
+    """Number of the connected part that they are in, see `parts_of`."""
     hosts: int
+    """Number of hosts that take part."""
     capacity: float
+    """What the cut carries in one direction, in the unit of the `Bisection`."""
     full: float
+    """What half of its hosts can send together, in that unit."""
     share: float
+    """Quotient of `capacity` and `full`, at most 1."""
     exact: bool
+    """Whether no cut is narrower."""
     random_pairs: float
+    """The most that random pairs of its hosts get on average."""
 
 
 @dataclass(frozen=True)
@@ -57,34 +54,32 @@ class Bisection:
     narrowest cut of all is NP-hard: unless `exact`, the true bisection may be narrower. It is no
     bound on what random pairs of hosts get, about half of which do not cross the cut;
     `random_pairs` is one.
-
-    Attributes:
-        hosts: how many take part.
-        capacity: what the cut carries in one direction, in `unit`.
-        full: what half of the hosts can send together, in `unit`.
-        share: capacity / full, at most 1.
-        exact: whether it is proved that no cut is narrower.
-        unit: ``bytes/s``, or ``cables`` where a rate is unknown or all cables count alike.
-        cut_cables: cables between switches in the cut.
-        cut_host_links: cables to hosts in it, where cutting hosts off is cheaper.
-        found_by: the method that found the cut first.
-        random_pairs: an upper bound, from this and other cuts, for what random pairs of ranks get
-            on average, as a share of their hosts' links; see `pairs_bound`.
-        planes: each by itself, where no cable joins some of the hosts to others; empty where all
-            are joined.
     """
 
     hosts: int
+    """Number of hosts that take part."""
     capacity: float
+    """What the cut carries in one direction, in `unit`."""
     full: float
+    """What half of the hosts can send together, in `unit`."""
     share: float
+    """Quotient of `capacity` and `full`, at most 1."""
     exact: bool
+    """Whether it is proved that no cut is narrower."""
     unit: str
+    """Unit: ``bytes/s``, or ``cables`` where a rate is unknown or all cables count alike."""
     cut_cables: int
+    """Number of cables between switches in the cut."""
     cut_host_links: int
+    """Number of cables to hosts in it, where cutting hosts off is cheaper."""
     found_by: str
+    """Method that found the cut first."""
     random_pairs: float
+    """An upper bound, from this and other cuts, for what random pairs of ranks get on average, as a
+    share of their hosts' links; see `pairs_bound`."""
     planes: tuple[Plane, ...] = ()
+    """Planes, each by itself, where no cable joins some of the hosts to others; empty where all are
+    joined."""
 
 
 def bisection(

@@ -31,51 +31,42 @@ _MOST_ENTRIES = 16_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What channels carry, and how long they need for it.
-
-    Attributes:
-        load: of every channel between switches, shape [2 cables]; or of every channel of the
-            fabric, those of hosts included, shape [channels].
-        heat: load over rate, likewise; see `contend.congestion.heat`.
-        unit: what is counted in `load`, in the plural.
-        port: label of the rate that heat goes by; "" where links are alike, and heat is the load.
-    """
+    """What channels carry, and how long they need for it."""
 
     load: NDArray[Any]
+    """Load of every channel between switches, shape [2 cables]; or of every channel of the fabric,
+    those of hosts included, shape [channels]."""
     heat: NDArray[np.float64]
+    """Load over rate of the same channels; see `contend.congestion.heat`."""
     unit: str
+    """What is counted in `load`, in the plural."""
     port: str = ""
+    """Label of the rate that heat goes by; "" where links are alike, and heat is the load."""
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """The routes of a state.
-
-    Attributes:
-        words: what they are, as a sentence begins.
-        ports: by which every switch sends to every host, `NO_PORT` for none, shape
-            [switches, hosts]; None where no tables tell it.
-    """
+    """The routes of a state."""
 
     words: str
+    """Words for them, as a sentence begins."""
     ports: NDArray[np.uint16] | None = None
+    """Port by which every switch sends to every host, `NO_PORT` for none, shape [switches, hosts];
+    None where no tables tell it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """A part of a network, or one of its states, in the numbers of the whole.
-
-    Attributes:
-        whole: the network that holds it.
-        switches: number of each of its switches in the whole.
-        hosts: likewise of its hosts.
-        cables: likewise of its cables between switches.
-    """
+    """A part of a network, or one of its states, in the numbers of the whole."""
 
     whole: Fabric
+    """The network that holds it."""
     switches: NDArray[np.int64]
+    """Number of each of its switches in the whole."""
     hosts: NDArray[np.int64]
+    """Number of each of its hosts."""
     cables: NDArray[np.int64]
+    """Number of each of its cables between switches."""
 
     @property
     def channels(self) -> NDArray[np.int64]:
@@ -116,44 +107,38 @@ class Within:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The network in one state.
-
-    Attributes:
-        name: what state it is, such as an engine's name or a failure.
-        routes: that messages take in it.
-        layers: what its channels carry, by what it comes from. Layers of one name in two views are
-            drawn in one scale.
-        gone: parts that are dead in it: ``switch`` or ``cable``, and its number.
-        words: what that costs, in a sentence; "" where nothing is to be said.
-        missing: parts that only other states have: ``switch``, ``host`` or ``cable``, and number.
-        rate: of every cable in it, then of every host, as an index into the fabric's rates; None
-            as in the fabric.
-        apart: it, where it is too unlike the others to be drawn at their places.
-    """
+    """The network in one state."""
 
     name: str
+    """Name of the state, such as an engine's name or a failure."""
     routes: Followed
+    """Routes that messages take in it."""
     layers: Mapping[str, Layer] = field(default_factory=dict)
+    """What its channels carry, by what it comes from. Layers of one name in two views are drawn in
+    one scale."""
     gone: Sequence[tuple[str, int]] = ()
+    """Parts that are dead in it: ``switch`` or ``cable``, and its number."""
     words: str = ""
+    """What that costs, in a sentence; "" where nothing is to be said."""
     missing: Sequence[tuple[str, int]] = ()
+    """Parts that only other states have: ``switch``, ``host`` or ``cable``, and number."""
     rate: NDArray[np.uint16] | None = None
+    """Rate of every cable in it, then of every host, as an index into the fabric's rates; None as
+    in the fabric."""
     apart: tuple[Fabric, Within] | None = None
+    """The state itself, where it is too unlike the others to be drawn at their places."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartNames:
-    """What parts are called.
-
-    Attributes:
-        host: of every host, shape [hosts].
-        switch: of every switch, shape [switches].
-        short: likewise, without what all have in common.
-    """
+    """What parts are called."""
 
     host: Sequence[str]
+    """Name of every host, shape [hosts]."""
     switch: Sequence[str]
+    """Name of every switch, shape [switches]."""
     short: Sequence[str]
+    """Names of switches without what all have in common."""
 
     @classmethod
     def of(cls, fabric: Fabric) -> PartNames:
@@ -163,27 +148,24 @@ class PartNames:
 
 @dataclass(frozen=True, eq=False)
 class Explorable:
-    """A network with everything that can be looked up in it.
-
-    Attributes:
-        fabric: the network.
-        views: states of it, the present one first.
-        marks: faults and other parts to point out, by numbers of the fabric.
-        costs: what the death of a part costs, in words, by ``switch`` or ``cable`` and number.
-        jobs: name of the job on every host, shape [hosts]; "" where none runs. Empty: nobody asked.
-        beside: number of the view that stands beside the first one from the start; None for none.
-        twins: pairs of ``host`` or ``cable``, by numbers, that are one part at two places.
-        names: of its parts; None: the fabric's.
-    """
+    """A network with everything that can be looked up in it."""
 
     fabric: Fabric
+    """The network."""
     views: Sequence[View] = ()
+    """States of it, the present one first."""
     marks: Sequence[Mark] = ()
+    """Faults and other parts to point out, by numbers of the fabric."""
     costs: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """What the death of a part costs, in words, by ``switch`` or ``cable`` and number."""
     jobs: Sequence[str] = ()
+    """Name of the job on every host, shape [hosts]; "" where none runs. Empty: nobody asked."""
     beside: int | None = None
+    """Number of the view that stands beside the first one from the start; None for none."""
     twins: Sequence[tuple[str, int, int]] = ()
+    """Pairs of ``host`` or ``cable``, by numbers, that are one part at two places."""
     names: PartNames | None = None
+    """Names of its parts; None: the fabric's."""
 
 
 def explored(

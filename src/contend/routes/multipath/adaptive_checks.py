@@ -16,23 +16,20 @@ from contend.units import counted, verb
 
 @dataclass(frozen=True)
 class AdaptiveShare:
-    """How much of the tables leaves the choice of a port to the switch.
-
-    Attributes:
-        switches: switches with such entries.
-        lids: LIDs of hosts for which some switch has such an entry.
-        free: such entries that choose a port for each packet.
-        hashed: such entries that choose by a hash of the message.
-        static: all other entries for LIDs of hosts.
-        group_sizes: such entries by the number of ports that they may use, as text.
-    """
+    """How much of the tables leaves the choice of a port to the switch."""
 
     switches: int
+    """Number of switches with such entries."""
     lids: int
+    """Number of LIDs of hosts for which some switch has such an entry."""
     free: int
+    """Number of such entries that choose a port for each packet."""
     hashed: int
+    """Number of such entries that choose by a hash of the message."""
     static: int
+    """Number of all other entries for LIDs of hosts."""
     group_sizes: dict[int, int]
+    """Number of such entries by that of ports that they may use, as text."""
 
 
 def adaptive_share(fabric: Fabric, routes: AdaptiveTables) -> AdaptiveShare:
