@@ -20,28 +20,27 @@ import msgspec
 import contend
 from contend import schema
 from contend.congestion import FabricSummary
-from contend.cure import Lessons
+from contend.cure import (
+    BetterSeats,
+    BetterTables,
+    Engines,
+    Failures,
+    Improvement,
+    Lessons,
+    NetworkChanges,
+)
+from contend.emulation import Emulation
 from contend.mpi import Libraries
-from contend.prediction import Calibration, Predictions
+from contend.prediction import Calibration, PredictedProgram, Predictions
 from contend.profiling import ProgramProfile
-from contend.report.cure.better_seats import BetterSeatsJson
-from contend.report.cure.better_tables import BetterTablesJson
-from contend.report.cure.engines import EnginesJson
-from contend.report.cure.failures import FailuresJson
-from contend.report.cure.improvement import ImprovementJson
-from contend.report.emulate import EmulationJson
-from contend.report.explanation import ExplanationJson
-from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
-from contend.report.page.document import PageJson
-from contend.report.prediction.json import PredictedProgramJson
+from contend.report.page.document import NetworkPage
 from contend.report.profile.document import Profiles
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson
 from contend.report.study.measured_json import MeasuredStudyJson
 from contend.routes import CheckReport
-from contend.shown import Shown
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 
@@ -50,24 +49,24 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProgramProfile, Profiles),
     "contend calibrate": (Calibration,),
-    "contend predict": (Predictions, PredictedProgramJson, contend.Collectives),
+    "contend predict": (Predictions, PredictedProgram, contend.Collectives),
     "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
-    "contend explain": (ExplanationJson,),
+    "contend explain": (contend.Explanation,),
     "contend tune": (Lessons,),
-    "contend place": (BetterSeatsJson,),
-    "contend route": (BetterTablesJson,),
+    "contend place": (BetterSeats,),
+    "contend route": (BetterTables,),
     "contend watch": (contend.Watched,),
     "contend jobs": (contend.Jobs,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
-    "contend fabric diff": (FabricChangesJson,),
-    "contend fabric engines": (EnginesJson,),
-    "contend fabric failures": (FailuresJson,),
+    "contend fabric diff": (NetworkChanges,),
+    "contend fabric engines": (Engines,),
+    "contend fabric failures": (Failures,),
     "contend fabric hosts": (HostList,),
-    "contend fabric improve": (ImprovementJson,),
+    "contend fabric improve": (Improvement,),
     "contend fabric make": (Made, Generators),
-    "contend fabric page": (PageJson,),
-    "contend emulate": (EmulationJson,),
+    "contend fabric page": (NetworkPage,),
+    "contend emulate": (Emulation,),
     "contend mpi": (Libraries,),
     "contend doctor": (contend.Diagnosis,),
 }
@@ -97,7 +96,8 @@ def page() -> str:
 def keys_of(struct: type) -> dict[str, tuple[Any, bool, str]]:
     """Type of every key, whether it may be left out, and what it means."""
     means = _meanings(struct)
-    found = {"verdict": (str, False, means["verdict"])} if issubclass(struct, Shown) else {}
+    # What has a document of its own has a verdict.
+    found = {"verdict": (str, False, means["verdict"])} if getattr(struct, "_told", "") else {}
     for member in schema.members(struct):
         if schema.FieldMark.SPREAD in member.marks:
             [spread] = member.alternatives
