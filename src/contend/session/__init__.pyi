@@ -3,12 +3,14 @@ from .cell import Attempt as Attempt
 from .cell import Cell as Cell
 from .cell import CellError as CellError
 from .cell import Method as Method
+from .cell import Observer as Observer
 from .cell import Step as Step
 from .cell import Work as Work
 from .engine import Budget as Budget
 from .engine import Clock as Clock
 from .engine import FinishedSession as FinishedSession
 from .engine import Session as Session
+from .folder import MOST_LAUNCHES as MOST_LAUNCHES
 from .folder import RECORD as RECORD
 from .folder import RUNS as RUNS
 from .folder import SESSION as SESSION
@@ -22,4 +24,3 @@ from .folder import read_session as read_session
 from .folder import refuse_occupied as refuse_occupied
 from .folder import session_of as session_of
 from .folder import write_session as write_session
-from .observer import Observer as Observer

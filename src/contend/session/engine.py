@@ -6,6 +6,7 @@ import contextlib
 import math
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -14,7 +15,7 @@ from typing import Generic, TypeVar
 
 from contend.errors import ContendError
 from contend.runs import Failure
-from contend.session.cell import Attempt, Cell, CellError, Method, Step, Work
+from contend.session.cell import Attempt, Cell, CellError, Method, Observer, Step, Work
 from contend.session.folder import (
     Asked,
     NoRoomError,
@@ -24,7 +25,6 @@ from contend.session.folder import (
     hold,
     write_session,
 )
-from contend.session.observer import Observer
 
 C = TypeVar("C", bound=Cell)
 
@@ -153,20 +153,25 @@ class _Under(Generic[C]):
         # Counted from now: compiling and looking into folders is not what the budget is for.
         self._budget = Budget(session.budget, session.clock)
         self._begun: set[int] = set()
-        # Cells and variants that are not tried again.
-        self._given_up: set[tuple[int, int]] = set()
+        # Launches that are still to come, of cells and variants that are not given up.
+        self._open = Counter((step.index, step.variant) for step in steps)
+        self._to_come = len(steps)
         self._left: list[Step] = []
 
     def run(self) -> FinishedSession:
         session = self._session
         title = session.method.title(session.cells)
         self._observer.planned(title, self._steps, self._budget.seconds, session.folder)
+        last = {step.index: at for at, step in enumerate(self._steps)}
         try:
             for at, step in enumerate(self._steps):
-                if self._is_open(step):
-                    launches = sum(map(self._is_open, self._steps[at:]))
-                    self._take(step, launches)
-                if not any(other.index == step.index for other in self._steps[at + 1 :]):
+                part = step.index, step.variant
+                if self._open[part]:
+                    self._take(step, self._to_come)
+                if self._open[part]:
+                    self._open[part] -= 1
+                    self._to_come -= 1
+                if last[step.index] == at:
                     self._finish(step.index)
         except BaseException:
             # What went wrong first matters more than that nothing can be written any more.
@@ -175,9 +180,6 @@ class _Under(Generic[C]):
                     self._works[index].finish()
             raise
         return FinishedSession(tuple(self._works), tuple(self._left))
-
-    def _is_open(self, step: Step) -> bool:
-        return (step.index, step.variant) not in self._given_up
 
     def _finish(self, index: int) -> None:
         self._begun.discard(index)
@@ -221,7 +223,7 @@ class _Under(Generic[C]):
             work.begin()
         except CellError as error:
             for variant in range(work.variants):
-                self._given_up.add((step.index, variant))
+                self._close(step.index, variant)
             work.fail(step.number, error.failure)
             self._observer.ended(step, Attempt(failure=error.failure, left=True))
             if self._session.strict:
@@ -254,8 +256,12 @@ class _Under(Generic[C]):
         self._observer.ended(step, attempt)
         return attempt
 
+    def _close(self, index: int, variant: int) -> None:
+        """No launch of a cell's variant is tried any more."""
+        self._to_come -= self._open.pop((index, variant), 0)
+
     def _give_up(self, step: Step, failure: Failure) -> None:
-        self._given_up.add((step.index, step.variant))
+        self._close(step.index, step.variant)
         self._works[step.index].fail(step.number, failure)
 
 
