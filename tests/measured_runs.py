@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from contend.runs import (
+    CellEnd,
     CellRecord,
     CellSummary,
     LaunchRecord,
@@ -188,8 +189,7 @@ def cell(
         in_a_row=1,
         sent=bytes_sent("alltoall", record),
         limit=limit,
-        launches=launches,
-        numbers=tuple(range(len(launches))),
+        by_launch=dict(enumerate(launches)),
         left_out=times[:0],
         n=len(times),
         late=0,
@@ -197,9 +197,7 @@ def cell(
         p99_s=float(times.max()),
         max_s=float(times.max()),
         mean_s=float(times.mean()),
-        modes=modes_of(launches),
-        verified=True,
-        reasons=("repetitions",),
-        said=(),
+        two_kinds=modes_of(launches),
+        ends=(CellEnd(number, "repetitions", verified=True),),
         carried=carried,
     )

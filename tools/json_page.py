@@ -30,6 +30,7 @@ from contend.cure import (
     NetworkChanges,
 )
 from contend.emulation import Emulation
+from contend.measurement import MeasuredRuns, Measurement
 from contend.mpi import Libraries
 from contend.prediction import Calibration, PredictedProgram, Predictions
 from contend.profiling import ProgramProfile
@@ -37,20 +38,23 @@ from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
 from contend.report.page.document import NetworkPage
 from contend.report.profile.document import Profiles
-from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.study.json import StudyJson
-from contend.report.study.measured_json import MeasuredStudyJson
 from contend.routes import CheckReport
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (contend.Simulation,),
-    "contend measure, contend report": (MeasurementJson, RunsJson),
+    "contend measure, contend report": (Measurement, MeasuredRuns),
     "contend profile, contend report": (ProgramProfile, Profiles),
     "contend calibrate": (Calibration,),
     "contend predict": (Predictions, PredictedProgram, contend.Collectives),
-    "contend study": (StudyJson, MeasuredStudyJson, contend.VerifiedStudy, contend.PredictedMemory),
+    "contend study": (
+        StudyJson,
+        contend.MeasuredStudy,
+        contend.VerifiedStudy,
+        contend.PredictedMemory,
+    ),
     "contend explain": (contend.Explanation,),
     "contend tune": (Lessons,),
     "contend place": (BetterSeats,),

@@ -19,7 +19,6 @@ from contend.placement import parse as parse_placement
 from contend.placement import read_jobs
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
-from contend.report import measure_json
 from contend.report.run.tables import run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
@@ -159,7 +158,7 @@ def plan(path: Path) -> None:
 def run(path: Path) -> None:
     run = Run.load(path.parent)
     run_tables(run)
-    measure_json(run)
+    run.document().json()
 
 
 def launch(path: Path) -> None:
@@ -172,7 +171,7 @@ def launch(path: Path) -> None:
     assert tail.poll().samples >= before.samples
     loaded = Run.load(path.parent)
     run_tables(loaded)
-    measure_json(loaded)
+    loaded.document().json()
     raw = read_samples(path)
     assert raw.frame.height <= len(content) / 16
     assert raw.frame["rank"].is_between(0, raw.probe.ranks - 1).all()

@@ -44,7 +44,7 @@ def test_all_at_once_waits_for_time_outs_and_one_after_the_other_does_not(measur
         assert drops["in_hosts"] == 0
         assert drops["before_hosts"] > 0
         for cell in one.summaries:
-            times.setdefault(cell.schedule, []).extend(cell.used)
+            times.setdefault(cell.schedule, []).extend(cell.results)
     ordered = np.array(times["shift"])
     unordered = np.array(times["library"] + times["linear"])
     slow = float(np.median(ordered)) + _TIME_OUT / 2

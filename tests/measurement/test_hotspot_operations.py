@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from contend.measurement import (
-    Conditions,
-    HotspotWork,
-    measure_workload,
+    hotspot_options,
+    measure_each,
     victim_operations,
     victim_samples,
 )
@@ -22,11 +21,13 @@ def test_operations_are_those_that_a_sample_had(
     wire: float | None, operations: int, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
     require_program("mpicc.openmpi")
-    work = HotspotWork(active=(0,), bytes="100,12K", operations=10)
-    (run,) = measure_workload(
-        work.workload(2, {"repetitions": "6:6", "precision": 0}),
-        Conditions(ranks=(2,), budget=60, wire=wire),
-        libraries=("openmpi-4",),
+    (run,) = measure_each(
+        ("openmpi-4",),
+        "hotspot",
+        hotspot_options(2, (0,), bytes="100,12K", operations=10, repetitions="6:6", precision=0),
+        ranks=(2,),
+        budget=60,
+        wire=wire,
         folder=tmp_path / "run",
     )
     assert run.record.wire_Bps == wire

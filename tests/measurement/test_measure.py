@@ -15,10 +15,8 @@ import pytest
 
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import (
-    Conditions,
-    make_workload,
     measure,
-    measure_workload,
+    measure_each,
     resume,
 )
 from contend.runs import Run, Warned, read_samples
@@ -152,10 +150,13 @@ def test_a_killed_rank_is_named_and_samples_stay(
 
 def test_several_libraries_take_turns(tmp_path: Path) -> None:
     notes = _Notes()
-    runs = measure_workload(
-        make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"}),
-        Conditions(ranks=(2,), launches=2, budget=60),
-        libraries=("openmpi-4", "mpich-4"),
+    runs = measure_each(
+        ("openmpi-4", "mpich-4"),
+        "pingpong",
+        {"bytes": "1K", "repetitions": "6:6"},
+        ranks=(2,),
+        launches=2,
+        budget=60,
         folder=tmp_path / "both",
         observer=notes,
     )
@@ -168,10 +169,11 @@ def test_several_libraries_take_turns(tmp_path: Path) -> None:
         assert [launch.status for launch in run.record.launches] == ["done", "done"]
         assert sorted(set(run.samples["launch"].to_list())) == [0, 1]
     with pytest.raises(UsageError, match=r"Open MPI 4.* is given twice"):
-        measure_workload(
-            make_workload("pingpong", {}),
-            Conditions(ranks=(2,)),
-            libraries=("openmpi-4", "/usr/bin/mpicc.openmpi"),
+        measure_each(
+            ("openmpi-4", "/usr/bin/mpicc.openmpi"),
+            "pingpong",
+            {},
+            ranks=(2,),
             folder=tmp_path / "twice",
         )
     assert not (tmp_path / "twice").exists()

@@ -16,7 +16,8 @@ from contend.measurement import (
     Shape,
     VectorLength,
     compare_memory,
-    make_workload,
+    memory_of,
+    options_of,
 )
 
 GIB = 1 << 30
@@ -153,12 +154,13 @@ def test_the_largest_that_is_allowed() -> None:
 def test_memory_of_four_of_sixteen_ranks(
     probe: str, options: dict[str, str | int], expected: int
 ) -> None:
-    memory = make_workload(probe, options).memory
+    memory = memory_of(probe, options_of(probe, options))
     assert memory(16, 4) == expected
 
 
 def test_what_a_host_cannot_hold_is_told_with_the_figure() -> None:
-    memory = make_workload("alltoall", {"bytes": "1M", "algorithm": "linear"}).memory
+    options = options_of("alltoall", {"bytes": "1M", "algorithm": "linear"})
+    memory = memory_of("alltoall", options)
     shape = Shape(4)
     # 4 ranks x 2 x 4 x 1 MiB
     needed = 32 << 20

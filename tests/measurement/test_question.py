@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contend.errors import UsageError
 from contend.measurement import (
     OF_ALL_PROBES,
-    Conditions,
+    Place,
     RealHosts,
     Shape,
+    arguments_of,
     ask,
     make_shapes,
-    make_workload,
+    measure,
+    options_of,
 )
 from contend.mpi import HostRanks
 
@@ -57,14 +60,14 @@ def test_where_ranks_are_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options_become_a_command_line() -> None:
-    made = make_workload(
+    made = options_of(
         "alltoall", {"bytes": (1, 1024), "in_flight": 4, "verify": True, "radix": None}
     )
-    assert {"--bytes=1,1024", "--in-flight=4", "--verify", "--radix=2"} <= set(made.arguments)
+    assert {"--bytes=1,1024", "--in-flight=4", "--verify", "--radix=2"} <= set(arguments_of(made))
     with pytest.raises(UsageError, match=r"alltoall has no option 'byte'; did you mean 'bytes'\?"):
-        make_workload("alltoall", {"byte": 1})
+        options_of("alltoall", {"byte": 1})
     with pytest.raises(UsageError, match="expected one of alltoall, sort, pingpong"):
-        make_workload("bisection", {})
+        options_of("bisection", {})
 
 
 @pytest.mark.parametrize("probe", ["alltoall", "pingpong", "bisect", "hotspot"])
@@ -80,7 +83,7 @@ def test_options_become_a_command_line() -> None:
 )
 def test_every_probe_is_told_plain_numbers_of_bytes(probe: str, text: str, told: str) -> None:
     """kB is 1000 and K is 1024, whichever probe is asked."""
-    assert f"--bytes={told}" in make_workload(probe, {"bytes": text}).arguments
+    assert f"--bytes={told}" in arguments_of(options_of(probe, {"bytes": text}))
 
 
 @pytest.mark.parametrize(
@@ -95,23 +98,23 @@ def test_every_probe_is_told_plain_numbers_of_bytes(probe: str, text: str, told:
 def test_ranges_are_plain_numbers_before_a_probe_is_started(
     probe: str, option: str, text: str, word: str
 ) -> None:
-    assert word in make_workload(probe, {option: text}).arguments
+    assert word in arguments_of(options_of(probe, {option: text}))
     with pytest.raises(UsageError, match="expected"):
-        make_workload(probe, {option: "some"})
+        options_of(probe, {option: "some"})
 
 
 def test_conditions_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UsageError, match="budget above 0 s"):
-        Conditions(ranks=(2,), budget=0)
+        measure("pingpong", ranks=2, budget=0)
     with pytest.raises(UsageError, match="launches"):
-        Conditions(ranks=(2,), launches=0)
+        measure("pingpong", ranks=2, launches=0)
 
 
 def test_a_probe_is_told_all_that_decides_its_memory() -> None:
     """What is predicted from the usual values is what runs, whatever a probe's own would be."""
-    told = {word.partition("=")[0] for word in make_workload("alltoall", {}).arguments}
+    told = {word.partition("=")[0] for word in arguments_of(options_of("alltoall", {}))}
     assert {"--algorithm", "--bytes", "--counts"} <= told
-    assert make_workload("sort", {}).arguments[:2] == ("--n=1492992", "--m=8")
+    assert arguments_of(options_of("sort", {}))[:2] == ("--n=1492992", "--m=8")
     probes = Path(__file__).parents[2] / "src" / "contend" / "probes"
     header = (probes.parent / "schedules" / "schedules.h").read_text()
     constants = re.findall(r"#define (CONTEND_\w+) (\S+)", header)
@@ -121,7 +124,7 @@ def test_a_probe_is_told_all_that_decides_its_memory() -> None:
         for constant, value in constants:
             sources = sources.replace(f"std::to_string({constant})", f'"{value}"')
             sources = sources.replace(constant, value)
-        for told in make_workload(probe, dict.fromkeys(OF_ALL_PROBES)).arguments:
+        for told in arguments_of(options_of(probe, dict.fromkeys(OF_ALL_PROBES))):
             name, _, word = told.removeprefix("--").partition("=")
             if name.replace("-", "_") in OF_ALL_PROBES:
                 continue
@@ -131,21 +134,24 @@ def test_a_probe_is_told_all_that_decides_its_memory() -> None:
 
 
 def test_every_condition_is_part_of_the_question() -> None:
-    workload = make_workload("pingpong", {"bytes": "1K"})
-    usual = {"ranks": (2,)}
+    def key(
+        size: str = "1K", ranks: int = 2, place: Place | None = None, mpi: str = "", **others: Any
+    ) -> str:
+        hosts = place or RealHosts()
+        return ask("pingpong", {"bytes": size}, hosts, mpi, ranks=(ranks,), **others).key
+
     asked = [
-        ask(workload, Conditions(**usual), RealHosts()),
-        ask(make_workload("pingpong", {"bytes": "2K"}), Conditions(**usual), RealHosts()),
-        ask(workload, Conditions((4,)), RealHosts()),
-        ask(workload, Conditions((2,), (1,)), RealHosts()),
-        ask(workload, Conditions((2,), seed=2), RealHosts()),
-        ask(workload, Conditions((2,), labels={"flow control": "on"}), RealHosts()),
-        ask(workload, Conditions((2,), wire=125e6), RealHosts()),
-        ask(workload, Conditions(**usual), RealHosts(), "openmpi-5"),
-        ask(workload, Conditions(**usual), RealHosts(launcher="srun")),
-        ask(workload, Conditions(**usual), RealHosts(slots=(("a", 2),))),
+        key(),
+        key(size="2K"),
+        key(ranks=4),
+        key(ranks_per_host=(1,)),
+        key(seed=2),
+        key(labels={"flow control": "on"}),
+        key(wire=125e6),
+        key(mpi="openmpi-5"),
+        key(place=RealHosts(launcher="srun")),
+        key(place=RealHosts(slots=(("a", 2),))),
     ]
-    assert len({cell.key for cell in asked}) == len(asked)
-    # More launches, more time, another guess of the memory: the same question.
-    more = Conditions((2,), launches=5, budget=1.0)
-    assert ask(workload, more, RealHosts(free_memory=1 << 30)).key == asked[0].key
+    assert len(set(asked)) == len(asked)
+    # Another guess of the memory: the same question.
+    assert key(place=RealHosts(free_memory=1 << 30)) == asked[0]

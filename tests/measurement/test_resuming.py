@@ -12,11 +12,9 @@ import pytest
 
 from contend.errors import InputError, MissingError, UsageError
 from contend.measurement import (
-    BisectWork,
-    Conditions,
     RealHosts,
-    make_workload,
-    measure_workload,
+    measure,
+    measure_each,
     resume,
 )
 from contend.measurement.left import Left, line_of
@@ -43,10 +41,12 @@ class _Emulated(RealHosts):
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in an emulated fabric."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    measure_workload(
-        make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"}),
-        Conditions((2,), budget=60),
-        libraries=("openmpi-4",),
+    measure_each(
+        ("openmpi-4",),
+        "pingpong",
+        {"bytes": "1K", "repetitions": "6:6"},
+        ranks=(2,),
+        budget=60,
         place=_Emulated(),
         folder=folder,
     )
@@ -137,10 +137,10 @@ def test_a_run_that_was_interrupted_before_it_began_is_begun(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     folder = tmp_path / "run"
-    asked = make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"})
+    asked = {"bytes": "1K", "repetitions": "6:6"}
     with pytest.raises(KeyboardInterrupt):
-        measure_workload(
-            asked, Conditions((2,)), libraries=("openmpi-4",), folder=folder, observer=Impatient()
+        measure_each(
+            ("openmpi-4",), "pingpong", asked, ranks=(2,), folder=folder, observer=Impatient()
         )
     assert [path.name for path in folder.iterdir()] == ["session.json"]
     session = json.loads((folder / "session.json").read_bytes())
@@ -208,16 +208,14 @@ def test_patterns_of_an_occupied_folder_stay(tmp_path: Path) -> None:
     (folder / "run.json").write_text("{}")
     (folder / "patterns.txt").write_text("0 1\n")
     with pytest.raises(UsageError, match="a run is here already"):
-        measure_workload(BisectWork(patterns=2).workload, Conditions((2,)), folder=folder)
+        measure("bisect", ranks=2, patterns=2, output=folder)
     assert (folder / "patterns.txt").read_text() == "0 1\n"
 
 
 def test_a_bisect_goes_on_with_the_same_patterns(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    work = BisectWork(patterns=3, bytes=1024, packets=2)
-    (run,) = measure_workload(
-        work.workload, Conditions((2,), budget=60), libraries=("openmpi-4",), folder=folder
-    )
+    asked = {"patterns": 3, "bytes": 1024, "packets": 2}
+    run = measure("bisect", ranks=2, budget=60, mpi="openmpi-4", output=folder, **asked)
     patterns = (folder / "patterns.txt").read_bytes()
     (again,) = resume(folder)
     assert again.record.launches == run.record.launches

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from contend.measurement import Conditions, RealHosts, Shape, ask, make_workload
+from contend.measurement import RealHosts, Shape, ask
 from contend.measurement.surroundings import (
     ProcessorTime,
     new_record,
@@ -106,7 +106,7 @@ def test_variables_that_matter_hold_no_secrets() -> None:
 
 def test_a_run_keeps_the_memory_that_a_host_had_free() -> None:
     place = RealHosts(slots=(("n0", 2), ("n1", 2)), free_memory=1 << 30)
-    cell = ask(make_workload("alltoall", {}), Conditions(ranks=(4,)), place)
+    cell = ask("alltoall", {}, place, ranks=(4,))
     library = Library("test", "mpicc", usable=True)
     assert new_record(cell, library, place, None, ()).memory == 1 << 30
     # Nobody knows what hosts of a host file have.

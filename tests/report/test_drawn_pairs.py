@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.measurement import Distribution, DrawnAgreement
+from contend.measurement import Distribution, DrawnAgreement, MeasuredPairs
 from contend.measurement.draws import ByPart
 from contend.report.pairwise.pair_figures import drawn_figure
-from contend.report.pairwise.pairs import pair_json, pair_tables
+from contend.report.pairwise.pairs import pair_tables
 from contend.runs import Run, RunRecord
 from json_reading import as_read
 
@@ -56,7 +56,7 @@ def _pairs() -> pl.DataFrame:
 
 
 def test_tables_hold_measured_and_simulated_parts(run: Run, agreement: DrawnAgreement) -> None:
-    effective, slowest, every = pair_tables(run, _pairs(), agreement)
+    effective, slowest, every = pair_tables(MeasuredPairs(run, _pairs(), draws=agreement))
     rows = {row[0]: row[1:] for row in effective.rows}
     assert rows["γ, an uncontended pair"] == ("100 B/s", "80.0 % of the link's 125 B/s")
     assert rows["measured effective bisection bandwidth"][0] == "85.0 %"
@@ -77,13 +77,17 @@ def test_messages_beyond_the_wire_are_counted_in_a_sentence(
     run: Run, agreement: DrawnAgreement
 ) -> None:
     fast = _pairs().with_columns(beyond_wire=pl.Series([False, True]))
-    note = pair_tables(run, fast, agreement)[0].note
+    note = pair_tables(MeasuredPairs(run, fast, draws=agreement))[0].note
     assert "a prediction of its own. 1 message is beyond the wire. Beyond the wire: " in note
 
 
 def test_what_lies_further_off_than_draws_is_said(run: Run, agreement: DrawnAgreement) -> None:
     far = replace(agreement, slowest=replace(agreement.slowest, distance=0.4))
-    assert pair_tables(run, _pairs(), far)[0].rows[-1][2].startswith("further than 95 %")
+    assert (
+        pair_tables(MeasuredPairs(run, _pairs(), draws=far))[0]
+        .rows[-1][2]
+        .startswith("further than 95 %")
+    )
     assert "more than simulated draws do" in _title(far)
     assert "15.0 percentage points, no more than simulated draws do" in _title(agreement)
 
@@ -94,8 +98,8 @@ def _title(agreement: DrawnAgreement) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def test_json_has_both_distributions(agreement: DrawnAgreement) -> None:
-    found = as_read(pair_json(_pairs(), agreement))
+def test_json_has_both_distributions(run: Run, agreement: DrawnAgreement) -> None:
+    found = as_read(MeasuredPairs(run, _pairs(), draws=agreement))
     assert "agreement" not in found
     draws = found["draws"]
     assert (draws["gamma"], draws["launches"], draws["simulations"]) == (100.0, 1, 2)

@@ -11,9 +11,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from contend import load
 from contend.congestion import hotspot
 from contend.errors import UsageError
+from contend.measurement import HotspotPairs
 from contend.report.pairwise.hotspot import hotspot_tables
 from contend.report.pairwise.hotspot_figures import hotspot_figure
-from contend.report.run.json import hotspot_json
 from json_reading import as_read
 
 _LARGE = 1 << 20
@@ -50,7 +50,7 @@ def title(sizes: dict[int, list[int]], *algorithms: str) -> str:
 def test_the_pairs_are_named() -> None:
     """Uplink 1 of leaf 1 of the figure of 2008 leads to hosts 5, 9 and 13."""
     figure = load("fig1", route="fig1")
-    spot = as_read(hotspot_json(hotspot(figure, 3, victim=(0, 4)), figure))
+    spot = as_read(HotspotPairs.of(hotspot(figure, 3, victim=(0, 4)), figure))
     assert spot["channel"] == 'switch "leaf 1" port 5 -> switch "top 1" port 1'
     assert spot["victim"] == ["1", "5"]
     assert sorted(target for _, target in spot["rivals"]) == ["13", "9"]

@@ -14,7 +14,6 @@ import pytest
 from contend.report import ResultTable, markdown_of, save_figures
 from contend.report.study.measured import measured_tables
 from contend.report.study.measured_figures import measured_figures
-from contend.report.study.measured_json import measured_json
 from contend.runs import (
     SCHEMA,
     CellParts,
@@ -67,7 +66,7 @@ def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
     (made,) = summarise(RunRecord(cell.probe, cells=(record,)), table)
     # Numbers of cells tell them apart where schedules are compared.
     number = next(_NUMBERS)
-    return replace(made, record=msgspec.structs.replace(record, cell=number))
+    return replace(made, record=replace(record, cell=number))
 
 
 def answer(
@@ -250,7 +249,7 @@ def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> No
     marked = [row for table in measured_tables(ended(kutzner, results)) for row in rows_of(table)]
     assert any(cell.endswith("*") for row in marked for cell in row)
     for each in results:
-        run = each.run
+        run = each.measured
         vars(run)["findings"] = replace(run.findings, contests=(), collapses=())
     unjudged = [replace(each) for each in results]
     tables = measured_tables(ended(kutzner, unjudged))
@@ -276,14 +275,14 @@ def test_rates_beyond_the_wire_are_marked(kutzner: MeasuredPlan) -> None:
     """Ports of 50 MB/s: the library's 49.2 at 16 KiB may be, the 62.9 of others are not."""
     made = sweep(kutzner)
     for one in made:
-        cells = tuple(replace(cell, limit=50e6) for cell in one.run.findings.cells)
-        vars(one.run)["findings"] = replace(one.run.findings, cells=cells)
+        cells = tuple(replace(cell, limit=50e6) for cell in one.measured.findings.cells)
+        vars(one.measured)["findings"] = replace(one.measured.findings, cells=cells)
     table = next(t for t in measured_tables(ended(kutzner, made)) if t.title.startswith("sweep"))
     rows = {row[0]: row for row in rows_of(table)}
     assert rows["16 KiB"][1].rstrip("*") == "49.2 MB/s"
     assert rows["64 KiB"][2].rstrip("*") == "62.9 MB/s†"
     assert "† Beyond the wire: faster than" in table.note
-    points = as_read(measured_json(ended(kutzner, made)))["points"]
+    points = as_read(ended(kutzner, made))["points"]
     marked = {(p["algorithm"], p["bytes"]) for p in points if p["beyond_wire"]}
     assert ("shift", 64 << 10) in marked
     assert ("library", 64 << 10) not in marked
@@ -303,7 +302,7 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
-    made = measured_json(ended(kutzner, sweep(kutzner)))
+    made = ended(kutzner, sweep(kutzner))
     point = next(
         p
         for p in as_read(made)["points"]

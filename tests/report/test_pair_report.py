@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from contend.errors import UsageError
 from contend.measurement import Agreement, MeasuredPairs, agreement
 from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure, pair_figure
-from contend.report.pairwise.pairs import pair_json, pair_tables
+from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.document import pairs_document
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
@@ -72,7 +72,7 @@ def table(tables: list[ResultTable], title: str) -> ResultTable:
 
 def test_messages_within_a_host_have_no_prediction(run: Run, judged: Agreement) -> None:
     pairs = messages([0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
-    tables = pair_tables(run, pairs, with_ranks_on_a_host(judged))
+    tables = pair_tables(MeasuredPairs(run, pairs, with_ranks_on_a_host(judged)))
     assert table(tables, "Messages by congestion").rows[0] == (
         *("0", "2", "same host", "1000.0 %", "1000.0 %", "-"),
     )
@@ -97,7 +97,7 @@ def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path)
 def test_a_single_pattern_has_no_interval(
     run: Run, between_hosts: pl.DataFrame, judged: Agreement
 ) -> None:
-    first = table(pair_tables(run, between_hosts, judged), "Bisect on")
+    first = table(pair_tables(MeasuredPairs(run, between_hosts, judged)), "Bisect on")
     assert first.rows[1][2] == "of γ; a single pattern has no interval"
 
 
@@ -122,7 +122,7 @@ def test_labels_of_shares_are_not_rounded() -> None:
 def test_ranges_of_equal_ends_are_one_number(run: Run, between_hosts: pl.DataFrame) -> None:
     """All messages of one congestion get the same here."""
     judged = agreement(between_hosts)
-    groups = table(pair_tables(run, between_hosts, judged), "Messages by congestion")
+    groups = table(pair_tables(MeasuredPairs(run, between_hosts, judged)), "Messages by congestion")
     assert [row[4] for row in groups.rows] == ["100.0 %", "50.0 %"]
 
 
@@ -131,24 +131,24 @@ def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.Da
     fast = between_hosts.with_columns(pl.col("bandwidth_Bps") * 2).with_columns(
         beyond_wire=pl.col("bandwidth_Bps") > 125.0
     )
-    (bandwidths,) = pair_tables(run, fast)
+    (bandwidths,) = pair_tables(MeasuredPairs(run, fast))
     marked = {row[0]: "beyond the wire" in row[2] for row in bandwidths.rows}
     assert marked["most"]
     assert not marked["least"]
     assert ". 4 messages are beyond the wire. " in bandwidths.note
-    assert as_read(pair_json(fast))["beyond_wire"] == 4
+    assert as_read(MeasuredPairs(run, fast))["beyond_wire"] == 4
     legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
     assert legend is not None
     assert "50.0 % beyond the wire" in legend.get_texts()[0].get_text()
 
 
 def test_json_has_the_agreement_where_it_is_known(
-    between_hosts: pl.DataFrame, judged: Agreement
+    run: Run, between_hosts: pl.DataFrame, judged: Agreement
 ) -> None:
-    plain = as_read(pair_json(between_hosts))
+    plain = as_read(MeasuredPairs(run, between_hosts))
     assert (plain["messages"], plain["mean_Bps"], plain["median_Bps"]) == (8, 75.0, 75.0)
     assert "agreement" not in plain
-    compared = as_read(pair_json(between_hosts, judged))["agreement"]
+    compared = as_read(MeasuredPairs(run, between_hosts, judged))["agreement"]
     assert compared["gamma"] == 100.0
     assert [group["median"] for group in compared["by_congestion"]] == [1.0, 0.5]
     assert compared["nearest"] in {model["name"] for model in compared["models"]}
@@ -160,9 +160,8 @@ def test_json_has_the_agreement_where_it_is_known(
 def test_without_predictions_bandwidths_stand_beside_the_link(
     run: Run, between_hosts: pl.DataFrame
 ) -> None:
-    (bandwidths,) = pair_tables(
-        run, between_hosts.drop("congestion", "share", "fair_share", "port")
-    )
+    plain = between_hosts.drop("congestion", "share", "fair_share", "port")
+    (bandwidths,) = pair_tables(MeasuredPairs(run, plain))
     assert bandwidths.rows[0][2] == "60.0 % of a link"
     assert bandwidths.note == "8 messages of 1 pattern"
 
@@ -174,6 +173,6 @@ def test_a_run_without_a_message_says_so(run: Run, between_hosts: pl.DataFrame) 
     assert document.verdict == "Nothing was measured."
     (told, *_) = document.tables
     assert (told.rows, told.note[:28]) == ((), "No message was measured: giv")
-    assert pair_json(empty).messages == 0
+    assert MeasuredPairs(run, empty).messages == 0
     with pytest.raises(UsageError, match="nothing to draw"):
         pair_figure({"MPI": empty})

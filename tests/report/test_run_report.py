@@ -14,17 +14,21 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report import ResultTable, measure_json
-from contend.report.run.comparison import comparison_tables
+from contend.report import ResultTable
 from contend.report.run.document import cells_csv, runs_document
 from contend.report.run.figures import comparison_figure, pingpong_figure
 from contend.report.run.findings import winner_tables
-from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
-from contend.report.run.tables import cell_tables, harness_tables, measure_tables, run_tables
+from contend.report.run.tables import (
+    cell_tables,
+    comparison_tables,
+    harness_tables,
+    measure_tables,
+    run_tables,
+)
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.words import interval_words, shared_words, size_words
-from contend.runs import Condition, LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.runs import Condition, LaunchRecord, LibraryRecord, Run, RunRecord, compared
 from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch
@@ -147,14 +151,14 @@ def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
     told = dict(zip(column(cells, "schedule"), cells.rows, strict=True))
     assert "DATA WRONG" in told["b"][-1]
     assert told["c"][-1] == "skipped"
-    by_name = {cell["algorithm"]: cell for cell in as_read(measure_json(run))["cells"]}
+    by_name = {cell["algorithm"]: cell for cell in as_read(run.document().content())["cells"]}
     assert (by_name["c"]["n"], by_name["c"]["median_s"]) == (0, None)
     assert by_name["b"]["verified"] is False
     assert by_name["b"]["ci95_s"] is None
 
 
 def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
-    found = as_read(measure_json(alltoall))
+    found = as_read(alltoall.document().content())
     assert (found["probe"], found["ranks"], found["hosts"]) == ("alltoall", RANKS, RANKS)
     assert found["mpi"]["name"] == "Open MPI"
     assert found["run"] == str(alltoall.folder)
@@ -170,11 +174,13 @@ def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
 
 
 def test_a_ping_pong_is_told_one_way(pingpong: Run) -> None:
-    cells = {(c["algorithm"], c["bytes"]): c for c in as_read(measure_json(pingpong))["cells"]}
+    cells = {
+        (c["algorithm"], c["bytes"]): c for c in as_read(pingpong.document().content())["cells"]
+    }
     # Ten round trips of 1.5 µs each way a sample; 64 messages in a window.
     assert cells["pingpong", 1]["median_s"] == pytest.approx(1.5e-6, rel=0.05)
     assert cells["stream", 1]["median_s"] == pytest.approx(0.2e-6, rel=0.05)
-    assert "winners" not in as_read(measure_json(pingpong))
+    assert "winners" not in as_read(pingpong.document().content())
 
 
 def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> None:
@@ -195,7 +201,7 @@ def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) 
     schedules = column(found, "schedule")
     verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
     assert verdicts == ["slower"] * 10
-    (one,) = as_read(comparison_json([alltoall, slower]))
+    (one,) = as_read(compared([alltoall, slower]))
     ratios = [c["ratio"]["value"] for c in one["cells"] if c["schedule"] == "pairwise"]
     assert ratios == pytest.approx([1.5] * 10, rel=0.06)
 
@@ -234,7 +240,7 @@ def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run)
         schedule = axes.get_title("left")
         cells = [cell for cell in alltoall.summaries if cell.schedule == schedule]
         rings = len(COLLAPSED) if schedule in ("library", "linear") else 0
-        assert drawn(axes) == sum(len(cell.used) for cell in cells) + rings
+        assert drawn(axes) == sum(cell.used for cell in cells) + rings
         assert drawn(axes, "x") == sum(len(cell.left_out) for cell in cells)
         medians = [(cell.sent or 0) / cell.median.value for cell in cells]
         lines = [sorted(np.asarray(line.get_ydata(), float)) for line in axes.lines]
@@ -256,7 +262,7 @@ def test_times_at_a_size_are_drawn_where_it_collapses(alltoall: Run) -> None:
     figure = distribution_figure(alltoall)
     cells = [cell for cell in alltoall.summaries if cell.record.bytes == 16384]
     (axes,) = figure.axes
-    assert drawn(axes) == sum(len(cell.used) for cell in cells)
+    assert drawn(axes) == sum(cell.used for cell in cells)
     assert axes.get_yticklabels()[0].get_text() == "pairwise"
     assert "% of the samples take about" in finding(figure)
     assert "bruck is fastest at 64 B" in finding(distribution_figure(alltoall, 64))
@@ -286,9 +292,9 @@ def test_a_comparison_draws_every_sample_of_the_others(alltoall: Run, slower: Ru
     figure = comparison_figure([alltoall, slower])
     panels = [axes for axes in figure.axes if axes.axison]
     # A dot for each ratio besides.
-    assert sum(drawn(axes) for axes in panels) == sum(
-        len(cell.used) for cell in slower.summaries
-    ) + len(slower.summaries)
+    assert sum(drawn(axes) for axes in panels) == sum(cell.used for cell in slower.summaries) + len(
+        slower.summaries
+    )
     assert finding(figure).startswith("MPICH 4.0.2 is slower than Open MPI 5.0.11 in 4")
 
 
@@ -334,7 +340,7 @@ def test_a_picture_of_several_runs_is_several_files(
 def test_nothing_measured_is_nothing_drawn(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", RunRecord("alltoall"))
     assert run_tables(run)[0].title.startswith("How alltoall")
-    assert as_read(measure_json(run))["cells"] == []
+    assert as_read(run.document().content())["cells"] == []
     with pytest.raises(UsageError, match="there is nothing to draw"):
         runs_document([run]).draw(tmp_path / "it.svg")
 

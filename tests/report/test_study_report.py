@@ -27,7 +27,7 @@ from contend.studies import (
     record_of,
     write_cell,
 )
-from contend.studies.applications import ApplicationPart, PrintedTime
+from contend.studies.simulated_plan import ApplicationPart, PrintedTime
 from json_reading import as_read
 
 MakeOutcome = Callable[..., SimulatedOutcome]

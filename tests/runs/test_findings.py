@@ -8,7 +8,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.report import measure_json
 from contend.report.run.tables import cell_tables
 from contend.runs import (
     LaunchRecord,
@@ -153,7 +152,7 @@ def test_a_launch_that_was_begun_again_counts_once(tmp_path: Path) -> None:
     every.write(run.raw_path(1))
     Launch(4).cell([3e-3] * 7, algorithm="c", bytes=8).write(run.raw_path(2))
     run = run.fold()
-    numbers = {cell.schedule: cell.numbers for cell in run.findings.cells}
+    numbers = {cell.schedule: tuple(cell.by_launch) for cell in run.findings.cells}
     assert (numbers["a"], numbers["c"]) == ((0, 1), (0, 1))
     assert [(e.cause, e.launch, e.algorithm) for e in run.findings.errors] == [("crash", 0, "b")]
 
@@ -173,7 +172,7 @@ def test_rates_beyond_the_wire_are_told(tmp_path: Path) -> None:
     assert remark.text.startswith(
         "in 1 cell of up to 1 KiB ranks sent faster than the hosts' ports"
     )
-    assert [cell.beyond_wire for cell in measure_json(run).cells] == [True, False]
+    assert [cell.beyond_wire for cell in run.every_cell] == [True, False]
     (table,) = cell_tables(run)
     assert ["beyond the wire" in row[-1] for row in table.rows] == [True, False]
 
@@ -210,7 +209,7 @@ def test_launches_of_two_kinds_are_told(tmp_path: Path) -> None:
         launch.cell(0.1 * np.linspace(0.99, 1.01, 8), algorithm="shift", bytes=16384)
         launch.write(run.raw_path(number))
     run = run.fold()
-    told, alike = measure_json(run).cells
+    told, alike = run.every_cell
     assert told.two_kinds_of_launches is not None
     assert told.two_kinds_of_launches.slow_share == 0.25
     assert told.two_kinds_of_launches.slow_s == pytest.approx(0.265)

@@ -95,7 +95,7 @@ def test_cells_of_launches_in_other_order_are_the_same_cells(tmp_path: Path) -> 
     assert [(cell.cell, cell.bytes) for cell in folded.record.cells] == [(0, 8), (1, 1024), (2, 64)]
     pairs = folded.samples.select("cell", "bytes").unique().sort("cell")
     assert pairs.rows() == [(0, 8), (1, 1024), (2, 64)]
-    assert [len(cell.launches) for cell in folded.summaries] == [2, 2, 1]
+    assert [cell.launches for cell in folded.summaries] == [2, 2, 1]
 
 
 def test_other_ranks_hosts_or_labels_are_other_cells(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_late_samples_count_when_too_few_others_are_there(tmp_path: Path) -> Non
     launch = Launch(4).cell([1e-3] * 7, algorithm="linear", bytes=8, late=[1, 2])
     launch.write(run.raw_path(0))
     cell = run.fold().summaries[0]
-    assert (cell.n, cell.late, len(cell.used), cell.late_count) == (7, 2, 7, True)
+    assert (cell.n, cell.late, cell.used, cell.late_count) == (7, 2, 7, True)
 
 
 def test_a_kept_run_has_the_figures_that_it_had(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_kept_run_has_the_figures_that_it_had(tmp_path: Path) -> None:
         (0.0005891830669451092, 0.0006285087582789117), rel=1e-12
     )
     assert library.median.coverage == 0.5
-    modes = figures["library", 16384].modes
+    modes = figures["library", 16384].two_kinds
     assert modes is not None
     assert (modes.slow, modes.count) == (6, 12)
     (collapse,) = run.findings.collapses

@@ -79,7 +79,7 @@ def test_a_second_start_under_one_number_loses_no_sample(tmp_path: Path) -> None
     assert loaded.samples.equals(run.samples)
     # Each start is a launch: the newest has the number.
     assert [launch.number for launch in loaded.record.launches] == [0, 1, 2]
-    assert [len(cell.launches) for cell in loaded.findings.cells] == [3]
+    assert [cell.launches for cell in loaded.findings.cells] == [3]
     newest = loaded.results.filter(pl.col("launch") == 0)["result_s"]
     assert newest.len() == 30
     assert newest[0] == pytest.approx(3e-3)

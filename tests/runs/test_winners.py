@@ -82,11 +82,11 @@ def test_the_smallest_median_wins_by_the_ratio_of_medians(make_cells: Any) -> No
     assert [rival.cell.schedule for rival in contest.rivals] == ["barrier", "linear"]
     last = contest.rivals[-1]
     # 0.283 s to 0.037 s is 7.6 times.
-    assert last.factor.value == pytest.approx(7.65, rel=0.05)
+    assert last.times_slower.value == pytest.approx(7.65, rel=0.05)
     # Exact: all of 12 above all of 12, two-sided, three pairs.
     assert last.p == pytest.approx(3 * 2 / 2704156, rel=1e-6)
     assert last.beaten
-    assert contest.basis == Basis.SAMPLES
+    assert contest.test_on == Basis.SAMPLES
 
 
 def test_equals_are_not_told_apart(make_cells: Any) -> None:
@@ -111,7 +111,7 @@ def test_enough_launches_decide_by_their_medians(make_cells: Any) -> None:
         return [around * factor * generator.lognormal(0, 0.01, 8) for factor in luck]
 
     (contest,) = contests(make_cells({("a", 8): launches(1.0), ("b", 8): launches(2.0)}))
-    assert contest.basis == Basis.LAUNCHES
+    assert contest.test_on == Basis.LAUNCHES
     # Six of six: two of 64 ways to choose signs.
     assert contest.rivals[0].p == pytest.approx(2 / 64)
     assert contest.rivals[0].beaten
@@ -130,10 +130,10 @@ def test_what_slows_a_launch_slows_both(launches: int, make_cells: Any) -> None:
     )
     (contest,) = contests(cells)
     (rival,) = contest.rivals
-    assert contest.basis == (Basis.LAUNCHES if launches > 5 else Basis.SAMPLES)
+    assert contest.test_on == (Basis.LAUNCHES if launches > 5 else Basis.SAMPLES)
     assert rival.beaten
-    assert rival.factor.value == pytest.approx(1.1, rel=0.01)
-    assert rival.factor.low == pytest.approx(1.1, rel=0.03)
+    assert rival.times_slower.value == pytest.approx(1.1, rel=0.01)
+    assert rival.times_slower.low == pytest.approx(1.1, rel=0.03)
 
 
 @pytest.mark.parametrize("between", [0.0, 0.5])
@@ -154,11 +154,11 @@ def test_paired_winners_keep_their_error_and_their_interval(launches: int, betwe
     assert sum(rival.beaten for rival in rivals) / rounds <= 0.05 + margin
     # Both have the same median in every launch: their ratio is 1.
     held = sum(
-        rival.factor.low <= 1 <= rival.factor.high
+        rival.times_slower.low <= 1 <= rival.times_slower.high
         for rival in rivals
-        if rival.factor.low is not None and rival.factor.high is not None
+        if rival.times_slower.low is not None and rival.times_slower.high is not None
     )
-    covered = rivals[0].factor.coverage
+    covered = rivals[0].times_slower.coverage
     assert held / rounds >= covered - 3 * (covered * (1 - covered) / rounds) ** 0.5
 
 
@@ -167,7 +167,7 @@ def test_launches_that_disagree_prove_nothing(make_cells: Any) -> None:
     even = np.linspace(0.99, 1.01, 200)
     cells = make_cells({("a", 8): [even, 1.1 * even], ("b", 8): [1.05 * even, 1.06 * even]})
     (contest,) = contests(cells)
-    assert contest.basis == Basis.SAMPLES
+    assert contest.test_on == Basis.SAMPLES
     assert not contest.rivals[0].beaten
 
 

@@ -61,13 +61,13 @@ def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> Me
 def answer_of(ended: MeasuredStudy, measure: str, *, each: int = 2) -> Answer:
     return next(
         answer
-        for answer in ended.answers
+        for answer in ended.cells
         if (answer.cell.measure, answer.cell.ranks_per_host) == (measure, each)
     )
 
 
 def has_failed(ended: MeasuredStudy) -> bool:
-    return any(answer.failed for answer in ended.answers)
+    return any(answer.failed for answer in ended.cells)
 
 
 def sweep(plan: MeasuredPlan, **changes: Any) -> MeasuredPlan:
@@ -76,7 +76,7 @@ def sweep(plan: MeasuredPlan, **changes: Any) -> MeasuredPlan:
 
 def failure_of(ended: MeasuredStudy) -> tuple[tuple[str, str], list[Result]]:
     """Cause and reason of the only failure of the only cell, and its points."""
-    (answer,) = ended.answers
+    (answer,) = ended.cells
     (failure,) = answer.failures(0).items()
     return failure
 
@@ -88,7 +88,7 @@ def result_of(results: list[Result], algorithm: str, size: int) -> Result:
 def test_all_cells_end_in_the_plans_order(plan: MeasuredPlan) -> None:
     place = FakeHosts()
     ended = go(plan, place)
-    assert [answer.cell for answer in ended.answers] == list(plan.cells())
+    assert [answer.cell for answer in ended.cells] == list(plan.cells())
     assert not has_failed(ended)
     assert ended.left == ()
     # m = 8 and m = 8N are the same on one host, and measured once.
@@ -97,7 +97,7 @@ def test_all_cells_end_in_the_plans_order(plan: MeasuredPlan) -> None:
     assert answer.library == "Test MPI 1.0"
     assert answer.seats == "4 groups of 1 rank on one host"
     assert answer.one_host
-    folder = answer.run.folder
+    folder = answer.measured.folder
     assert folder.parent == Path("run/runs")
     assert (folder / "samples.parquet").is_file()
 
@@ -107,14 +107,14 @@ def test_a_cell_of_many_launches_is_one_run(plan: MeasuredPlan) -> None:
     place = FakeHosts(seconds=lambda asked: 1e-3 * len(place.launches))
     ended = go(sweep(plan, launches=3), place)
     assert len(list(Path("run/runs").iterdir())) == 1
-    assert [answer.launches for answer in ended.answers] == [(0, 1, 2)]
+    assert [answer.launches for answer in ended.cells] == [(0, 1, 2)]
     result = result_of(ended.results, "shift", 1024)
     assert result.failures == (None, None, None)
     assert result.summary is not None
-    medians = map(np.median, result.summary.launches)
+    medians = map(np.median, result.summary.by_launch.values())
     assert [round(1e3 * float(median)) for median in medians] == [1, 2, 3]
-    assert result.summary.numbers == (0, 1, 2)
-    assert len(result.summary.used) == 18
+    assert tuple(result.summary.by_launch) == (0, 1, 2)
+    assert result.summary.used == 18
     assert result.rate == pytest.approx(3 * 1024 / (result.median_s or 0))
 
 
@@ -123,7 +123,7 @@ def test_launches_may_be_added_later(plan: MeasuredPlan) -> None:
     go(sweep(plan), place)
     ended = go(sweep(plan, launches=2), place)
     assert len(place.launches) == 2
-    assert [answer.launches for answer in ended.answers] == [(0, 1)]
+    assert [answer.launches for answer in ended.cells] == [(0, 1)]
 
 
 def test_what_has_ended_is_not_measured_again(plan: MeasuredPlan) -> None:
@@ -134,7 +134,7 @@ def test_what_has_ended_is_not_measured_again(plan: MeasuredPlan) -> None:
     assert place.launches == []
     assert (len(listener.kept_cells), listener.steps) == (5, [])
     assert [r.median_s for r in second.results] == [r.median_s for r in first.results]
-    assert [a.launches for a in second.answers] == [a.launches for a in first.answers]
+    assert [a.launches for a in second.cells] == [a.launches for a in first.cells]
 
 
 def test_cells_run_in_an_order_of_the_seed_within_each_launch(plan: MeasuredPlan) -> None:
@@ -200,14 +200,14 @@ def test_a_study_goes_on_though_the_machine_carries_less_now(plan: MeasuredPlan)
     go(sweep(plan), idle)
     ended = go(sweep(plan, launches=2), busy)
     assert len(busy.launches) == 1
-    assert [answer.launches for answer in ended.answers] == [(0, 1)]
+    assert [answer.launches for answer in ended.cells] == [(0, 1)]
 
 
 def test_other_labels_stand_beside_the_first(plan: MeasuredPlan) -> None:
     go(plan)
     ended = go(plan.changed(label=("flow control=off",)))
-    assert len(ended.answers) == 12
-    conditions = [answer.cell.conditions for answer in ended.answers[:2]]
+    assert len(ended.cells) == 12
+    conditions = [answer.cell.conditions for answer in ended.cells[:2]]
     assert conditions == ["flow control off", "flow control on"]
 
 
@@ -215,7 +215,7 @@ def test_a_plan_may_grow_in_its_folder(plan: MeasuredPlan) -> None:
     place = FakeHosts()
     go(plan.changed(only=("sort",)), place)
     place.launches.clear()
-    assert len(go(plan, place).answers) == 6
+    assert len(go(plan, place).cells) == 6
     assert {asked.probe for asked in place.launches} == {"alltoall"}
 
 
@@ -235,7 +235,7 @@ def test_what_cannot_fit_at_all_is_never_launched(plan: MeasuredPlan) -> None:
     ended = go(plan.changed(only=("sort",)), place)
     causes = {
         (answer.cell.hosts, str(answer.cell.length)): [cause for cause, _ in answer.failures(0)]
-        for answer in ended.answers
+        for answer in ended.cells
     }
     assert causes == {(1, "8"): [], (1, "8N"): [], (2, "8"): [], (2, "8N"): ["memory"]}
     assert "16" not in {asked.options["m"] for asked in place.launches}
@@ -245,8 +245,8 @@ def test_hosts_of_a_cluster_are_compared_by_themselves(plan: MeasuredPlan) -> No
     place = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)], free=10_000)
     ended = go(plan.changed(only=("sort",)), place)
     assert not has_failed(ended)
-    assert ended.answers[0].seats == "1 host of 2 ranks"
-    assert not ended.answers[0].one_host
+    assert ended.cells[0].seats == "1 host of 2 ranks"
+    assert not ended.cells[0].one_host
 
 
 def test_not_enough_hosts(plan: MeasuredPlan) -> None:
@@ -301,7 +301,7 @@ def test_an_interrupted_study_goes_on_where_it_stopped(plan: MeasuredPlan) -> No
     again = FakeHosts()
     ended = go(plan, again)
     assert len(again.launches) == 5 - 2
-    assert len(ended.answers) == 6
+    assert len(ended.cells) == 6
     assert not has_failed(ended)
 
 
@@ -316,7 +316,7 @@ def test_launches_without_time_are_left_for_the_next_time(plan: MeasuredPlan) ->
     # 100 s are two launches; m = 8 and 8N are one, and left for both.
     assert len(ended.left) >= 3
     place = FakeHosts()
-    assert len(go(plan, place).answers) == 6
+    assert len(go(plan, place).cells) == 6
     assert len(place.launches) == 3
 
 
@@ -334,9 +334,9 @@ def test_limits_of_one_host_are_said(plan: MeasuredPlan) -> None:
     ended = go(plan)
     assert all(
         any("no network is measured" in text for text in answer.warnings)
-        for answer in ended.answers
+        for answer in ended.cells
         if answer.cell.ranks > 1
     )
     hosts = FakeHosts(slots=[(f"n{number}", 2) for number in range(4)])
-    texts = [text for answer in go(plan, hosts, out="hosts").answers for text in answer.warnings]
+    texts = [text for answer in go(plan, hosts, out="hosts").cells for text in answer.warnings]
     assert not any("no network is measured" in text for text in texts)

@@ -85,9 +85,9 @@ def parent_of(process: int) -> int:
 
 def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library) -> None:
     ended = go(plan, library)
-    assert [answer.failures(0) for answer in ended.answers] == [{}] * 6
-    assert {answer.library for answer in ended.answers} == {f"Open MPI {library.version}"}
-    sort = next(a for a in ended.answers if a.cell.label == "sort, 2 × 1, m = 8N")
+    assert [answer.failures(0) for answer in ended.cells] == [{}] * 6
+    assert {answer.library for answer in ended.cells} == {f"Open MPI {library.version}"}
+    sort = next(a for a in ended.cells if a.cell.label == "sort, 2 × 1, m = 8N")
     end = sort.ends[(None, None), 0]
     assert end.verified
     assert end.reason in ("precision", "repetitions")
@@ -101,7 +101,7 @@ def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library
     assert len(results) == 4 + 2 * 2 * 4
     summaries = [result.summary for result in results if result.summary is not None]
     assert len(summaries) == len(results)
-    assert all(6 <= len(s.used) + len(s.left_out) <= 10 for s in summaries)
+    assert all(6 <= s.used + len(s.left_out) <= 10 for s in summaries)
     sweep = next(result for result in results if result.place.bytes == 1024)
     assert sweep.median_s is not None
     assert sweep.rate == pytest.approx(3 * 1024 / sweep.median_s)
@@ -129,7 +129,7 @@ def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Libr
             killed.append(ranks_of(step)[1])
             os.kill(killed[0], signal.SIGKILL)
 
-    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(kill)).answers
+    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(kill)).cells
     causes = sorted(r.failure.cause if r.failure else "" for r in answer.results)
     assert causes == ["", "crash"]
     ((_, said), _) = failure_of(answer)
@@ -149,7 +149,7 @@ def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Li
             for process in stopped:
                 os.kill(process, signal.SIGSTOP)
 
-    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(stop)).answers
+    (answer,) = go(chosen.changed(**_ENDLESS), library, observer=Progressed(stop)).cells
     ((cause, _), _) = failure_of(answer)
     assert cause == "timeout"
     assert not any(map(state_of, stopped))
@@ -158,7 +158,7 @@ def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Li
 def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: Library) -> None:
     """2^33 vectors of 1024 doubles are 64 TiB each way: more than any host that runs this."""
     chosen = plan.changed(only=("sort",), hosts=(2,), length=("1024",), vectors=1 << 33)
-    (answer,) = go(chosen, library, memory=1 << 60).answers
+    (answer,) = go(chosen, library, memory=1 << 60).cells
     ((cause, said), _) = failure_of(answer)
     assert cause == "memory"
     assert "not enough memory" in said
@@ -181,14 +181,14 @@ def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> N
     assert ranks
     assert not any(map(state_of, ranks))
     # The launch that was interrupted keeps what it made, and is made again.
-    assert len(go(endless, library).answers) == 2
+    assert len(go(endless, library).cells) == 2
 
 
 def test_a_schedule_that_makes_no_sense_is_told_apart(plan: MeasuredPlan, library: Library) -> None:
     chosen = plan.changed(
         only=("sweep",), ranks=(3,), ranks_per_host=(1,), algorithm=("xor",), bytes=("8",)
     )
-    (answer,) = go(chosen, library).answers
+    (answer,) = go(chosen, library).cells
     ((cause, _), _) = failure_of(answer)
     assert cause == "unsuited"
     assert answer.failed == 0

@@ -10,7 +10,7 @@ import pytest
 from contend.errors import InputError, UsageError
 from contend.studies import Application, SimulatedPlan, find_plan, shipped_plans
 from contend.studies import read_plan as read_any
-from contend.studies.applications import ApplicationPart
+from contend.studies.simulated_plan import ApplicationPart
 
 
 def read_plan(path: Path) -> SimulatedPlan:

@@ -264,7 +264,7 @@ def _lesson(contest: Contest) -> Lesson | None:
         best = min(cells, key=lambda cell: typical(cell).value)
         gain = ratio(typical(library), typical(best))
         # Stalls of both would be compared by where their slow kinds happen to lie.
-        only_one = library.modes is not None and best.modes is None
+        only_one = library.two_kinds is not None and best.two_kinds is None
         stalls = only_one and gain.low is not None and gain.low > 1
         proof = Proof.STALLS if stalls else Proof.NONE
     proven = proof != Proof.NONE

@@ -33,7 +33,7 @@ from contend.measurement import (
     STANDARD,
     STREAM,
     MeasuredCell,
-    Workload,
+    memory_of,
     messages_of,
     victim_operations,
     victim_samples,
@@ -89,14 +89,14 @@ class Source:
                 yield self._of_error(error)
 
     def _of_cell(self, cell: CellSummary) -> Evidence:
-        modes = cell.modes
+        modes = cell.two_kinds
         if modes is not None and modes.slow_s - modes.fast_s < A_TIME_OUT_S:
             modes = None
         mean = None if modes is None else typical_time(cell)
         measured = cell.median.value if modes is None else modes.fast_s
         low, high = _range(cell) if modes is None else (modes.fast_s, modes.fast_s)
         return MeasuredEvidence(
-            **self._common(cell.record, cell.schedule, cell.condition.labels),
+            **self._common(cell.record, cell.schedule, cell.condition.by_name),
             measured_s=measured,
             low_s=low,
             high_s=high,
@@ -312,7 +312,7 @@ class Source:
         if launch is not None and launch.hosts and not self._one_machine:
             together = max(host.ranks for host in launch.hosts)
         try:
-            needed = Workload(record.probe, options).memory(cell.ranks, together)
+            needed = memory_of(record.probe, options)(cell.ranks, together)
         except UsageError:
             return None
         return Memory(needed, available)
@@ -380,7 +380,7 @@ def _range(cell: CellSummary) -> tuple[float, float]:
     """The median's interval; with few samples their range."""
     if cell.median.low is not None and cell.median.high is not None:
         return cell.median.low, cell.median.high
-    return float(cell.used.min()), float(cell.used.max())
+    return float(cell.results.min()), float(cell.results.max())
 
 
 def _number(cell: CellRecord, label: str, otherwise: int = 1) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -16,75 +18,38 @@ from contend.errors import Argument, InputError, ShortfallError, UsageError
 from contend.fabric import Fabric, make
 from contend.files import read_bounded
 from contend.measurement.draws import DrawnAgreement, drawn_agreement
-from contend.measurement.models import Agreement, agreement
+from contend.measurement.models import Agreement, agreement, usable
 from contend.measurement.place import Place
-from contend.measurement.question import MeasuredCell, Workload, make_workload
+from contend.measurement.question import MeasuredCell, OptionValue, options_of
 from contend.pattern import parse
 from contend.runs import Run, rate_limit
+from contend.schema import LeftOut, PythonOnly, Rate, told
 from contend.units import parse_numbers, parse_size
 
+_COUNTS = ("patterns", "packets", "repeats")
 PATTERNS = "patterns.txt"
 """File of a run's folder that says which rank sent to which, a pattern in every line."""
 
 
-_USUAL = make_workload("bisect", {}).options
+def bisect_options(**options: OptionValue) -> dict[str, str]:
+    """What a measurement of bisect patterns sends, as `options_of` has it.
 
+    Args:
+        **options: the probe's own: ``patterns`` (how many are drawn; of one that leaves nothing to
+            chance only one is), ``pattern`` (what is drawn, as `contend.simulate` takes it: any in
+            whose rounds every rank sends and receives one message at most; each round is measured
+            by itself), ``two_way``, ``bytes`` (of a packet), ``packets`` (of a message),
+            ``repeats`` (samples of every pattern, one after the other).
 
-@dataclass(frozen=True)
-class BisectWork:
-    """What a measurement of bisect patterns sends.
-
-    Attributes:
-        patterns: how many patterns are drawn; of one that leaves nothing to chance only one is.
-        pattern: what is drawn, as `contend.simulate` takes it: any pattern in whose rounds every
-            rank sends and receives one message at most. Each round is measured by itself.
-        two_way: whether both of a pair send.
-        bytes: of a packet.
-        packets: that make up a message.
-        repeats: samples of every pattern, one after the other.
+    Raises:
+        UsageError: nothing is sent, or both of a pair are to send in another pattern than bisect.
     """
-
-    patterns: int = int(_USUAL["patterns"])
-    pattern: str = _USUAL["pattern"]
-    two_way: bool = "two_way" in _USUAL
-    bytes: int = parse_size(_USUAL["bytes"])
-    packets: int = int(_USUAL["packets"])
-    repeats: int = int(_USUAL["repeats"])
-
-    def __post_init__(self) -> None:
-        """Refuses what sends nothing."""
-        if min(self.patterns, self.bytes, self.packets, self.repeats) < 1:
-            raise UsageError("expected at least 1 pattern, byte, packet and sample of each pattern")
-        if self.two_way and self.pattern != "bisect":
-            raise UsageError(f"two-way pairs are for the pattern bisect, not for {self.pattern}")
-
-    @classmethod
-    def of(cls, cell: MeasuredCell) -> BisectWork:
-        """What a cell asks for."""
-        options = make_workload("bisect", cell.options).options
-        return cls(
-            patterns=_number(options, "patterns"),
-            pattern=options["pattern"],
-            two_way="two_way" in options,
-            bytes=_size(options, "bytes"),
-            packets=_number(options, "packets"),
-            repeats=_number(options, "repeats"),
-        )
-
-    @property
-    def workload(self) -> Workload:
-        """The probe and what it is to do."""
-        return make_workload(
-            "bisect",
-            {
-                "patterns": self.patterns,
-                "pattern": self.pattern,
-                "two_way": self.two_way,
-                "bytes": self.bytes,
-                "packets": self.packets,
-                "repeats": self.repeats,
-            },
-        )
+    words = options_of("bisect", options)
+    if min(_size(words, "bytes"), *(_number(words, name) for name in _COUNTS)) < 1:
+        raise UsageError("expected at least 1 pattern, byte, packet and sample of each pattern")
+    if "two_way" in words and words["pattern"] != "bisect":
+        raise UsageError(f"two-way pairs are for the pattern bisect, not for {words['pattern']}")
+    return words
 
 
 def draw(cell: MeasuredCell) -> list[DrawnPattern]:
@@ -99,8 +64,8 @@ def draw(cell: MeasuredCell) -> list[DrawnPattern]:
     """
     if len(cell.ranks) != 1 or cell.ranks[0] < 2:
         raise UsageError("bisect takes one number of ranks, at least 2")
-    work, ranks = BisectWork.of(cell), cell.ranks[0]
-    pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
+    options, ranks = bisect_options(**cell.options), cell.ranks[0]
+    pattern = parse("bisect:two-way" if "two_way" in options else options["pattern"], ranks)
     drawn = list(
         draw_patterns(
             # On a crossbar, as who sends to whom does not depend on the fabric.
@@ -109,7 +74,7 @@ def draw(cell: MeasuredCell) -> list[DrawnPattern]:
             placement="linear",
             ranks=ranks,
             seed=cell.seed,
-            count=work.patterns if pattern.random else 1,
+            count=_number(options, "patterns") if pattern.random else 1,
         )
     )
     for number in range(pattern.rounds):
@@ -119,13 +84,14 @@ def draw(cell: MeasuredCell) -> list[DrawnPattern]:
 
 def bisect_arguments(cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
     """What the probe is told; its patterns are written into the folder of its run."""
-    work, path = BisectWork.of(cell), folder / PATTERNS
-    samples = write_destinations(path, draw(cell)) * work.repeats
+    options, path = bisect_options(**cell.options), folder / PATTERNS
+    repeats = _number(options, "repeats")
+    samples = write_destinations(path, draw(cell)) * repeats
     return (
         f"--patterns={path.resolve()}",
-        f"--bytes={work.bytes}",
-        f"--packets={work.packets}",
-        f"--repeats={work.repeats}",
+        f"--bytes={_size(options, 'bytes')}",
+        f"--packets={_number(options, 'packets')}",
+        f"--repeats={repeats}",
         f"--repetitions={samples}:{samples}",
         "--precision=0",
         f"--warmups={cell.options.get('warmups', '1')}",
@@ -278,21 +244,60 @@ def _drawn(number: int, to: NDArray[np.int64], hosts: NDArray[np.uint32]) -> Dra
     return DrawnPattern("bisect", "measured", 0, number, hosts, (messages,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasuredPairs:
-    """Random pairs that were measured.
+    """Bandwidths of all messages; each of them is in what ``--messages`` writes."""
 
-    Attributes:
-        run: in which they were.
-        messages: a row for each, as of `pair_bandwidths`; beside predictions where routes are known
-            and nothing is drawn in them.
-        agreement: of what was measured with what routes say; None where they are not known, or too
-            little was measured to compare.
-    """
+    run: PythonOnly[Run]
+    """Run in which they were measured."""
+    bandwidths: PythonOnly[pl.DataFrame]
+    """A row for each, as of `pair_bandwidths`; beside predictions where routes are known and
+    nothing is drawn in them."""
+    agreement: LeftOut[Agreement] = None
+    """Agreement with the predictions; there if the routes are known and enough was measured."""
+    draws: LeftOut[DrawnAgreement] = None
+    """Agreement with simulated draws; there if hashes draw the routes."""
 
-    run: Run
-    messages: pl.DataFrame
-    agreement: Agreement | DrawnAgreement | None = None
+    @cached_property
+    def used(self) -> pl.DataFrame:
+        """Those that count."""
+        return usable(self.bandwidths)
+
+    @property
+    @told
+    def messages(self) -> int:
+        """Number of messages that count."""
+        return len(self.used)
+
+    @property
+    @told
+    def late(self) -> int:
+        """Number of messages left out because a rank had started late."""
+        return len(self.bandwidths) - len(self.used)
+
+    @property
+    @told
+    def patterns(self) -> int:
+        """Number of patterns."""
+        return self.used["pattern"].n_unique()
+
+    @property
+    @told
+    def beyond_wire(self) -> int:
+        """Number of messages that got more than hosts' ports carry."""
+        return int(self.used["beyond_wire"].sum())
+
+    @property
+    @told
+    def mean_Bps(self) -> Rate | None:
+        """Mean bandwidth of a message in bytes per second."""
+        return cast("float | None", self.used["bandwidth_Bps"].mean())
+
+    @property
+    @told
+    def median_Bps(self) -> Rate | None:
+        """Median bandwidth in bytes per second."""
+        return cast("float | None", self.used["bandwidth_Bps"].median())
 
 
 def measured_pairs(run: Run, place: Place | None = None) -> MeasuredPairs:
@@ -326,7 +331,7 @@ def compared_pairs(run: Run, fabric: Fabric, hosts: Sequence[int]) -> MeasuredPa
     messages = _beside_routes(run, fabric, hosts)
     if fabric.draws_routes:
         found = drawn_agreement(messages, fabric, measured_patterns(run, hosts))
-        return MeasuredPairs(run, messages, found)
+        return MeasuredPairs(run, messages, draws=found)
     return MeasuredPairs(run, messages, agreement(messages))
 
 

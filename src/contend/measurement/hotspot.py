@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from contend.congestion import HotSpot
 from contend.errors import ShortfallError, UsageError
+from contend.fabric import Fabric
 from contend.measurement.place import Place
 from contend.measurement.question import (
     LARGEST_LOAD,
     MeasuredCell,
     OptionValue,
-    Workload,
-    make_workload,
+    arguments_of,
+    options_of,
 )
 from contend.runs import Run, rate_limit
 from contend.units import parse_size
@@ -27,58 +30,28 @@ _SAMPLE_S, _LOAD_S = 0.2, 0.02
 _FEWEST = 6
 
 
-_USUAL = make_workload("hotspot", {}).options
-
-
-@dataclass(frozen=True)
-class HotspotWork:
-    """What the victim and its rivals send.
+def hotspot_options(ranks: int, active: Sequence[int], **options: OptionValue) -> dict[str, str]:
+    """What a victim and its rivals send, as `options_of` has it.
 
     The first two ranks are the victim, the pairs after them its rivals: sender and receiver.
 
-    Attributes:
+    Args:
+        ranks: two of the victim, each on a host of its own, and two of every rival.
         active: numbers of rivals that send, each measured.
-        bytes: sizes of the victim's messages, as ``1:1M``.
-        load_bytes: size of the rivals' messages; None for what the wire carries in 20 ms, where it
-            is known, and at most 8 MiB.
-        lead: seconds that the rivals send before the victim begins.
-        operations: of the victim in a sample, each timed by itself.
+        **options: the probe's own: ``bytes`` (sizes of the victim's messages), ``load_bytes`` (of
+            the rivals'; None for what the wire carries in 20 ms, where it is known, and at most
+            8 MiB), ``lead`` (seconds that the rivals send before the victim begins),
+            ``operations`` (of the victim in a sample, each timed by itself).
+
+    Raises:
+        UsageError: the ranks do not fit.
     """
-
-    active: tuple[int, ...]
-    bytes: str = _USUAL["bytes"]
-    load_bytes: str | None = None
-    lead: float = float(_USUAL["lead"])
-    operations: int = int(_USUAL["operations"])
-
-    def workload(self, ranks: int, options: dict[str, OptionValue]) -> Workload:
-        """The probe and what it is to do.
-
-        Args:
-            ranks: two of the victim, each on a host of its own, and two of every rival.
-            options: those that all probes have.
-
-        Raises:
-            UsageError: the ranks do not fit.
-        """
-        if ranks < 2 or ranks % 2:
-            raise UsageError(f"a hot spot takes an even number of ranks, got {ranks}")
-        if 2 * (max(self.active) + 1) > ranks:
-            needed = 2 * max(self.active) + 2
-            raise UsageError(f"{max(self.active)} rivals need {needed} ranks, got {ranks}")
-        rivals = ",".join(f"{rank}:{rank + 1}" for rank in range(2, ranks, 2))
-        return make_workload(
-            "hotspot",
-            {
-                **options,
-                "rivals": rivals or None,
-                "rivals_active": self.active,
-                "bytes": self.bytes,
-                "load_bytes": self.load_bytes,
-                "lead": self.lead,
-                "operations": self.operations,
-            },
-        )
+    if ranks < 2 or ranks % 2:
+        raise UsageError(f"a hot spot takes an even number of ranks, got {ranks}")
+    if 2 * (max(active) + 1) > ranks:
+        raise UsageError(f"{max(active)} rivals need {2 * max(active) + 2} ranks, got {ranks}")
+    rivals = ",".join(f"{rank}:{rank + 1}" for rank in range(2, ranks, 2))
+    return options_of("hotspot", {"rivals": rivals or None, "rivals_active": active, **options})
 
 
 def hotspot_arguments(cell: MeasuredCell, place: Place) -> tuple[str, ...]:
@@ -91,7 +64,33 @@ def hotspot_arguments(cell: MeasuredCell, place: Place) -> tuple[str, ...]:
     load = largest if wire is None else max(min(int(_LOAD_S * wire), largest), 1)
     sample = 0 if wire is None else max(int(_SAMPLE_S * wire), 1)
     options = {"load_bytes": str(load), **cell.options, "sample_bytes": str(sample)}
-    return Workload(cell.probe, options).arguments
+    return arguments_of(options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HotspotPairs:
+    """Pairs of hosts whose messages share a channel."""
+
+    channel: str
+    """Name of the channel that all pairs share."""
+    victim: tuple[str, str]
+    """Source and target of the pair that is measured."""
+    rivals: tuple[tuple[str, str], ...]
+    """Source and target of every pair that may load the channel."""
+
+    @staticmethod
+    def of(spot: HotSpot, fabric: Fabric) -> HotspotPairs:
+        """The pairs of a fabric's hosts by name."""
+
+        def names(pair: tuple[int, int]) -> tuple[str, str]:
+            source, target = pair
+            return str(fabric.host_name[source]), str(fabric.host_name[target])
+
+        return HotspotPairs(
+            channel=fabric.channel_name(spot.channel),
+            victim=names(spot.victim),
+            rivals=tuple(map(names, spot.rivals)),
+        )
 
 
 def victim_operations(run: Run) -> pl.DataFrame:

@@ -15,13 +15,11 @@ from contend.errors import Argument, InputError, MissingError, ShortfallError, U
 from contend.measurement.method import Measured
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.question import (
-    Conditions,
     MeasuredCell,
     OptionValue,
-    Workload,
     ask,
     fabric_of,
-    make_workload,
+    options_of,
 )
 from contend.measurement.standard import DEFAULT_BUDGET
 from contend.measurement.surroundings import library_name
@@ -30,6 +28,7 @@ from contend.mpi import Library, select
 from contend.placement import read_host_names
 from contend.runs import Run
 from contend.session import (
+    MOST_LAUNCHES,
     RECORD,
     SESSION,
     Asked,
@@ -46,55 +45,79 @@ KIND = "measure"
 _HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def measure_workload(
-    workload: Workload,
-    conditions: Conditions,
+def measure_each(
+    libraries: Sequence[str | Library | None],
+    probe: str,
+    options: Mapping[str, OptionValue],
     *,
-    libraries: Sequence[str | Library | None] = (None,),
+    ranks: tuple[int, ...],
+    ranks_per_host: tuple[int, ...] = (),
+    launches: int = 1,
+    budget: float = DEFAULT_BUDGET,
+    seed: int = 1,
+    labels: Mapping[str, str] | None = None,
+    wire: float | None = None,
     place: Place | None = None,
     folder: Path | None = None,
     observer: Observer | None = None,
 ) -> list[Run]:
-    """Measures a workload under one library, or under several in turns.
+    """Measures under one library, or under several in turns; all else is as of `measure`.
 
     Args:
-        workload: what the probe is to do.
-        conditions: on how many ranks, how often, how long.
-        libraries: names, folders or wrappers, see `contend.mpi.select`; or libraries that have been
-            tried before.
+        libraries: names, folders or wrappers, see `contend.mpi.select`; libraries that have been
+            tried before; None for the first that is usable.
+        probe: such as ``alltoall``.
+        options: the probe's own.
+        ranks: numbers of ranks, each measured.
+        ranks_per_host: numbers on every host, each measured; empty leaves it to the hosts.
+        launches: how often everything is launched.
+        budget: seconds for all launches together.
+        seed: of the order of launches and cells.
+        labels: conditions that no program can see.
+        wire: bytes per second that a host's port carries each way; None for what the place knows.
         place: where; None for this machine, or the hosts that a job of a batch system has.
-        folder: of the run, or of the runs of several libraries; None for a new one in
-            ``contend-runs``.
+        folder: of the run, or of the runs of several libraries.
         observer: is told what happens.
 
     Returns:
         A run for every library. Launches that failed are in their records.
-
-    Raises:
-        UsageError: for what does not fit together.
-        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
-            samples.
-        ShortfallError: no launch left a sample.
     """
+    if not 1 <= launches <= MOST_LAUNCHES:
+        raise UsageError(f"expected 1 to {MOST_LAUNCHES:,} launches, got {launches:,}")
+    if not 0 < budget < 1e9:
+        raise UsageError(f"expected a budget above 0 s, got {budget:g} s")
     place = place or RealHosts()
     observer = observer or Observer()
+    words = options_of(probe, options)
     if folder is not None:
         refuse_occupied(folder)
-    method = Measured(place, conditions.budget, observer=observer)
+    method = Measured(place, budget, observer=observer)
     cells = []
     for library in libraries:
         name = library.wrapper if isinstance(library, Library) else library or ""
         if isinstance(library, Library):
             method.libraries[name] = library
-        cells.append(ask(workload, conditions, place, name))
+        cells.append(
+            ask(
+                probe,
+                words,
+                place,
+                name,
+                ranks=ranks,
+                ranks_per_host=ranks_per_host,
+                seed=seed,
+                labels=labels,
+                wire=wire,
+            )
+        )
     session = Session(
         KIND,
         cells,
         method,
-        folder or new_folder(workload.probe, datetime.now(UTC).date()),
-        launches=conditions.launches,
-        budget=conditions.budget,
-        seed=conditions.seed,
+        folder or new_folder(probe, datetime.now(UTC).date()),
+        launches=launches,
+        budget=budget,
+        seed=seed,
         strict=True,
         observer=observer,
     )
@@ -125,7 +148,7 @@ def resume(
 
     Raises:
         UsageError: nothing is there to go on with, or something differs from what was asked.
-        ContendError: as of `measure_workload`.
+        ContendError: as of `measure`.
     """
     observer = observer or Observer()
     if (folder / RECORD).is_file() and not (folder / SESSION).exists():
@@ -179,13 +202,13 @@ def _cell(folder: Path, question: Mapping[str, object]) -> MeasuredCell:
     """A cell from what a folder keeps of it, every part of it looked at."""
     try:
         cell = msgspec.convert(question, MeasuredCell)
-        options = make_workload(cell.probe, cell.options).options
+        options = options_of(cell.probe, cell.options)
     except (msgspec.ValidationError, UsageError) as error:
         raise InputError(str(folder), 0, "what contend asks of a probe", str(error)) from None
     names = [name for name, _ in cell.hosts]
     if bad := [name for name in names if not _HOST_NAME.fullmatch(name)]:
         raise InputError(str(folder), 0, "names of hosts", repr(bad[0]))
-    if dict(options) != cell.options:
+    if options != cell.options:
         raise InputError(str(folder), 0, "all options of a probe", "others")
     return cell
 
@@ -317,19 +340,17 @@ def measure(
             samples.
         ShortfallError: no launch left a sample.
     """
-    conditions = Conditions(
+    return measure_each(
+        (mpi,),
+        probe,
+        options,
         ranks=_several(ranks),
         ranks_per_host=_several(ranks_per_host),
         launches=launches,
         budget=budget,
         seed=seed,
-        labels=labels or {},
+        labels=labels,
         wire=parse_rate(wire) if isinstance(wire, str) else wire,
-    )
-    return measure_workload(
-        make_workload(probe, options),
-        conditions,
-        libraries=(mpi,),
         place=place_of(hosts, launcher, parse_size(memory) if isinstance(memory, str) else memory),
         folder=None if output is None else Path(output),
         observer=progress,

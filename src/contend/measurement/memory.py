@@ -192,6 +192,10 @@ class VectorLength:
     def __str__(self) -> str:
         return f"{self.factor}N" if self.per_host else str(self.factor)
 
+    def as_told(self) -> str:
+        """As programs get it."""
+        return str(self)
+
 
 @dataclass(frozen=True)
 class MemoryPrediction:

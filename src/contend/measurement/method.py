@@ -16,7 +16,7 @@ from contend.measurement.bisect import bisect_arguments, draw
 from contend.measurement.hotspot import hotspot_arguments
 from contend.measurement.memory import Fit, MemoryComparison, compare_memory
 from contend.measurement.place import Place, Shape, make_shapes
-from contend.measurement.question import MeasuredCell, Workload
+from contend.measurement.question import MeasuredCell, arguments_of
 from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
 from contend.mpi import (
@@ -232,9 +232,9 @@ class Measured:
         slots, alone = self.place.slots, self.place.alone
         return make_shapes(cell.ranks, cell.ranks_per_host, slots, alone=alone)
 
-    def memory(self, workload: Workload, shape: Shape) -> MemoryComparison | None:
+    def memory(self, cell: MeasuredCell, shape: Shape) -> MemoryComparison | None:
         """What a host's ranks need for their data beside what it has, where that is known."""
-        return compare_memory(workload.memory, shape, self.place)
+        return compare_memory(cell.memory, shape, self.place)
 
     def arguments(self, cell: MeasuredCell, shape: Shape, folder: Path) -> tuple[str, ...]:
         """What the probe is told of its own options, for a launch of some shape."""
@@ -243,11 +243,11 @@ class Measured:
         if cell.probe == "hotspot":
             return hotspot_arguments(cell, self.place)
         phases = phases_arguments(cell, shape, self.place, folder)
-        return (*cell.workload.arguments, *phases)
+        return (*arguments_of(cell.options), *phases)
 
     def warnings(self, cell: MeasuredCell) -> list[Warned]:
         """What is to be known of a cell's figures before there are any."""
-        compared = [self.memory(cell.workload, shape) for shape in self.shapes(cell)]
+        compared = [self.memory(cell, shape) for shape in self.shapes(cell)]
         near = [
             Warned("memory", one.nearness())
             for one in compared
@@ -261,7 +261,7 @@ class Measured:
             draw(cell)
         check_routes(cell, shapes, self.place)
         for shape in shapes:
-            compared = self.memory(cell.workload, shape)
+            compared = self.memory(cell, shape)
             if compared is not None and compared.fit is Fit.EXCEEDS:
                 raise MissingError(compared.refusal())
 

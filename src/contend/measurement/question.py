@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,14 +19,12 @@ from contend.measurement.memory import (
     sizes_of,
     sort_memory,
 )
-from contend.measurement.standard import DEFAULT_BUDGET, OF_ALL_PROBES, STANDARD
+from contend.measurement.standard import OF_ALL_PROBES, STANDARD
 from contend.session import Cell
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
     from contend.measurement.place import Place
-
-_MOST_LAUNCHES = 10_000
 
 OptionValue = str | int | float | bool | None | Sequence[str | int | float]
 """A value of a probe's option: True for one that stands alone, None and False for none."""
@@ -53,52 +50,16 @@ LARGEST_LOAD = "8M"
 """Bytes of a rival's messages in a hot spot at most."""
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A probe and what it is to do.
-
-    Attributes:
-        probe: its name.
-        options: values as words of a command line by names, in which ``_`` stands for ``-``; "" for
-            an option that stands alone.
-    """
-
-    probe: str
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The options on the probe's command line, with sizes and ranges as plain numbers.
-
-        Raises:
-            UsageError: a size or a number is none.
-        """
-        words = dict(self.options)
-        for names, read in ((_SIZES, sizes_of), (_NUMBERS, numbers_of)):
-            for name in names & words.keys():
-                words[name] = ",".join(map(str, read(self.options, name)))
-        # In one word, so that a value may begin with a dash.
-        return tuple(
-            f"--{_OF_PROGRAMS.get(name, name).replace('_', '-')}{'=' if word else ''}{word}"
-            for name, word in words.items()
-        )
-
-    @property
-    def memory(self) -> Memory:
-        """Predicts what a host needs at most for its data.
-
-        Raises:
-            UsageError: a size or a number is none.
-        """
-        return _MEMORY[self.probe]({"load_bytes": LARGEST_LOAD, **self.options})
-
-
-def make_workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
-    """A probe with options by their names; those that are not given have their usual values.
+def options_of(probe: str, options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """A probe's options as words of a command line; those that are not given have their usual ones.
 
     Args:
         probe: such as ``alltoall``.
-        options: such as ``{"algorithm": "all", "bytes": "1:1M", "verify": True}``.
+        options: by names in which ``_`` stands for ``-``, such as
+            ``{"algorithm": "all", "bytes": "1:1M", "verify": True}``.
+
+    Returns:
+        Words by names; "" for an option that stands alone.
 
     Raises:
         UsageError: when there is no such probe or option, or a size is none.
@@ -112,11 +73,37 @@ def make_workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
             raise UsageError(f"{probe} has no option {name!r}{nearest(name, usual)}")
     given = {name: word for name, value in options.items() if (word := _word(value)) is not None}
     words = {name: given.get(name, word) for name, word in usual.items()}
-    workload = Workload(probe, {name: word for name, word in words.items() if word is not None})
+    told = {name: word for name, word in words.items() if word is not None}
     # Sizes and numbers that are none are told here and not by the probe.
-    workload.memory(1, 1)
-    _ = workload.arguments
-    return workload
+    memory_of(probe, told)(1, 1)
+    arguments_of(told)
+    return told
+
+
+def arguments_of(options: Mapping[str, str]) -> tuple[str, ...]:
+    """Options on a probe's command line, with sizes and ranges as plain numbers.
+
+    Raises:
+        UsageError: a size or a number is none.
+    """
+    words = dict(options)
+    for names, read in ((_SIZES, sizes_of), (_NUMBERS, numbers_of)):
+        for name in names & words.keys():
+            words[name] = ",".join(map(str, read(options, name)))
+    # In one word, so that a value may begin with a dash.
+    return tuple(
+        f"--{_OF_PROGRAMS.get(name, name).replace('_', '-')}{'=' if word else ''}{word}"
+        for name, word in words.items()
+    )
+
+
+def memory_of(probe: str, options: Mapping[str, str]) -> Memory:
+    """Predicts what a host needs at most for a probe's data.
+
+    Raises:
+        UsageError: a size or a number is none.
+    """
+    return _MEMORY[probe]({"load_bytes": LARGEST_LOAD, **options})
 
 
 def _word(value: OptionValue) -> str | None:
@@ -130,46 +117,12 @@ def _word(value: OptionValue) -> str | None:
     return str(value)
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """How a workload is measured.
-
-    Attributes:
-        ranks: numbers of ranks, each measured.
-        ranks_per_host: numbers on every host, each measured; empty leaves it to the hosts.
-        launches: how often everything is launched.
-        budget: seconds for all launches together.
-        seed: of the order of launches and cells.
-        labels: conditions that no program can see, such as ``{"flow control": "on"}``.
-        wire: bytes per second that a host's port carries each way; None for what the place knows.
-    """
-
-    ranks: tuple[int, ...]
-    ranks_per_host: tuple[int, ...] = ()
-    launches: int = 1
-    budget: float = DEFAULT_BUDGET
-    seed: int = 1
-    labels: Mapping[str, str] = field(default_factory=dict)
-    wire: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be measured.
-
-        Raises:
-            UsageError: saying why.
-        """
-        if not 1 <= self.launches <= _MOST_LAUNCHES:
-            raise UsageError(f"expected 1 to {_MOST_LAUNCHES:,} launches, got {self.launches:,}")
-        if not 0 < self.budget < 1e9:
-            raise UsageError(f"expected a budget above 0 s, got {self.budget:g} s")
-
-
 class MeasuredCell(Cell, frozen=True, tag="measured"):
-    """A workload under one MPI library, with every condition that changes its figures.
+    """A probe under one MPI library, with every condition that changes its figures.
 
     Attributes:
         probe: its name.
-        options: as of `Workload`.
+        options: as of `options_of`.
         ranks: numbers of ranks, measured in turns.
         ranks_per_host: numbers on every host, measured in turns; empty leaves it to the hosts.
         mpi: MPI library as it was asked for; "" for the first usable one.
@@ -206,9 +159,9 @@ class MeasuredCell(Cell, frozen=True, tag="measured"):
         return " ".join(filter(None, words))
 
     @property
-    def workload(self) -> Workload:
-        """What the probe is to do."""
-        return Workload(self.probe, self.options)
+    def memory(self) -> Memory:
+        """Predicts what a host needs at most for its data."""
+        return memory_of(self.probe, self.options)
 
     @property
     def variants(self) -> int:
@@ -220,20 +173,31 @@ class MeasuredCell(Cell, frozen=True, tag="measured"):
         return place.wire if self.wire is None else self.wire
 
 
-def ask(workload: Workload, conditions: Conditions, place: Place, mpi: str = "") -> MeasuredCell:
-    """The question that a workload is under conditions and a library, in a place."""
+def ask(
+    probe: str,
+    options: Mapping[str, OptionValue],
+    place: Place,
+    mpi: str = "",
+    *,
+    ranks: tuple[int, ...],
+    ranks_per_host: tuple[int, ...] = (),
+    seed: int = 1,
+    labels: Mapping[str, str] | None = None,
+    wire: float | None = None,
+) -> MeasuredCell:
+    """The question that a probe's options are under a library and conditions, in a place."""
     return MeasuredCell(
-        probe=workload.probe,
-        options=dict(workload.options),
-        ranks=conditions.ranks,
-        ranks_per_host=conditions.ranks_per_host,
+        probe=probe,
+        options=options_of(probe, options),
+        ranks=ranks,
+        ranks_per_host=ranks_per_host,
         mpi=mpi,
         launcher=place.launcher,
         hosts=() if place.asked else tuple((name, count) for name, count in place.slots),
         place=dict(place.asked),
-        wire=conditions.wire,
-        labels=dict(conditions.labels),
-        seed=conditions.seed,
+        wire=wire,
+        labels=dict(labels or {}),
+        seed=seed,
         fabric=fabric_of(place),
     )
 

@@ -21,7 +21,7 @@ from contend.measurement.carried_rates import carried
 from contend.measurement.left import CUT, Left, line_of
 from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
-from contend.measurement.question import MeasuredCell, Workload
+from contend.measurement.question import MeasuredCell
 from contend.measurement.surroundings import library_name, library_record, new_record
 from contend.measurement.watch import StartOutcome, start_probe
 from contend.mpi import Launch, Library
@@ -287,8 +287,8 @@ class MeasuredWork:
         )
         for name, size in itertools.product(names, sizes):
             narrowed = {"algorithm": name, "bytes": size} if size else {}
-            workload = Workload(self.cell.probe, {**options, **narrowed})
-            compared = [self._method.memory(workload, shape) for shape in self._shapes]
+            cell = msgspec.structs.replace(self.cell, options={**options, **narrowed})
+            compared = [self._method.memory(cell, shape) for shape in self._shapes]
             refused = [one for one in compared if one is not None and one.fit is Fit.EXCEEDS]
             if not refused:
                 fitting += 1

@@ -13,14 +13,12 @@ from contend.emulation import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import (
     DEFAULT_BUDGET,
-    Conditions,
     Measured,
     MeasuredCell,
     MeasuredWork,
     OptionValue,
     Place,
     ask,
-    make_workload,
     place_of,
 )
 from contend.mpi import this_machine
@@ -139,15 +137,14 @@ def _cells(place: Place, mpi: str, seed: int, *, exchanges: bool) -> Sequence[Me
     ranks = min(_RANKS, hosts) if exchanges else 2
     if exchanges and hosts < _RANKS:
         raise UsageError(f"calibrate: expected {_RANKS} emulated hosts, got {hosts}")
-    between = Conditions(ranks=(ranks,), ranks_per_host=(1,), seed=seed)
-    within = Conditions(ranks=(2,), ranks_per_host=(2,), seed=seed)
-    cells = [
-        ask(make_workload("pingpong", _BETWEEN), between, place, mpi),
-        ask(make_workload("pingpong", _WITHIN), within, place, mpi),
-    ]
-    if exchanges:
-        cells.append(ask(make_workload("alltoall", _EXCHANGES), between, place, mpi))
-    return cells
+
+    def asked(
+        probe: str, options: Mapping[str, OptionValue], ranks: int, each: int
+    ) -> MeasuredCell:
+        return ask(probe, options, place, mpi, ranks=(ranks,), ranks_per_host=(each,), seed=seed)
+
+    cells = [asked("pingpong", _BETWEEN, ranks, 1), asked("pingpong", _WITHIN, 2, 2)]
+    return [*cells, asked("alltoall", _EXCHANGES, ranks, 1)] if exchanges else cells
 
 
 def _fitted(runs: Sequence[Run], place: Place, *, emulated: bool) -> Calibration:

@@ -126,7 +126,7 @@ def _kinds(measured: Measurements) -> list[str]:
     named = []
     for place, run in runs.items():
         for cell in () if run is None else run.summaries:
-            kinds = cell.modes or cell.apart
+            kinds = cell.two_kinds or cell.two_kinds_of_launches
             if kinds is not None:
                 size = format_bytes(cell.record.bytes or 0)
                 named.append(f"{cell.schedule} of {size} {place} ({kinds})")

@@ -43,7 +43,6 @@ from .run.document import hotspot_document as hotspot_document
 from .run.document import pairs_document as pairs_document
 from .run.document import run_document as run_document
 from .run.document import runs_document as runs_document
-from .run.json import measure_json as measure_json
 from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
@@ -56,10 +55,10 @@ from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram
 from .simulation.histograms import round_bounds as round_bounds
-from .study.document import measured_document as measured_document
 from .study.document import plans_document as plans_document
 from .study.document import study_document as study_document
 from .study.document import verification_document as verification_document
+from .study.measured import measured_document as measured_document
 from .study.simulated import PlanEntry as PlanEntry
 from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of

@@ -55,14 +55,16 @@ class Number(Generic[Row]):
     words: Callable[[Row], str]
 
 
-Columns: TypeAlias = Mapping[str, str | Callable[[Row], str] | Number[Row]]
-"""Heads, and of each the name of a member, which reads as its marks say, or what tells it."""
+Column: TypeAlias = str | Callable[[Row], str] | Number[Row]
+"""Name of a member, which reads as its marks say, or what tells it."""
+Columns: TypeAlias = Mapping[str, Column[Row]]
+"""Heads, and what stands below each."""
 
 
 def table_of(
     title: str,
     rows: Iterable[Row],
-    columns: Columns[Row],
+    columns: Columns[Row] | Sequence[tuple[str, Column[Row]]],
     *,
     note: str = "",
     leads: bool = False,
@@ -73,14 +75,15 @@ def table_of(
     Args:
         title: what the table shows.
         rows: a result each.
-        columns: heads, and what stands below each.
+        columns: heads, and what stands below each; pairs where a head may come twice.
         note: as of `ResultTable`.
         leads: as of `ResultTable`.
         tones: as of `ResultTable`.
     """
     results = list(rows)
+    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
     cells, numeric = [], set()
-    for head, column in columns.items():
+    for head, column in pairs:
         if isinstance(column, Number):
             numeric.add(head)
             words = column.words
@@ -94,7 +97,7 @@ def table_of(
         cells.append([words(result) for result in results])
     return ResultTable(
         title,
-        tuple(columns),
+        tuple(head for head, _ in pairs),
         tuple(zip(*cells, strict=True)),
         frozenset(numeric),
         note,

@@ -56,10 +56,10 @@ def size_labels(cells: Iterable[CellRecord]) -> tuple[str, ...]:
     return tuple(name for name in _SIZE_LABELS if name in present)
 
 
-def size_label_words(cell: CellRecord, names: Iterable[str]) -> tuple[str, ...]:
-    """The values of such labels."""
-    values = (cell.labels.get(name) for name in names)
-    return tuple(f"{value:,}" if isinstance(value, int) else UNKNOWN for value in values)
+def size_label(cell: CellRecord, name: str) -> str:
+    """The value of such a label."""
+    value = cell.labels.get(name)
+    return f"{value:,}" if isinstance(value, int) else UNKNOWN
 
 
 def rate_words(bytes_per_second: float | None) -> str:
@@ -127,14 +127,15 @@ def link_words(rate: float, wire: float, link: str = "a link") -> str:
 
 def kinds_words(cell: CellSummary) -> list[str]:
     """What is to be told wherever the median of a cell of two kinds stands."""
-    kinds = [] if cell.modes is None else [modes_words(cell.modes)]
-    return kinds if cell.apart is None else [*kinds, apart_words(cell.apart)]
+    kinds = [] if cell.two_kinds is None else [modes_words(cell.two_kinds)]
+    apart = cell.two_kinds_of_launches
+    return kinds if apart is None else [*kinds, apart_words(apart)]
 
 
 def condition_words(condition: Condition) -> str:
     """Ranks, hosts and labels: ``16 ranks on 4 hosts, counts even``."""
     where = f"{counted(condition.ranks, 'rank')} on {counted(condition.hosts, 'host')}"
-    return ", ".join([where, *(f"{name} {value}" for name, value in condition.labels)])
+    return ", ".join([where, *(f"{name} {value}" for name, value in condition.by_name)])
 
 
 def shared_words(conditions: Iterable[Condition]) -> tuple[str, dict[Condition, str]]:

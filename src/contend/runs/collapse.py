@@ -13,6 +13,7 @@ from scipy.special import betaincinv, gammaln
 
 from contend.runs.statistics import Estimate, Modes, range_coverage, ratio
 from contend.runs.summary import CellSummary, Condition
+from contend.schema import PythonOnly, Spread
 
 _FALL = 2.0
 """The rate falls by this factor at least ..."""
@@ -35,31 +36,55 @@ class Kind(StrEnum):
     STALLS = "stalls"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class CollapseReference:
+    """What a collapse is compared with."""
+
+    schedule: str
+    """Schedule of the reference."""
+    bytes: int | None
+    """Its size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Avoidance:
+    """What avoids a collapse."""
+
+    schedule: str
+    """The best one at the worst size that has not collapsed."""
+    times_faster: Estimate
+    """How many times faster it is than the collapsed one."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Collapse:
-    """Sizes that follow one another at which a schedule's rate has collapsed.
+    """Neighbouring sizes at which the rate of a schedule has collapsed."""
 
-    Attributes:
-        condition: under which condition.
-        cells: the collapsed cells, by size.
-        kind: whether the rate falls against other sizes, or part of the samples stalls.
-        worst: the cell with the largest factor.
-        factor: how many times lower its rate is than that of `reference`.
-        reference: the neighbouring size; where samples stall the worst cell itself, whose faster
-            kind of samples the factor refers to.
-        avoided_by: the best schedule at the worst size that has not collapsed there, if it is
-            faster by 1.5 or more; None when nothing that was measured avoids it.
-        gain: how many times faster that one is.
-    """
-
-    condition: Condition
-    cells: tuple[CellSummary, ...]
+    condition: Spread[Condition]
+    """What its cells have in common."""
+    schedule: str
+    """Its name."""
     kind: Kind
-    worst: CellSummary
+    """Word ``falls`` against other sizes, or ``stalls``: slow samples take half of the rate."""
+    bytes: list[int | None]
+    """The collapsed sizes."""
+    worst_bytes: int | None
+    """Size with the largest factor."""
     factor: Estimate
-    reference: CellSummary
-    avoided_by: CellSummary | None
-    gain: Estimate | None
+    """How many times lower the rate is there than that of the reference."""
+    against: CollapseReference
+    """The reference."""
+    bimodal: bool
+    """Whether the samples at the worst size are of two kinds."""
+    avoided_by: Avoidance | None
+    """What is faster by 1.5 or more; null if nothing that was measured avoids it."""
+    cells: PythonOnly[tuple[CellSummary, ...]]
+    """Collapsed cells, by size."""
+    worst: PythonOnly[CellSummary]
+    """The cell with the largest factor."""
+    reference: PythonOnly[CellSummary]
+    """The neighbouring size; where samples stall the worst cell itself, whose faster kind of
+    samples the factor refers to."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +170,7 @@ def typical_time(cell: CellSummary) -> Estimate | None:
         Seconds with both ends of an interval: the median's, or what the interval of the slow kind's
         share leaves (Clopper and Pearson); None where there are too few samples.
     """
-    return _mixed_time(cell.modes) if cell.modes is not None else _median_time(cell)
+    return _mixed_time(cell.two_kinds) if cell.two_kinds is not None else _median_time(cell)
 
 
 def _series(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
@@ -237,11 +262,11 @@ def _find_stalls(
 ) -> None:
     """Adds the cells of a series that have a second kind of samples, of time-outs."""
     for index, cell in enumerate(members):
-        if cell.record.cell in low or cell.modes is None:
+        if cell.record.cell in low or cell.two_kinds is None:
             continue
-        if 1 - cell.modes.slow_share < _LEAST_FAST_SHARE:
+        if 1 - cell.two_kinds.slow_share < _LEAST_FAST_SHARE:
             continue
-        mixed, fast = _mixed_time(cell.modes), max(cell.modes.fast_s, cell.least_s)
+        mixed, fast = _mixed_time(cell.two_kinds), max(cell.two_kinds.fast_s, cell.least_s)
         if mixed.value < _FALL * fast or (mixed.low or 0.0) < _PROVEN * fast:
             continue
         others = [
@@ -250,7 +275,7 @@ def _find_stalls(
         sound = [other for other in members[:index] if other.record.cell not in low]
         others += sound[-1:]
         if any(
-            _more_slow(cell, cell.modes, other) < _STALL_SIGNIFICANCE / len(others)
+            _more_slow(cell, cell.two_kinds, other) < _STALL_SIGNIFICANCE / len(others)
             for other in others
         ):
             factor = ratio(mixed, Estimate(fast, fast, fast))
@@ -287,20 +312,26 @@ def _collapse(
         if other.record.cell not in low
     ]
     best = min(sound, key=lambda other: times[other.record.cell].value, default=None)
-    gain = None
+    avoided_by = None
     if best is not None:
         gain = ratio(times[cell.record.cell], times[best.record.cell])
-        if gain.value < _PROVEN:
-            best, gain = None, None
+        if gain.value >= _PROVEN:
+            avoided_by = Avoidance(schedule=best.schedule, times_faster=gain)
     return Collapse(
         condition=cell.condition,
-        cells=tuple(member.cell for member in region),
+        schedule=cell.schedule,
         kind=worst.kind,
-        worst=cell,
+        bytes=[member.cell.record.bytes for member in region],
+        worst_bytes=cell.record.bytes,
         factor=worst.factor,
+        against=CollapseReference(
+            schedule=worst.reference.schedule, bytes=worst.reference.record.bytes
+        ),
+        bimodal=cell.two_kinds is not None,
+        avoided_by=avoided_by,
+        cells=tuple(member.cell for member in region),
+        worst=cell,
         reference=worst.reference,
-        avoided_by=best,
-        gain=gain,
     )
 
 
@@ -313,7 +344,7 @@ def _median_time(cell: CellSummary) -> Estimate | None:
         return None
     if cell.median.low is not None:
         return cell.median
-    used = cell.used
+    used = cell.results
     if len(used) < _FEWEST:
         return None
     covered = range_coverage(len(used))
@@ -326,7 +357,7 @@ def _time_against(cell: CellSummary, reference: CellSummary) -> Estimate | None:
     Slow samples count only where they are more frequent than in the reference (Fisher's exact test,
     1 %): hiccups of the machine come with any size and any schedule.
     """
-    modes = cell.modes
+    modes = cell.two_kinds
     if modes is None or _more_slow(cell, modes, reference) >= _SIGNIFICANCE:
         return _median_time(cell)
     return typical_time(cell)
@@ -345,8 +376,8 @@ def _more_slow(cell: CellSummary, modes: Modes, reference: CellSummary) -> float
 
 
 def _slow_and_fast(cell: CellSummary, cut: float) -> tuple[int, int]:
-    slow = int((cell.used > cut).sum())
-    return slow, len(cell.used) - slow
+    slow = int((cell.results > cut).sum())
+    return slow, len(cell.results) - slow
 
 
 def _more_frequent(ours: tuple[int, int], theirs: tuple[int, int]) -> float:

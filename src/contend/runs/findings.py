@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from contend.runs.collapse import Collapse, collapses
+from contend.runs.frames import CellEnd
 from contend.runs.record import (
     NO_TIME,
-    CellEnd,
     Failure,
     LaunchRecord,
     PointError,
@@ -104,7 +104,7 @@ def _parts(cells: Sequence[CellSummary], results: pl.DataFrame) -> tuple[CellPar
     if not names:
         return ()
     timed = results.filter(~pl.col("warmup"))
-    # Late samples count where those of the cells' own figures do, see `CellSummary.launches`.
+    # Late samples count where those of the cells' own figures do, see `CellSummary.by_launch`.
     forced = [cell.record.cell for cell in cells if cell.late_count]
     counting = timed.filter(~pl.col("late") | pl.col("cell").is_in(forced))
     # A share is of one sample: the medians of two columns may be of samples far apart.
@@ -126,7 +126,7 @@ def _parts(cells: Sequence[CellSummary], results: pl.DataFrame) -> tuple[CellPar
 
 def _errors(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[PointError, ...]:
     """Points without a figure; what the record says of a point counts before all else."""
-    measured = {(cell.record.cell, launch) for cell in cells for launch in cell.numbers}
+    measured = {(cell.record.cell, launch) for cell in cells for launch in cell.by_launch}
     every = [
         *record.errors,
         *(error for launch in record.launches for error in _of_launch(record, launch, measured)),
@@ -245,12 +245,12 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
             "buffers or pass at once in an emulated cable's burst; their times do not show what "
             "the network carries",
         )
-    few = sum(len(cell.used) < FEWEST for cell in cells)
+    few = sum(cell.used < FEWEST for cell in cells)
     if few:
         have = f"{counted(few, 'cell')} {verb(few, 'has')}"
         text = f"{have} fewer than {FEWEST} samples and so no interval"
         yield Warned("few-samples", f"{text}; give the measurement a larger budget")
-    launches = {len(cell.launches) for cell in cells if cell.median.promised < 0.95}
+    launches = {cell.launches for cell in cells if cell.median.promised < 0.95}
     if launches:
         covered = min(cell.median.promised for cell in cells)
         yield Warned(

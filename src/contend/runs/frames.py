@@ -202,13 +202,26 @@ class CellFrame(msgspec.Struct, frozen=True):
     labels: dict[str, Label]
 
 
-class EndFrame(msgspec.Struct, frozen=True):
-    """A cell has ended: why, and whether its data were right (None: not looked at)."""
+class CellEnd(msgspec.Struct, frozen=True):
+    """How a cell ended in a launch.
+
+    Attributes:
+        cell: its number, in a launch's file the probe's own, else the run's.
+        reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
+            launch ended before the cell did.
+        verified: whether its data were right; None if that was not checked.
+        said: what the probe said about it.
+    """
 
     cell: CellNumber
     reason: str
     verified: bool | None = None
     said: str = ""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether sampling came to an end of its own, as that of cells with figures does."""
+        return self.reason in ("precision", "repetitions", "budget")
 
 
 class DoneFrame(msgspec.Struct, frozen=True):
@@ -223,13 +236,13 @@ class DoneFrame(msgspec.Struct, frozen=True):
     overhead_p99_s: float | None = None
 
 
-Frame = ProbeFrame | RanksFrame | ClockFrame | CellFrame | EndFrame | DoneFrame
+Frame = ProbeFrame | RanksFrame | ClockFrame | CellFrame | CellEnd | DoneFrame
 
 _KINDS: dict[str, type[Frame]] = {
     "probe": ProbeFrame,
     "ranks": RanksFrame,
     "clock": ClockFrame,
-    "end": EndFrame,
+    "end": CellEnd,
     "done": DoneFrame,
 }
 
@@ -312,7 +325,7 @@ class Progress:
     samples: int = 0
     labels: Mapping[str, Label] = field(default_factory=dict)
     seconds: float = 0.0
-    last: EndFrame | None = None
+    last: CellEnd | None = None
 
 
 class SampleTail:
@@ -379,6 +392,6 @@ class SampleTail:
                 self._progress = replace(now, probe=frame, cells=frame.cells)
             case CellFrame():
                 self._progress = replace(now, labels=frame.labels)
-            case EndFrame():
+            case CellEnd():
                 skipped = now.skipped + (frame.reason == "skipped")
                 self._progress = replace(now, ended=now.ended + 1, skipped=skipped, last=frame)

@@ -17,10 +17,10 @@ from contend.runs.frames import (
     MAGIC,
     SAMPLE,
     Bytes,
+    CellEnd,
     CellFrame,
     ClockFrame,
     DoneFrame,
-    EndFrame,
     Frame,
     Frames,
     NotBegunError,
@@ -70,7 +70,7 @@ class RawSamples:
     ranks: RanksFrame | None
     clocks: tuple[ClockFrame, ...]
     cells: Mapping[int, CellFrame]
-    ends: Mapping[int, EndFrame]
+    ends: Mapping[int, CellEnd]
     frame: pl.DataFrame
     torn: int
     done: DoneFrame | None
@@ -116,7 +116,7 @@ class _Parser:
         self._ranks: RanksFrame | None = None
         self._clocks: list[ClockFrame] = []
         self._cells: dict[int, CellFrame] = {}
-        self._ends: dict[int, EndFrame] = {}
+        self._ends: dict[int, CellEnd] = {}
         self._blocks: list[Block] = []
         self._columns = {"start", "end"}
         self._last_repetition: dict[int, int] = {}
@@ -153,7 +153,7 @@ class _Parser:
                 if self._cells.setdefault(frame.cell, frame) != frame:
                     raise ValueError(f"cell {frame.cell} a second time, but different")
                 self._columns.update(frame.columns)
-            case EndFrame():
+            case CellEnd():
                 if frame.cell not in self._cells:
                     raise ValueError(f"the end of cell {frame.cell}, which did not begin")
                 self._ends[frame.cell] = frame

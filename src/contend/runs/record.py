@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated, Any, Literal, TypeAlias
@@ -12,6 +13,7 @@ from msgspec import Meta
 from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.runs.frames import (
+    CellEnd,
     CellNumber,
     ClockFrame,
     Count,
@@ -20,6 +22,7 @@ from contend.runs.frames import (
     ProbeFrame,
     Ranks,
 )
+from contend.schema import PythonOnly
 
 VERSION = 1
 """Of the form of ``run.json`` and ``samples.parquet`` together."""
@@ -52,14 +55,20 @@ class Warned(msgspec.Struct, frozen=True):
     """Sentence that names the remedy."""
 
 
-class LibraryRecord(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class LibraryRecord:
     """The MPI library that was measured, as `contend.mpi.Library` tells it."""
 
     name: str = ""
+    """What it calls itself."""
     version: str = ""
+    """Its version."""
     standard: str = ""
-    reported: str = ""
+    """Version of the MPI standard that it follows."""
+    reported: PythonOnly[str] = ""
+    """All that it says of itself."""
     wrapper: str = ""
+    """Compiler wrapper that the probe was built with."""
 
     @property
     def title(self) -> str:
@@ -84,24 +93,22 @@ class Host(msgspec.Struct, frozen=True):
     """Number of its processors; null if not known."""
 
 
-class CellRecord(msgspec.Struct, frozen=True):
-    """A cell of the run; launches that measured the same share its number.
+@dataclass(frozen=True)
+class CellRecord:
+    """A cell of the run; launches that measured the same share its number."""
 
-    Attributes:
-        cell: its number in ``samples.parquet``.
-        algorithm: label ``algorithm``, or the probe's name where there is none.
-        bytes: label ``bytes``.
-        ranks: how many ranks measured it.
-        hosts: on how many hosts.
-        labels: everything else that the probe said about it.
-    """
-
-    cell: CellNumber
+    cell: PythonOnly[CellNumber]
+    """Its number in ``samples.parquet``."""
     algorithm: str
+    """Name that the probe was given, or the probe's own if there is none."""
     bytes: Count | None
+    """Bytes to each other rank; null if the probe has no sizes."""
     ranks: Ranks
+    """Number of ranks."""
     hosts: Ranks
-    labels: dict[str, Label] = {}
+    """Number of hosts."""
+    labels: dict[str, Label] = field(default_factory=dict)
+    """Everything else that the probe says about it."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -152,28 +159,6 @@ class PointError(Failure, frozen=True):
     def whole(self) -> bool:
         """Whether it is of all points that were asked for, or that a launch had left."""
         return self.algorithm is None and self.bytes is None and not self.labels
-
-
-class CellEnd(msgspec.Struct, frozen=True):
-    """How a cell ended in a launch.
-
-    Attributes:
-        cell: the run's number of it.
-        reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
-            launch ended before the cell did.
-        verified: whether its data were right; None if that was not checked.
-        said: what the probe said about it.
-    """
-
-    cell: CellNumber
-    reason: str
-    verified: bool | None = None
-    said: str = ""
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether sampling came to an end of its own, as that of cells with figures does."""
-        return self.reason in ("precision", "repetitions", "budget")
 
 
 class MeasuredLaunch(msgspec.Struct, frozen=True):

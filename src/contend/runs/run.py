@@ -1,9 +1,9 @@
-"""A run: its folder, record and samples, what is found in them; and two runs side by side."""
+"""A run: its folder, record and samples, and what is found in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,19 +18,45 @@ from contend.runs.launch_file import RawSamples, read_samples
 from contend.runs.parquet import read_table, write_table
 from contend.runs.record import (
     LAST_LAUNCH,
-    CellRecord,
     RunRecord,
     Warned,
     read_record,
     write_record,
 )
 from contend.runs.samples import SCHEMA, empty_table, fold, results
-from contend.runs.statistics import Estimate, ratio
-from contend.runs.summary import CellSummary, cell_table
+from contend.runs.summary import CellSummary, without_samples
 from contend.shown import Shown
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
 _RAW = re.compile(r"launch-(\d{3}|[1-9]\d{3,4})\.samples")
+_COLUMNS: Mapping[str, Callable[[CellSummary], object]] = {
+    "cell": lambda cell: cell.record.cell,
+    "algorithm": lambda cell: cell.record.algorithm,
+    "schedule": lambda cell: cell.schedule,
+    "bytes": lambda cell: cell.record.bytes,
+    "ranks": lambda cell: cell.record.ranks,
+    "hosts": lambda cell: cell.record.hosts,
+    "n": lambda cell: cell.n,
+    "used": lambda cell: cell.used,
+    "late": lambda cell: cell.late,
+    "launches": lambda cell: cell.launches,
+    "median_s": lambda cell: cell.median.value,
+    "ci95_low_s": lambda cell: (cell.ci95_s or (None, None))[0],
+    "ci95_high_s": lambda cell: (cell.ci95_s or (None, None))[1],
+    "low_s": lambda cell: cell.median.low,
+    "high_s": lambda cell: cell.median.high,
+    "coverage": lambda cell: cell.coverage,
+    "p99_s": lambda cell: cell.p99_s,
+    "max_s": lambda cell: cell.max_s,
+    "mean_s": lambda cell: cell.mean_s,
+    "rate_Bps_per_rank": lambda cell: cell.rate and cell.rate.value,
+    "mean_rate_Bps_per_rank": lambda cell: cell.mean_rate_Bps_per_rank,
+    "slow_share": lambda cell: cell.two_kinds and cell.two_kinds.slow_share,
+    "slow_s": lambda cell: cell.two_kinds and cell.two_kinds.slow_s,
+    "beyond_wire": lambda cell: cell.beyond_wire,
+    "verified": lambda cell: cell.verified,
+    "reasons": lambda cell: ", ".join(dict.fromkeys(cell.ended)),
+}
 
 
 @dataclass(frozen=True)
@@ -130,9 +156,29 @@ class Run(Shown, told="run_document"):
         """Figures of every cell that has timed samples; those of `findings`."""
         return self.findings.cells
 
+    @cached_property
+    def every_cell(self) -> tuple[CellSummary, ...]:
+        """All cells in the order in which they first began, also those without samples."""
+        known = {cell.record.cell: cell for cell in self.summaries}
+        return tuple(
+            known.get(cell.cell) or without_samples(self.record, cell) for cell in self.record.cells
+        )
+
     def cells(self) -> pl.DataFrame:
-        """One row for every cell; see `contend.runs.summary.cell_table`."""
-        return cell_table(self.summaries)
+        """One row for every cell that has timed samples, its intervals in columns of their own.
+
+        ``low_s`` and ``high_s`` are the median's interval, which holds it with ``coverage`` at
+        least; ``ci95_low_s`` and ``ci95_high_s`` repeat it where that is 95 %. ``slow_share`` and
+        ``slow_s`` are of the slower of two kinds of samples, where there are two. The cells' other
+        labels follow as text; one that is called like a column gets ``label_`` before its name.
+        """
+        cells = self.summaries
+        columns = {name: list(map(of, cells)) for name, of in _COLUMNS.items()}
+        for name in dict.fromkeys(name for cell in cells for name in cell.record.labels):
+            values = (cell.record.labels.get(name) for cell in cells)
+            column = f"label_{name}" if name in _COLUMNS else name
+            columns[column] = [None if value is None else str(value) for value in values]
+        return pl.DataFrame(columns)
 
     @property
     def name(self) -> str:
@@ -226,74 +272,3 @@ def _checked(run: Run) -> Run:
             str(run.folder / _SAMPLES), 0, f"launches and cells of {_RECORD}", "others"
         )
     return run
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A cell of two runs.
-
-    Attributes:
-        base: in the run that others are compared with.
-        other: in another.
-        factor: median time of the other over that of the base.
-    """
-
-    base: CellSummary
-    other: CellSummary
-    factor: Estimate
-
-    @property
-    def differs(self) -> bool | None:
-        """Whether the interval of the ratio leaves 1 out; None without an interval."""
-        if self.factor.low is None or self.factor.high is None:
-            return None
-        return not self.factor.low <= 1 <= self.factor.high
-
-
-def compare(base: Run, other: Run) -> tuple[Pair, ...]:
-    """All cells that both measured, alike in algorithm, size, ranks, hosts and all labels."""
-    known = {_key(cell.record): cell for cell in base.summaries}
-    return tuple(
-        Pair(known[_key(cell.record)], cell, ratio(cell.median, known[_key(cell.record)].median))
-        for cell in other.summaries
-        if _key(cell.record) in known
-    )
-
-
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """What tells the runs apart: library, labels, machine or day, in this order; or the folder."""
-    for describe in (_library, _labels, _machine, _day):
-        names = [describe(run.record) for run in runs]
-        if len(set(names)) == len(runs) and all(names):
-            return names
-    names = [
-        ", ".join(
-            filter(None, (describe(run.record) for describe in (_library, _labels, _machine, _day)))
-        )
-        for run in runs
-    ]
-    if len(set(names)) == len(runs):
-        return names
-    folders = [run.name for run in runs]
-    return folders if len(set(folders)) == len(runs) else [str(run.folder) for run in runs]
-
-
-def _key(cell: CellRecord) -> Hashable:
-    labels = tuple((name, str(value)) for name, value in sorted(cell.labels.items()))
-    return cell.algorithm, cell.bytes, cell.ranks, cell.hosts, labels
-
-
-def _library(record: RunRecord) -> str:
-    return record.library.title
-
-
-def _labels(record: RunRecord) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in sorted(record.labels.items()))
-
-
-def _machine(record: RunRecord) -> str:
-    return str(record.machine.get("host", ""))
-
-
-def _day(record: RunRecord) -> str:
-    return record.created[:10]

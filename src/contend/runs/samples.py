@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import polars as pl
 
-from contend.runs.frames import CellFrame
+from contend.runs.frames import CellEnd, CellFrame
 from contend.runs.launch_file import RawSamples
 from contend.runs.record import (
     LAST_LAUNCH,
-    CellEnd,
     CellRecord,
     Host,
     LaunchRecord,
@@ -194,13 +193,10 @@ def _hosts(raw: RawSamples) -> tuple[Host, ...]:
 
 
 def _measured(raw: RawSamples, hosts: Sequence[Host], numbers: Mapping[int, int]) -> MeasuredLaunch:
-    ends = []
-    for own, number in numbers.items():
-        end = raw.ends.get(own)
-        if end is None:
-            ends.append(CellEnd(number, "cut"))
-        else:
-            ends.append(CellEnd(number, end.reason, end.verified, end.said))
+    ends = (
+        msgspec.structs.replace(raw.ends.get(own, CellEnd(own, "cut")), cell=number)
+        for own, number in numbers.items()
+    )
     return MeasuredLaunch(
         probe=raw.probe,
         hosts=tuple(hosts),

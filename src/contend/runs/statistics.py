@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from contend.schema import PythonOnly, told
+from contend.schema import PythonOnly, Seconds, Share, told
 from contend.units import format_seconds
 
 Values = NDArray[np.float64]
@@ -212,23 +212,21 @@ def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class Modes:
-    """Two kinds of samples.
+    """Two kinds of samples, such as those with and without a time-out, or of launches."""
 
-    Attributes:
-        fast_s: median of the faster kind.
-        slow_s: median of the slower kind.
-        slow: number of the slower kind.
-        count: number of all.
-    """
-
-    fast_s: float
-    slow_s: float
-    slow: int
-    count: int
+    fast_s: Seconds
+    """Median seconds of the faster kind."""
+    slow_s: Seconds
+    """Median seconds of the slower kind."""
+    slow: PythonOnly[int]
+    """Number of the slower kind."""
+    count: PythonOnly[int]
+    """Number of all."""
 
     @property
-    def slow_share(self) -> float:
-        """Part of the samples that is of the slower kind."""
+    @told
+    def slow_share(self) -> Share:
+        """Fraction that is of the slower kind."""
         return self.slow / self.count
 
     def __str__(self) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from contend.runs.frames import Label
-from contend.runs.record import CellEnd, CellRecord, RunRecord
+from contend.runs.frames import CellEnd, Label
+from contend.runs.record import CellRecord, RunRecord
 from contend.runs.statistics import (
     FEWEST,
     Estimate,
@@ -21,11 +22,15 @@ from contend.runs.statistics import (
     modes_of,
     quantile,
 )
+from contend.schema import PythonOnly, Rate, Seconds, Spread, told
 
 COMPARED = ("alltoall", "sort")
 """Probes whose algorithms do the same work, so that one of them can win."""
 ROUND_TRIPS = ("pingpong", "bounce")
 """Algorithms of ping-pong that send a message there and back."""
+
+NOT_MEASURED = Estimate(math.nan)
+"""The median of a cell without samples."""
 
 # Probes in which a message goes between two ranks that share their ports with no others.
 _PAIRS = ("pingpong", "bisect", "hotspot")
@@ -39,17 +44,20 @@ _MANNER = ("inner", "window")
 
 @dataclass(frozen=True)
 class Condition:
-    """What schedules are compared under.
-
-    Attributes:
-        ranks: number of ranks.
-        hosts: number of hosts.
-        labels: further conditions, sorted by name.
-    """
+    """What schedules are compared under."""
 
     ranks: int
+    """Number of ranks."""
     hosts: int
-    labels: tuple[tuple[str, Label], ...] = ()
+    """Number of hosts."""
+    by_name: PythonOnly[tuple[tuple[str, Label], ...]] = ()
+    """Further conditions, sorted by name."""
+
+    @property
+    @told
+    def labels(self) -> dict[str, Label]:
+        """Everything else that the probe says about them."""
+        return dict(self.by_name)
 
 
 def condition(cell: CellRecord, *, with_sizes: bool = False) -> Condition:
@@ -145,70 +153,148 @@ def _count(label: Label) -> int:
     return label if type(label) is int and label > 0 else 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CellSummary:
-    """Figures of one cell; times are of one operation, in seconds.
+    """A cell: one schedule at one size under one condition.
 
-    Attributes:
-        record: what was measured.
-        schedule: name of its schedule.
-        condition: what schedules are compared under.
-        in_a_row: operations that a sample times, one after the other.
-        sent: bytes that a rank sends in an operation, where that is known.
-        limit: bytes per second that a rank can send at most, since its host's port is full then;
-            None where that is not known.
-        launches: the results that count, for every launch in order; late ones are left out as long
-            as six others are there.
-        numbers: of those launches; starts that go on with a launch count as that one.
-        left_out: the late ones that do not count.
-        n: samples, warm-ups not among them.
-        late: how many of them were late.
-        median: with its interval, see `contend.runs.statistics.combine_launches`.
-        p99_s: what 99 % of the results that count do not exceed.
-        max_s: the largest of them.
-        mean_s: their mean; sent / mean is the harmonic mean of the samples' rates.
-        modes: two kinds of samples, see `contend.runs.statistics.modes_of`; None when of one kind.
-        verified: whether data were right wherever they were looked at; None: nowhere.
-        reasons: why the cell ended in each launch that began it.
-        said: what probes said about it, each once.
-        carried: like `limit`, by what cables between switches carry.
+    Times are of one operation: half a round trip of a ping-pong, a message of a stream, anything
+    else as a whole. Values that need samples are null without them.
     """
 
-    record: CellRecord
+    record: Spread[CellRecord]
+    """What was measured."""
     schedule: str
-    condition: Condition
-    in_a_row: int
-    sent: int | None
-    limit: float | None
-    launches: tuple[Values, ...]
-    numbers: tuple[int, ...]
-    left_out: Values
-    n: int
-    late: int
-    median: Estimate
-    p99_s: float
-    max_s: float
-    mean_s: float
-    modes: Modes | None
-    verified: bool | None
-    reasons: tuple[str, ...]
-    said: tuple[str, ...]
-    carried: float | None = None
+    """Name in tables; tells cells of one algorithm apart."""
+    condition: PythonOnly[Condition]
+    """What schedules are compared under."""
+    in_a_row: PythonOnly[int] = 1
+    """Operations that a sample times, one after the other."""
+    sent: PythonOnly[int | None] = None
+    """Bytes that a rank sends in an operation, where that is known."""
+    limit: PythonOnly[float | None] = None
+    """Bytes per second that a rank can send at most, since its host's port is full then; None where
+    that is not known."""
+    carried: PythonOnly[float | None] = None
+    """Like `limit`, by what cables between switches carry."""
+    outran: PythonOnly[bool] = False
+    """Whether messages that are timed within its samples were faster than that."""
+    by_launch: PythonOnly[Mapping[int, Values]] = field(default_factory=dict)
+    """Results that count, by number of the launch, in order; late ones are left out as long as six
+    others are there. Starts that go on with a launch count as that one."""
+    left_out: PythonOnly[Values] = field(default_factory=lambda: np.empty(0))
+    """Late results that do not count."""
+    n: int = 0
+    """Number of timed samples; 0 if the cell was skipped or failed."""
+    late: int = 0
+    """Number of samples in which a rank started late."""
+    median: PythonOnly[Estimate] = NOT_MEASURED
+    """With its interval, see `contend.runs.statistics.combine_launches`."""
+    p99_s: Seconds | None = None
+    """Seconds that 99 % of the samples took at most."""
+    max_s: Seconds | None = None
+    """Longest sample in seconds."""
+    mean_s: Seconds | None = None
+    """Mean in seconds."""
+    two_kinds: Modes | None = None
+    """Both kinds of samples; null if they are of one kind."""
+    ends: PythonOnly[Sequence[CellEnd]] = ()
+    """How it ended in every start that began it."""
 
     @property
-    def used(self) -> Values:
+    @told
+    def verified(self) -> bool | None:
+        """Whether the received data were right; null if that was not checked."""
+        known = {end.verified for end in self.ends}
+        if False in known:
+            return False
+        return True if self.n and True in known else None
+
+    @property
+    @told
+    def ended(self) -> list[str]:
+        """Reasons why each launch stopped sampling."""
+        return [end.reason for end in self.ends]
+
+    @property
+    @told
+    def said(self) -> list[str]:
+        """Texts of the probe about it, each once."""
+        return list(dict.fromkeys(end.said for end in self.ends if end.said))
+
+    @property
+    @told
+    def launches(self) -> int:
+        """Number of launches that measured it."""
+        return len(self.by_launch)
+
+    @cached_property
+    def results(self) -> Values:
         """All results that count."""
-        return np.concatenate(self.launches)
+        return np.concatenate([*self.by_launch.values(), np.empty(0)])
 
     @property
-    def apart(self) -> Modes | None:
-        """Two kinds of launches, see `contend.runs.statistics.launches_apart`."""
-        return launches_apart(self.launches)
+    @told
+    def used(self) -> int:
+        """Number of samples that the figures rest on."""
+        return len(self.results)
 
     @property
-    def by_launch(self) -> dict[int, Values]:
-        """The results that count, by the launch's number."""
-        return dict(zip(self.numbers, self.launches, strict=True))
+    @told
+    def median_s(self) -> Seconds | None:
+        """Median in seconds."""
+        return self.median.value if self.n else None
+
+    @property
+    @told
+    def ci95_s(self) -> tuple[float, float] | None:
+        """Both ends of its 95 % interval; null if too little was measured for one."""
+        return self.median.ci95
+
+    @property
+    @told
+    def interval_s(self) -> tuple[float, float] | None:
+        """Both ends of the interval that there is; null below six samples."""
+        return self.median.interval
+
+    @property
+    @told
+    def coverage(self) -> float | None:
+        """Least probability with which the interval holds the true median; null without one."""
+        return self.median.coverage
+
+    @property
+    @told
+    def rate_Bps_per_rank(self) -> Rate | None:
+        """Bytes that a rank sends (p - 1 blocks, or one message) over the median."""
+        if self.n and self.sent == 0:
+            return 0.0
+        return None if self.rate is None else self.rate.value
+
+    @property
+    @told
+    def mean_rate_Bps_per_rank(self) -> Rate | None:
+        """All bytes that a rank sent over all time: the harmonic mean of the samples' rates."""
+        return self.sent / self.mean_s if self.sent and self.mean_s else None
+
+    @property
+    @told
+    def two_kinds_of_launches(self) -> Modes | None:
+        """Launches that are wholly of one kind or the other; null if launches are alike.
+
+        The median is of neither kind then. The share is that of the slow launches.
+        """
+        return launches_apart([*self.by_launch.values()])
+
+    @property
+    @told
+    def beyond_wire(self) -> bool:
+        """Whether ranks sent faster than ports and cables carry.
+
+        Short messages do that go into buffers, or through a cable's burst, at once: what they took
+        is no time of the network's.
+        """
+        shortest = min(self.median.value, self.mean_s) if self.mean_s is not None else 0.0
+        return self.outran or 0 < shortest < self.least_s
 
     @property
     def sample_s(self) -> float:
@@ -235,20 +321,6 @@ class CellSummary:
         """What an operation takes at least by what ports and cables carry; 0 where nobody knows."""
         known = [most for most in (self.limit, self.carried) if most is not None]
         return (self.sent or 0) / min(known) if known else 0.0
-
-    @property
-    def beyond_wire(self) -> bool:
-        """Whether ranks sent faster than hosts' ports and cables between switches carry.
-
-        What so short messages took is no time of the network's: they went into buffers at once,
-        such as the burst that a token bucket lets pass after a pause.
-        """
-        return 0 < min(self.median.value, self.mean_s) < self.least_s
-
-    @property
-    def mean_rate(self) -> float | None:
-        """Harmonic mean of the samples' rates: all bytes over all time."""
-        return self.sent / self.mean_s if self.sent and self.mean_s > 0 else None
 
 
 def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ...]:
@@ -281,6 +353,16 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
     return tuple(summaries)
 
 
+def without_samples(record: RunRecord, cell: CellRecord) -> CellSummary:
+    """A cell that was skipped, or failed before its first sample."""
+    return CellSummary(
+        record=cell,
+        schedule=cell.algorithm,
+        condition=condition(cell),
+        ends=record.ends_of(cell.cell),
+    )
+
+
 def _summary(
     record: RunRecord, cell: CellRecord, schedule: str, rows: pl.DataFrame, ends: Sequence[CellEnd]
 ) -> CellSummary:
@@ -288,11 +370,13 @@ def _summary(
     times = rows["result_s"].to_numpy() / repeated
     late = rows["late"].to_numpy()
     launch = rows["launch"].to_numpy()
-    numbers = tuple(int(number) for number in np.unique(launch))
-    counting = [_counting(times[launch == number], late[launch == number]) for number in numbers]
-    launches = tuple(values for values, _ in counting)
+    counting = {
+        int(number): _counting(times[launch == number], late[launch == number])
+        for number in np.unique(launch)
+    }
+    by_launch = {number: values for number, (values, _) in counting.items()}
+    launches = [*by_launch.values()]
     used = np.concatenate(launches)
-    verified = {end.verified for end in ends} - {None}
     return CellSummary(
         record=cell,
         schedule=schedule,
@@ -300,20 +384,17 @@ def _summary(
         in_a_row=repeated,
         sent=bytes_sent(record.probe, cell),
         limit=rate_limit(record.probe, cell, record.wire_Bps),
-        launches=launches,
-        numbers=numbers,
-        left_out=np.concatenate([left for _, left in counting]),
+        carried=record.carried_Bps.get(cell.cell),
+        by_launch=by_launch,
+        left_out=np.concatenate([left for _, left in counting.values()]),
         n=len(times),
         late=int(late.sum()),
         median=combine_launches(launches),
         p99_s=quantile(used, 0.99),
         max_s=float(used.max()),
         mean_s=float(used.mean()),
-        modes=modes_of(launches),
-        verified=None if not verified else False not in verified,
-        reasons=tuple(end.reason for end in ends),
-        said=tuple(dict.fromkeys(end.said for end in ends if end.said)),
-        carried=record.carried_Bps.get(cell.cell),
+        two_kinds=modes_of(launches),
+        ends=ends,
     )
 
 
@@ -325,81 +406,3 @@ def _counting(times: Values, late: np.ndarray) -> tuple[Values, Values]:
     if np.count_nonzero(~late) >= FEWEST:
         return times[~late], times[late]
     return times, times[:0]
-
-
-_COLUMNS: dict[str, pl.DataType] = {
-    "cell": pl.UInt32(),
-    "algorithm": pl.String(),
-    "schedule": pl.String(),
-    "bytes": pl.Int64(),
-    "ranks": pl.UInt32(),
-    "hosts": pl.UInt32(),
-    "n": pl.UInt32(),
-    "used": pl.UInt32(),
-    "late": pl.UInt32(),
-    "launches": pl.UInt32(),
-    "median_s": pl.Float64(),
-    "ci95_low_s": pl.Float64(),
-    "ci95_high_s": pl.Float64(),
-    "low_s": pl.Float64(),
-    "high_s": pl.Float64(),
-    "coverage": pl.Float64(),
-    "p99_s": pl.Float64(),
-    "max_s": pl.Float64(),
-    "mean_s": pl.Float64(),
-    "rate_Bps_per_rank": pl.Float64(),
-    "mean_rate_Bps_per_rank": pl.Float64(),
-    "slow_share": pl.Float64(),
-    "slow_s": pl.Float64(),
-    "beyond_wire": pl.Boolean(),
-    "verified": pl.Boolean(),
-    "reasons": pl.String(),
-}
-# Columns that a cell's record, or a cell, has under the same name.
-_OF_RECORD = ("cell", "algorithm", "bytes", "ranks", "hosts")
-_OF_CELL = ("schedule", "n", "late", "p99_s", "max_s", "mean_s", "beyond_wire", "verified")
-
-
-def cell_table(cells: Sequence[CellSummary]) -> pl.DataFrame:
-    """One row for every cell.
-
-    Times are of one operation, in seconds; rates are bytes per second that a rank sends, at the
-    median and (``mean_rate``) as the harmonic mean over samples. ``used`` counts the samples that
-    the figures rest on. ``low_s`` and ``high_s`` are the median's interval, which holds it with
-    ``coverage`` at least; ``ci95_low_s`` and ``ci95_high_s`` repeat it where that is 95 %.
-    ``slow_share`` and ``slow_s`` are of the slower of two kinds of samples, where there are two.
-    ``beyond_wire`` is true where ranks sent faster than ports and cables carry.
-    The cells' other labels follow as text; one that is called like a column gets ``label_`` before
-    its name.
-    """
-    rows = [_row(cell) for cell in cells]
-    labels = dict.fromkeys(name for cell in cells for name in cell.record.labels)
-    for name in labels:
-        column = f"label_{name}" if name in _COLUMNS else name
-        for row, cell in zip(rows, cells, strict=True):
-            value = cell.record.labels.get(name)
-            row[column] = None if value is None else str(value)
-    names = [f"label_{name}" if name in _COLUMNS else name for name in labels]
-    return pl.DataFrame(rows, schema={**_COLUMNS, **dict.fromkeys(names, pl.String())})
-
-
-def _row(cell: CellSummary) -> dict[str, Any]:
-    rate, modes, median = cell.rate, cell.modes, cell.median
-    ci95_low, ci95_high = median.ci95 or (None, None)
-    return {
-        **{name: getattr(cell.record, name) for name in _OF_RECORD},
-        **{name: getattr(cell, name) for name in _OF_CELL},
-        "used": len(cell.used),
-        "launches": len(cell.launches),
-        "median_s": median.value,
-        "ci95_low_s": ci95_low,
-        "ci95_high_s": ci95_high,
-        "low_s": median.low,
-        "high_s": median.high,
-        "coverage": median.coverage,
-        "rate_Bps_per_rank": None if rate is None else rate.value,
-        "mean_rate_Bps_per_rank": cell.mean_rate,
-        "slow_share": None if modes is None else modes.slow_share,
-        "slow_s": None if modes is None else modes.slow_s,
-        "reasons": ", ".join(dict.fromkeys(cell.reasons)),
-    }

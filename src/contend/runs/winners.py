@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from contend.runs.statistics import Estimate, Values, ratio, ratio_by_launch
 from contend.runs.summary import CellSummary, Condition, condition
+from contend.schema import PythonOnly, Seconds, Spread, told
 
 _SIGNIFICANCE = 0.05
 _MOST_EXACT = 12
@@ -26,40 +27,44 @@ class Basis(StrEnum):
     SAMPLES = "samples"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rival:
-    """A schedule that did not win.
+    """A schedule that did not win."""
 
-    Attributes:
-        cell: its figures.
-        factor: its median over the winner's, launch by launch.
-        p: corrected probability of such a difference between equals.
-        beaten: whether the winner is proven faster.
-    """
-
-    cell: CellSummary
-    factor: Estimate
+    cell: PythonOnly[CellSummary]
+    """Its figures."""
+    times_slower: Estimate
+    """Its median over that of the winner, launch by launch."""
     p: float
+    """Corrected probability of such a difference between equals."""
     beaten: bool
+    """Whether the winner is proven faster."""
+
+    @property
+    @told
+    def schedule(self) -> str:
+        """Its name."""
+        return self.cell.schedule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Contest:
-    """All schedules at one size under one condition.
+    """The fastest schedule at one size under one condition."""
 
-    Attributes:
-        condition: the condition, with labels that go along with the size.
-        bytes: per destination; None when cells have no size.
-        winner: the schedule of the smallest median.
-        rivals: all others, the fastest first.
-        basis: what the tests' observations are.
-    """
-
-    condition: Condition
+    condition: Spread[Condition]
+    """What all schedules have in common, with labels that go along with the size."""
     bytes: int | None
-    winner: CellSummary
+    """Bytes to each other rank; null if cells have no size."""
+    winner: PythonOnly[CellSummary]
+    """The schedule with the smallest median."""
+    schedule: str
+    """Name of the one with the smallest median."""
+    median_s: Seconds
+    """Its median in seconds."""
+    test_on: Basis
+    """Word ``launches`` if the test compared their medians, or ``samples``."""
     rivals: tuple[Rival, ...]
-    basis: Basis
+    """All other schedules, the fastest first."""
 
     @property
     def level(self) -> tuple[Rival, ...]:
@@ -96,7 +101,7 @@ def contests(cells: Iterable[CellSummary]) -> tuple[Contest, ...]:
 
 def _order(item: tuple[tuple[Condition, int | None], object]) -> tuple[object, ...]:
     (under, size), _ = item
-    labels = tuple((name, str(value)) for name, value in under.labels)
+    labels = tuple((name, str(value)) for name, value in under.by_name)
     return under.ranks, under.hosts, labels, -1 if size is None else size
 
 
@@ -104,15 +109,17 @@ def _contest(under: Condition, size: int | None, group: Sequence[CellSummary]) -
     ordered = sorted(group, key=lambda cell: cell.median.value)
     winner, others = ordered[0], ordered[1:]
     pairs = math.comb(len(ordered), 2)
-    shared = min(len(set(winner.numbers) & set(cell.numbers)) for cell in others)
+    shared = min(len(winner.by_launch.keys() & cell.by_launch.keys()) for cell in others)
     # The least probability that the signed-rank test can give.
     basis = Basis.LAUNCHES if 2.0 ** (1 - shared) * pairs < _SIGNIFICANCE else Basis.SAMPLES
     return Contest(
         condition=under,
         bytes=size,
         winner=winner,
+        schedule=winner.schedule,
+        median_s=winner.median.value,
         rivals=tuple(_rival(winner, cell, pairs, basis) for cell in others),
-        basis=basis,
+        test_on=basis,
     )
 
 
@@ -121,7 +128,8 @@ def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> 
     both = sorted(ours.keys() & theirs.keys())
     if not both:
         # Nothing says what their launches did to them.
-        return Rival(cell, ratio(cell.median, winner.median), 1.0, beaten=False)
+        factor = ratio(cell.median, winner.median)
+        return Rival(cell=cell, times_slower=factor, p=1.0, beaten=False)
     medians = [(float(np.median(ours[at])), float(np.median(theirs[at]))) for at in both]
     if basis == Basis.LAUNCHES:
         # Ranked as their ratios would be, without dividing by a time too short for the timer.
@@ -135,7 +143,12 @@ def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> 
     corrected = min(1.0, p * pairs)
     factor = ratio_by_launch(theirs, ours)
     apart = factor.low is None or factor.low > 1
-    return Rival(cell, factor, corrected, corrected < _SIGNIFICANCE and everywhere and apart)
+    return Rival(
+        cell=cell,
+        times_slower=factor,
+        p=corrected,
+        beaten=corrected < _SIGNIFICANCE and everywhere and apart,
+    )
 
 
 def signed_rank_test(differences: Values) -> float:

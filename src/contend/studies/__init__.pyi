@@ -1,4 +1,3 @@
-from .applications import Application as Application
 from .grid import GridCell as GridCell
 from .grid import GridPlace as GridPlace
 from .grid import Known as Known
@@ -25,6 +24,7 @@ from .simulated_cell import SimulatedCell as SimulatedCell
 from .simulated_cell import SimulatedOutcome as SimulatedOutcome
 from .simulated_cell import record_of as record_of
 from .simulated_cell import write_cell as write_cell
+from .simulated_plan import Application as Application
 from .simulated_plan import FabricEntry as FabricEntry
 from .simulated_plan import PatternEntry as PatternEntry
 from .simulated_plan import PlanCell as PlanCell
@@ -33,8 +33,8 @@ from .simulated_plan import SimulatedPlan as SimulatedPlan
 from .studying import Study as Study
 from .studying import carry_out as carry_out
 from .studying import study as study
+from .verification import Case as Case
 from .verification import DrawnFabric as DrawnFabric
+from .verification import VerificationPlan as VerificationPlan
 from .verification import VerifiedFabric as VerifiedFabric
 from .verification import VerifiedStudy as VerifiedStudy
-from .verification_plan import Case as Case
-from .verification_plan import VerificationPlan as VerificationPlan

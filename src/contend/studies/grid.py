@@ -25,13 +25,21 @@ class GridPlace:
     """Where in a plan's grid something stands; None is not known or does not apply."""
 
     measure: str
+    """Name of the measurement in the plan."""
     hosts: int | None = None
+    """Number of hosts."""
     ranks: int | None = None
+    """Number of ranks."""
     ranks_per_host: int | None = None
+    """Ranks on every host."""
     vectors: int | None = None
+    """Number of vectors that were sorted."""
     length: VectorLength | None = None
+    """Length of a vector, as the plan has it."""
     algorithm: str | None = None
+    """The schedule."""
     bytes: int | None = None
+    """Bytes to each other rank."""
 
     def beside(self, place: GridPlace) -> bool:
         """Whether everything that is known of this place is so at another."""

@@ -13,21 +13,20 @@ from msgspec.structs import replace
 
 from contend.errors import InputError, UsageError
 from contend.measurement import (
-    Conditions,
     Measured,
     MeasuredCell,
     OptionValue,
     Place,
     ask,
-    make_workload,
 )
 from contend.mpi import Library
 from contend.runs import Run
+from contend.schema import PythonOnly, Seconds, told
 from contend.session import RECORD, Clock, Observer, Session
 from contend.shown import Shown
 from contend.studies.grid import GridCell
 from contend.studies.measured_plan import MeasuredPlan
-from contend.studies.results import Answer, Result, ended_launches
+from contend.studies.results import Answer, Point, Result, ended_launches
 from contend.units import counted
 
 _RUNS = "runs"
@@ -38,26 +37,88 @@ _ALONE = (
 
 @dataclass(frozen=True, eq=False)
 class MeasuredStudy(Shown, told="measured_document"):
-    """A study of measurements that has ended.
+    """A study of measurements."""
 
-    Attributes:
-        plan: what was measured, with the rate of a port where the place knows it.
-        answers: all cells of the plan that have ended, under all conditions, in the plan's order.
-        left: launches that no time was left for, as people call them.
-        on: where it was measured; "" where nobody said.
-        folder: where results are kept.
-    """
-
-    plan: MeasuredPlan
-    answers: tuple[Answer, ...]
+    plan: PythonOnly[MeasuredPlan]
+    """What was measured, with the rate of a port where the place knows it."""
+    cells: tuple[Answer, ...]
+    """The runs that the points are of: all cells of the plan that have ended, in its order."""
     left: tuple[str, ...] = ()
+    """Cells that no time was left for."""
     on: str = ""
-    folder: Path = Path()
+    """Where it was measured."""
+    folder: PythonOnly[Path] = Path()
+    """Where results are kept."""
 
     @property
     def results(self) -> list[Result]:
         """Every point over all its launches."""
-        return [result for answer in self.answers for result in answer.results]
+        return [result for answer in self.cells for result in answer.results]
+
+    @property
+    @told
+    def study(self) -> str:
+        """Name of the plan."""
+        return self.plan.name
+
+    @property
+    @told
+    def run(self) -> str:
+        """Folder of the study."""
+        return str(self.folder)
+
+    @property
+    @told
+    def precision(self) -> float:
+        """Relative half-width of the median's interval at which a point is done."""
+        return self.plan.precision
+
+    @property
+    @told
+    def repetitions(self) -> tuple[int, int]:
+        """Fewest and most samples of a point."""
+        return self.plan.repetitions
+
+    @property
+    @told
+    def verify(self) -> bool:
+        """Whether every sample's data was checked."""
+        return self.plan.verify
+
+    @property
+    @told
+    def seed(self) -> int:
+        """Seed of every random choice."""
+        return self.plan.seed
+
+    @property
+    @told
+    def budget_s(self) -> Seconds:
+        """Seconds that the study had."""
+        return self.plan.budget_s
+
+    @property
+    @told
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know, as the plan says it."""
+        return self.plan.notes
+
+    @property
+    @told
+    def points(self) -> list[Point]:
+        """Results."""
+        known = self.plan.known()
+        return [
+            result.told(number, known)
+            for number, answer in enumerate(self.cells)
+            for result in answer.results
+        ]
+
+    @property
+    @told
+    def warnings(self) -> list[str]:
+        """All that a reader must know."""
+        return list(dict.fromkeys(text for answer in self.cells for text in answer.warnings))
 
 
 def run_measurements(
@@ -144,14 +205,17 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
     if cell.probe == "alltoall" and place.alone:
         # Schedules that go by hosts are told of groups; elsewhere they look for themselves.
         options["ranks_per_node"] = cell.ranks_per_host
-    conditions = Conditions(
+    return ask(
+        cell.probe,
+        options,
+        place,
+        cell.library,
         ranks=(cell.ranks,),
         ranks_per_host=() if place.alone else (cell.ranks_per_host,),
         seed=plan.seed,
         labels=plan.labels,
         wire=plan.wire,
     )
-    return ask(make_workload(cell.probe, options), conditions, place, cell.library)
 
 
 def _with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
@@ -220,5 +284,5 @@ def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:
         (shape,) = method.shapes(asked)
     except UsageError:
         return 0, None
-    compared = method.memory(asked.workload, shape)
+    compared = method.memory(asked, shape)
     return (0, None) if compared is None else (compared.needed, compared.free)

@@ -13,7 +13,7 @@ from contend.measurement import VectorLength
 from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.plan import StudyPlan, checked
 from contend.studies.simulated_plan import SimulatedPlan
-from contend.studies.verification_plan import VerificationPlan
+from contend.studies.verification import VerificationPlan
 from contend.units import nearest, parse_numbers, parse_seconds, parse_share
 
 _SHIPPED = Path(__file__).parent / "plans"

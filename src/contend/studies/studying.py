@@ -17,8 +17,7 @@ from contend.studies.plan import StudyPlan
 from contend.studies.plan_file import changed_plan, find_plan, read_plan
 from contend.studies.simulated import SimulatedStudy, run_simulations
 from contend.studies.simulated_plan import SimulatedPlan
-from contend.studies.verification import VerifiedStudy, run_verification
-from contend.studies.verification_plan import VerificationPlan
+from contend.studies.verification import VerificationPlan, VerifiedStudy, run_verification
 
 Study: TypeAlias = SimulatedStudy | MeasuredStudy | VerifiedStudy | PredictedMemory
 

@@ -49,4 +49,4 @@ def test_a_library_without_a_sample_leaves_the_others_their_report() -> None:
     spot = choose(fabric, 2)
     alone, both = (hotspot_document(runs, spot, fabric) for runs in ([run], [failed, run]))
     assert [table.title for table in both.tables] == [table.title for table in alone.tables]
-    assert both.record == alone.record
+    assert both.content() == alone.content()

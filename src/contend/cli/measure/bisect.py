@@ -73,9 +73,16 @@ def bisect(
         raise UsageError(
             f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
         )
-    work = measurement.BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
+    options = measurement.bisect_options(
+        patterns=patterns,
+        pattern=pattern,
+        two_way=two_way,
+        bytes=bytes,
+        packets=packets,
+        repeats=repeats,
+    )
     with measuring.place(where, outputs.console) as place:
-        runs = measuring.runs("bisect", work.workload.options, where, place, outputs.console)
+        runs = measuring.runs("bisect", options, where, place, outputs.console)
         pairs = [
             measurement.measured_pairs(run, place) for run in runs if not run.samples.is_empty()
         ]
@@ -89,7 +96,7 @@ def _write_messages(path: Path, measured: Sequence[MeasuredPairs]) -> None:
     import polars as pl
 
     whole = pl.concat(
-        pairs.messages.with_columns(library=pl.lit(pairs.run.record.library.title))
+        pairs.bandwidths.with_columns(library=pl.lit(pairs.run.record.library.title))
         for pairs in measured
     )
     with whole_file(path) as file:

@@ -88,9 +88,11 @@ def hotspot(
     network = _fabric(where, fabric)
     spot = congestion.hotspot(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
-    work = measurement.HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
-    options = work.workload(len(spot.hosts), {}).options
-    measuring = replace(measuring, ranks=(len(spot.hosts),))
+    ranks = len(spot.hosts)
+    options = measurement.hotspot_options(
+        ranks, reachable, bytes=bytes, load_bytes=load_bytes, lead=lead
+    )
+    measuring = replace(measuring, ranks=(ranks,))
     outputs.console.print(Text(_preface(network, spot)))
     with _place(network, spot, measuring, where, outputs.console) as place:
         runs = measuring.runs("hotspot", options, where, place, outputs.console)

@@ -34,7 +34,7 @@ from contend.measurement import OF_ALL_PROBES
 from contend.report import Document
 
 if TYPE_CHECKING:
-    from contend.measurement import Conditions, OptionValue, Place
+    from contend.measurement import OptionValue, Place
     from contend.runs import Run
 
 RepetitionsOption = Annotated[
@@ -123,27 +123,24 @@ class Measuring:
                     observer=observer,
                 )
             of_all = {name: getattr(self, name) for name in OF_ALL_PROBES}
-            return measurement.measure_workload(
-                measurement.make_workload(probe, {**of_all, **options}),
-                self._conditions(),
-                libraries=self.mpi or (None,),
+            words = measurement.options_of(probe, {**of_all, **options})
+            if self.ranks is None:
+                raise UsageError("--ranks: expected a number of ranks, such as -n 4")
+            return measurement.measure_each(
+                self.mpi or (None,),
+                probe,
+                words,
+                ranks=self.ranks,
+                ranks_per_host=self.ranks_per_host or (),
+                launches=self.launches,
+                budget=measurement.DEFAULT_BUDGET if self.budget is None else self.budget,
+                seed=self.seed,
+                labels=labels(self.label),
+                wire=self.wire,
                 place=place,
                 folder=self.output,
                 observer=observer,
             )
-
-    def _conditions(self) -> Conditions:
-        if self.ranks is None:
-            raise UsageError("--ranks: expected a number of ranks, such as -n 4")
-        return measurement.Conditions(
-            ranks=self.ranks,
-            ranks_per_host=self.ranks_per_host or (),
-            launches=self.launches,
-            budget=measurement.DEFAULT_BUDGET if self.budget is None else self.budget,
-            seed=self.seed,
-            labels=labels(self.label),
-            wire=self.wire,
-        )
 
 
 def judged(document: Document, runs: Sequence[Run], shortfall: str = "") -> Document:

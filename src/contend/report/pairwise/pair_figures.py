@@ -21,7 +21,7 @@ from contend.measurement import (
     predictions,
     usable,
 )
-from contend.report.pairwise.drawn_pairs import drawn_finding
+from contend.report.pairwise.pairs import drawn_finding
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import (
     COLOURS,

@@ -1,23 +1,22 @@
-"""What pairs of ranks got in bisect patterns, as tables and JSON; beside predictions, if any."""
+"""What pairs of ranks got in patterns, beside what routes predict or simulated draws of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Any
 
-import msgspec
 import numpy as np
 import polars as pl
-from msgspec import UNSET, UnsetType
 
 from contend.measurement import (
     RATE_OVER_LOAD,
     TOLERANCE,
     Agreement,
+    Distribution,
     DrawnAgreement,
-    usable,
+    MeasuredPairs,
 )
-from contend.report.pairwise.drawn_pairs import drawn_tables
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import (
     BEYOND_WIRE,
@@ -27,35 +26,27 @@ from contend.report.words import (
     percent,
     percent_range,
 )
-from contend.runs import Run
 from contend.units import counted, format_rate, verb
 
+NOTHING = "Nothing was measured."
 _WITHIN = f"within {percent(TOLERANCE, 0)}"
 _MOST_MESSAGES = 32
 _SAME_HOST = "same host"
 
 
-def pair_tables(
-    run: Run, pairs: pl.DataFrame, agreement: Agreement | DrawnAgreement | None = None
-) -> list[ResultTable]:
-    """Bandwidths of pairs, beside predictions where there are any.
-
-    Args:
-        run: of bisect patterns.
-        pairs: of `contend.measurement.pair_bandwidths` or `beside_predictions`.
-        agreement: of the measured bandwidths with the predicted ones.
-    """
-    if agreement is None:
-        return [_bandwidths(run, pairs)]
-    name = run.record.placement or "the network"
-    wire = run.record.wire_Bps
-    if isinstance(agreement, DrawnAgreement):
-        first, *tables = drawn_tables(name, agreement, wire)
-    else:
-        first, *tables = agreement_tables(name, agreement, wire)
-        messages = _messages(pairs, agreement)
+def pair_tables(pairs: MeasuredPairs) -> list[ResultTable]:
+    """Bandwidths of pairs, beside predictions where there are any."""
+    name = pairs.run.record.placement or "the network"
+    wire = pairs.run.record.wire_Bps
+    if pairs.draws is not None:
+        first, *tables = drawn_tables(name, pairs.draws, wire)
+    elif pairs.agreement is not None:
+        first, *tables = agreement_tables(name, pairs.agreement, wire)
+        messages = _messages(pairs.used, pairs.agreement)
         tables += [messages] if messages is not None else []
-    return [replace(first, note=_and_beyond(first.note, usable(pairs))), *tables]
+    else:
+        return [_bandwidths(pairs)]
+    return [replace(first, note=_and_beyond(first.note, pairs)), *tables]
 
 
 def agreement_tables(
@@ -166,12 +157,11 @@ def _models(agreement: Agreement) -> ResultTable:
     )
 
 
-def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
+def _messages(used: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
     """Every message beside its predictions, where they are few."""
     share = pl.col("bandwidth_Bps") / agreement.gamma
     messages = (
-        usable(pairs)
-        .group_by("pattern", "source_rank", "target_rank")
+        used.group_by("pattern", "source_rank", "target_rank")
         .agg(
             pl.col("congestion", "share", "fair_share", "port").first(),
             median=share.median(),
@@ -184,58 +174,51 @@ def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
     )
     if len(messages) > _MOST_MESSAGES:
         return None
-    predicted = (RATE_OVER_LOAD if agreement.weighed else "γ/π", "fair share")
-    return ResultTable(
-        title="Every message",
-        columns=("ranks", "π", *predicted, "measured", "least to most", "samples", ""),
-        rows=tuple(
-            (
-                f"{row['source_rank']} -> {row['target_rank']}",
-                str(row["congestion"]),
-                percent(row["share"] * row["port"]) if row["congestion"] else _SAME_HOST,
-                percent(row["fair_share"] * row["port"]) if row["congestion"] else "-",
-                percent(row["median"]),
-                percent_range(row["least"], row["most"]),
-                str(row["samples"]),
-                BEYOND_WIRE if row["beyond"] else "",
-            )
-            for row in messages.iter_rows(named=True)
-        ),
-        numeric=frozenset({"π", *predicted, "measured", "least to most", "samples"}),
+
+    def predicted(row: Mapping[str, Any], name: str, within_host: str) -> str:
+        return percent(row[name] * row["port"]) if row["congestion"] else within_host
+
+    return table_of(
+        "Every message",
+        messages.iter_rows(named=True),
+        {
+            "ranks": lambda row: f"{row['source_rank']} -> {row['target_rank']}",
+            "π": Number(lambda row: str(row["congestion"])),
+            RATE_OVER_LOAD if agreement.weighed else "γ/π": Number(
+                lambda row: predicted(row, "share", _SAME_HOST)
+            ),
+            "fair share": Number(lambda row: predicted(row, "fair_share", UNKNOWN)),
+            "measured": Number(lambda row: percent(row["median"])),
+            "least to most": Number(lambda row: percent_range(row["least"], row["most"])),
+            "samples": Number(lambda row: str(row["samples"])),
+            "": lambda row: BEYOND_WIRE if row["beyond"] else "",
+        },
         note="As fractions of γ; measured is the median of the samples.",
     )
 
 
-def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
-    used = usable(pairs)
-    if used.is_empty():
+def _bandwidths(pairs: MeasuredPairs) -> ResultTable:
+    if pairs.used.is_empty():
         why = "No message was measured: give the measurement a larger budget."
         return ResultTable("Bandwidth of a pair", (), (), note=why)
-    bandwidth = used["bandwidth_Bps"].to_numpy()
-    wire = run.record.wire_Bps
-    rows = [
-        (
-            name,
-            format_rate(value),
-            "" if wire is None else link_words(value, wire),
-        )
-        for name, value in (
-            ("mean, the effective bisection bandwidth", float(bandwidth.mean())),
-            ("median", float(np.median(bandwidth))),
-            ("a tenth of the messages got less than", float(np.quantile(bandwidth, 0.1))),
-            ("a tenth of the messages got more than", float(np.quantile(bandwidth, 0.9))),
-            ("least", float(bandwidth.min())),
-            ("most", float(bandwidth.max())),
-        )
-    ]
-    return ResultTable(
-        title="Bandwidth of a pair",
-        columns=("pairs", "bandwidth", ""),
-        rows=tuple(rows),
-        numeric=frozenset({"bandwidth"}),
-        note=_and_beyond(
-            _compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used)), used
-        ),
+    bandwidth = pairs.used["bandwidth_Bps"].to_numpy()
+    wire = pairs.run.record.wire_Bps
+    return table_of(
+        "Bandwidth of a pair",
+        {
+            "mean, the effective bisection bandwidth": float(bandwidth.mean()),
+            "median": float(np.median(bandwidth)),
+            "a tenth of the messages got less than": float(np.quantile(bandwidth, 0.1)),
+            "a tenth of the messages got more than": float(np.quantile(bandwidth, 0.9)),
+            "least": float(bandwidth.min()),
+            "most": float(bandwidth.max()),
+        }.items(),
+        {
+            "pairs": lambda row: row[0],
+            "bandwidth": Number(lambda row: format_rate(row[1])),
+            "": lambda row: "" if wire is None else link_words(row[1], wire),
+        },
+        note=_and_beyond(_compared(pairs.messages, pairs.patterns, pairs.late), pairs),
     )
 
 
@@ -244,54 +227,118 @@ def _compared(messages: int, patterns: int, late: int) -> str:
     return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"
 
 
-def _and_beyond(note: str, used: pl.DataFrame) -> str:
+def _and_beyond(note: str, pairs: MeasuredPairs) -> str:
     """A note, and how many messages are beyond the wire where some are."""
-    count = int(used["beyond_wire"].sum())
+    count = pairs.beyond_wire
     if not count:
         return note
     messages = f"{counted(count, 'message')} {verb(count, 'is')} {BEYOND_WIRE}"
     return f"{note.removesuffix('.')}. {messages}. {BEYOND_WIRE_NOTE}"
 
 
-class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Bandwidths of all messages; each of them is in what ``--messages`` writes."""
-
-    messages: Annotated[int, "number of messages that count."]
-    late: Annotated[int, "number of messages left out because a rank had started late."]
-    patterns: Annotated[int, "number of patterns."]
-    beyond_wire: Annotated[int, "number of messages that got more than hosts' ports carry."]
-    mean_Bps: Annotated[float | None, "mean bandwidth of a message in bytes per second."]
-    median_Bps: Annotated[float | None, "median bandwidth in bytes per second."]
-    agreement: Annotated[
-        Agreement | UnsetType, "with the predictions; there where the routes are known."
-    ] = UNSET
-    draws: Annotated[
-        DrawnAgreement | UnsetType,
-        "agreement with simulated draws; there where hashes draw the routes.",
-    ] = UNSET
+_RANGE = "95 % of simulations"
 
 
-def pair_json(
-    pairs: pl.DataFrame, agreement: Agreement | DrawnAgreement | None = None
-) -> PairsJson:
-    """Mean and median of all messages.
+def drawn_tables(name: str, agreement: DrawnAgreement, wire: float | None) -> list[ResultTable]:
+    """Effective bandwidth, and how often messages get γ, γ/2, ...: measured and simulated.
 
     Args:
-        pairs: of `contend.measurement.pair_bandwidths`.
-        agreement: with predictions, where there are any.
+        name: of the fabric.
+        agreement: of what was measured with simulated draws.
+        wire: bytes per second of a link, where that is known.
     """
-    used = usable(pairs)
-    return PairsJson(
-        messages=len(used),
-        late=len(pairs) - len(used),
-        patterns=used["pattern"].n_unique(),
-        beyond_wire=int(used["beyond_wire"].sum()),
-        mean_Bps=_number(used["bandwidth_Bps"].mean()),
-        median_Bps=_number(used["bandwidth_Bps"].median()),
-        agreement=agreement if isinstance(agreement, Agreement) else UNSET,
-        draws=agreement if isinstance(agreement, DrawnAgreement) else UNSET,
+    return [
+        _effective_over_draws(name, agreement, wire),
+        _by_part("The slowest message of every pattern", agreement.slowest, agreement.simulations),
+        _by_part("All messages", agreement.every, agreement.simulations),
+    ]
+
+
+def drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
+    """How far the slowest messages are from those of simulated draws."""
+    distance = max(agreement.slowest.distance for agreement in agreements)
+    usual = all(agreement.slowest.usual for agreement in agreements)
+    verdict = "no more than simulated draws do" if usual else "more than simulated draws do"
+    return (
+        "Over hashed routes the distributions of patterns' slowest messages, measured and "
+        f"simulated, differ by {100 * distance:.1f} percentage points, {verdict}"
     )
 
 
-def _number(value: object) -> float | None:
-    return value if isinstance(value, float) else None
+def _effective_over_draws(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
+    free = "what a message got that can share no channel"
+    if wire is not None:
+        free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
+    slowest = agreement.slowest
+    likeness = "as near as" if slowest.usual else "further than"
+    rows = (
+        ("γ, an uncontended pair", format_rate(agreement.gamma), free),
+        ("measured effective bisection bandwidth", percent(agreement.effective), "of γ"),
+        (
+            "simulated, the same patterns over other draws",
+            percent(agreement.simulated),
+            f"{_RANGE} {percent_range(*agreement.simulated_range)}",
+        ),
+        (
+            "distance of the distributions of slowest messages",
+            percent(slowest.distance),
+            f"{likeness} 95 % of simulations, which are within {percent(slowest.usual_distance)}",
+        ),
+    )
+    late = f", {agreement.late:,} left out because a rank started late" if agreement.late else ""
+    return ResultTable(
+        title=f"Bisect on {name}, measured against simulated draws",
+        columns=("", "", "meaning"),
+        rows=rows,
+        numeric=frozenset({""}),
+        note=(
+            f"{counted(agreement.messages, 'message')} of "
+            f"{counted(agreement.patterns, 'pattern')} in "
+            f"{counted(agreement.launches, 'launch')}{late}. A hash of each connection chooses "
+            "its cables, so that no pair has a prediction of its own."
+        ),
+    )
+
+
+def _by_part(title: str, distribution: Distribution, simulations: int) -> ResultTable:
+    return table_of(
+        title,
+        distribution.by_part,
+        {
+            "gets about": lambda part: "γ" if part.divisor == 1 else f"γ/{part.divisor}",
+            "of γ": Number(lambda part: percent(1 / part.divisor)),
+            "measured": "measured",
+            "simulated": "simulated",
+            _RANGE: Number(lambda part: percent_range(part.low, part.high)),
+        },
+        note=f"Shares of the messages; {simulations} simulations by max-min fair shares.",
+    )
+
+
+def pairs_verdict(pairs: MeasuredPairs) -> str:
+    """What random pairs get, beside what their routes predict."""
+    if pairs.draws is not None:
+        return f"{drawn_finding([pairs.draws])}."
+    agreement = pairs.agreement
+    if agreement is not None:
+        interval = (
+            "of a single pattern"
+            if agreement.patterns == 1
+            else f"95 % interval {percent_range(*agreement.effective_ci95)}"
+        )
+        return (
+            f"Pairs that all send at once get {percent(agreement.effective)} of what a pair gets "
+            f"alone ({interval}); the simulation of the same patterns says "
+            f"{percent(agreement.models[0].effective)}."
+        )
+    bandwidth = pairs.used["bandwidth_Bps"]
+    if bandwidth.is_empty():
+        return NOTHING
+    mean = pairs.mean_Bps or 0.0
+    wire = pairs.run.record.wire_Bps
+    share = "" if wire is None else f", {link_words(mean, wire)}"
+    tenth = format_rate(float(bandwidth.quantile(0.1)))  # type: ignore[arg-type]
+    return (
+        f"Pairs that all send at once get {format_rate(mean)} on average{share}; a tenth of "
+        f"the messages get less than {tenth}."
+    )

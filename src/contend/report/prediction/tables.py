@@ -206,7 +206,7 @@ def _comparison_doubt(cell: Prediction) -> str:
     measured, ratio = cell.measured, cell.ratio
     assert measured is not None
     assert ratio is not None
-    of_two_kinds = measured.modes is not None or measured.apart is not None
+    of_two_kinds = measured.two_kinds is not None or measured.two_kinds_of_launches is not None
     words = [
         doubt(cell),
         "measured in two kinds" if of_two_kinds else "",

@@ -10,15 +10,19 @@ import polars as pl
 
 from contend.congestion import HotSpot
 from contend.fabric import Fabric
-from contend.measurement import Agreement, DrawnAgreement, MeasuredPairs, victim_operations
+from contend.measurement import (
+    HotspotPairs,
+    MeasuredPairs,
+    MeasuredRuns,
+    Measurement,
+    victim_operations,
+)
 from contend.report.document import Document
-from contend.report.pairwise.hotspot import hotspot_tables
-from contend.report.pairwise.pairs import pair_json, pair_tables
-from contend.report.run.comparison import comparison_tables, fitting_pictures
-from contend.report.run.json import hotspot_json, measure_json, results_json, runs_json
-from contend.report.run.tables import measure_tables, run_tables
-from contend.report.run.verdict import hotspot_verdict, pairs_verdict, runs_verdict
-from contend.runs import Run, run_names
+from contend.report.pairwise.hotspot import hotspot_finding, hotspot_tables
+from contend.report.pairwise.pairs import pair_tables, pairs_verdict
+from contend.report.run.findings import fitting_pictures, run_verdict
+from contend.report.run.tables import comparison_tables, measure_tables, run_tables
+from contend.runs import Run, compared, run_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,13 +49,33 @@ def runs_document(
         size: of the cells whose times are drawn; None for that with the most to tell.
     """
     tables = run_tables if whole else measure_tables
+    verdicts = list(map(run_verdict, runs))
     return Document(
-        verdict=runs_verdict(runs),
+        verdict=_named_lines(run_names(runs), verdicts),
         tables=[*(table for run in runs for table in tables(run)), *comparison_tables(runs)],
-        record=runs_json(runs),
+        record=_record(
+            [Measurement.of(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]
+        ),
         pictures={name: partial(_figures, name, runs, size) for name in fitting_pictures(runs)},
         picture=picture,
         rows=partial(cells_csv, runs),
+    )
+
+
+def _named_lines(names: Sequence[str], verdicts: Sequence[str]) -> str:
+    """The verdict of a single one, or a line for each with its name."""
+    named = [f"{name}: {verdict}" for name, verdict in zip(names, verdicts, strict=True)]
+    return verdicts[0] if len(verdicts) == 1 else "\n".join(named)
+
+
+def _record(results: Sequence[Measurement]) -> Measurement | MeasuredRuns:
+    """One run, or several beside the first."""
+    if len(results) == 1:
+        return results[0]
+    return MeasuredRuns(
+        verdict="\n".join(result.verdict for result in results),
+        results=tuple(results),
+        comparison=tuple(compared([result.measured for result in results])),
     )
 
 
@@ -69,33 +93,22 @@ def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
         measured: of one run, or of several libraries in the same place.
     """
     verdicts = list(map(pairs_verdict, measured))
-    runs = [pairs.run for pairs in measured]
-    names = [run.record.library.title for run in runs]
-    several = len(measured) > 1
+    names = [pairs.run.record.library.title for pairs in measured]
     return Document(
-        verdict="\n".join(
-            f"{name}: {verdict}" if several else verdict
-            for name, verdict in zip(names, verdicts, strict=True)
-        ),
+        verdict=_named_lines(names, verdicts),
         tables=[
             table
             for pairs in measured
-            for table in (
-                *pair_tables(pairs.run, pairs.messages, pairs.agreement),
-                *measure_tables(pairs.run),
-            )
+            for table in (*pair_tables(pairs), *measure_tables(pairs.run))
         ],
-        record=results_json(
-            runs,
+        record=_record(
             [
-                measure_json(
-                    pairs.run, verdict=verdict, pairs=pair_json(pairs.messages, pairs.agreement)
-                )
+                Measurement.of(pairs.run, verdict, pairs=pairs)
                 for pairs, verdict in zip(measured, verdicts, strict=True)
-            ],
+            ]
         ),
         pictures={"pairs": partial(_pairs_figure, names, measured)},
-        rows=partial(cells_csv, runs),
+        rows=partial(cells_csv, [pairs.run for pairs in measured]),
     )
 
 
@@ -108,18 +121,18 @@ def _pairs_figure(names: Sequence[str], measured: Sequence[MeasuredPairs]) -> Fi
     )
 
     several = len(measured) > 1
-    compared, drawn = [], {}
+    fabrics, drawn = [], {}
     for name, pairs in zip(names, measured, strict=True):
-        if isinstance(pairs.agreement, Agreement):
+        if pairs.agreement is not None:
             called = name if several else pairs.run.record.placement
-            compared.append(ComparedFabric(called, pairs.messages, pairs.agreement))
-        elif isinstance(pairs.agreement, DrawnAgreement):
-            drawn[name] = pairs.agreement
+            fabrics.append(ComparedFabric(called, pairs.bandwidths, pairs.agreement))
+        elif pairs.draws is not None:
+            drawn[name] = pairs.draws
     if len(drawn) == len(measured):
         return drawn_figure(drawn)
-    if len(compared) == len(measured):
-        return agreement_figure(compared)
-    messages = {name: pairs.messages for name, pairs in zip(names, measured, strict=True)}
+    if len(fabrics) == len(measured):
+        return agreement_figure(fabrics)
+    messages = {name: pairs.bandwidths for name, pairs in zip(names, measured, strict=True)}
     return pair_figure(messages, measured[0].run.record.wire_Bps)
 
 
@@ -133,8 +146,8 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     """
     runs = [run for run in runs if not run.samples.is_empty()]
     operations = list(map(victim_operations, runs))
-    verdicts = [hotspot_verdict(measured, fabric.name) for measured in operations]
-    pairs = hotspot_json(spot, fabric)
+    verdicts = [f"{hotspot_finding(measured, fabric.name)}." for measured in operations]
+    pairs = HotspotPairs.of(spot, fabric)
 
     def draw() -> Figure:
         from contend.report.pairwise.hotspot_figures import hotspot_figure
@@ -144,12 +157,11 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     return Document(
         verdict="\n".join(verdicts),
         tables=[table for measured in operations for table in hotspot_tables(measured)],
-        record=results_json(
-            runs,
+        record=_record(
             [
-                measure_json(run, verdict=verdict, hotspot=pairs)
+                Measurement.of(run, verdict, hotspot=pairs)
                 for run, verdict in zip(runs, verdicts, strict=True)
-            ],
+            ]
         ),
         pictures={"hotspot": draw},
         rows=partial(cells_csv, runs),
@@ -176,4 +188,4 @@ def cells_csv(runs: Sequence[Run]) -> str:
     harmless = (
         pl.when(texts.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + texts).otherwise(texts)
     )
-    return pl.concat(tables, how="diagonal").with_columns(harmless.name.keep()).write_csv()
+    return pl.concat(tables, how="diagonal_relaxed").with_columns(harmless.name.keep()).write_csv()

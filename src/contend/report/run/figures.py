@@ -13,9 +13,9 @@ from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
 from contend.report.pairwise.hotspot_figures import hotspot_figure
 from contend.report.pairwise.pair_figures import pair_figure
-from contend.report.run.comparison import PICTURES_OF_PROBES, ComparedRun, compared, in_order
-from contend.report.run.findings import pingpong_finding
+from contend.report.run.findings import PICTURES_OF_PROBES, pingpong_finding
 from contend.report.run.rates import run_rate_figures
+from contend.report.run.tables import in_order
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.style import (
     BEYOND,
@@ -37,7 +37,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.words import BEYOND_WIRE
-from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
+from contend.runs import ROUND_TRIPS, CellSummary, ComparedRun, Pair, Run, compared
 from contend.units import counted, rounded
 
 Named = tuple[str, Figure]
@@ -149,7 +149,7 @@ def _curve(
 ) -> None:
     for cell in cells:
         size = cell.record.bytes or 1
-        for values, left_out in ((cell.used, False), (cell.left_out, True)):
+        for values, left_out in ((cell.results, False), (cell.left_out, True)):
             if len(values):
                 y = size / values if rates else values
                 x = size * 2 ** (_PINGPONG_SPREAD * spread(len(values)))
@@ -182,12 +182,12 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
     others = compared(runs)
     if not others:
         raise UsageError("the runs have no cell in common with the first")
-    base, names = others[0].base, [other.name for other in others]
+    base, names = others[0].base, [other.other for other in others]
     look = looks(names)
     panels = _panels(others)
     columns = columns_for(len(panels))
     rows = -(-len(panels) // columns)
-    many = sum(pair.other.n for other in others for pair in other.pairs) > MOST_VECTOR_POINTS
+    many = sum(pair.other.n for other in others for pair in other.cells) > MOST_VECTOR_POINTS
     with styled():
         figure = new_figure(
             height=1.1 + _PANEL_HEIGHT * rows,
@@ -196,13 +196,13 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
         grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
         for axes in list(grid.flat)[len(panels) :]:
             axes.set_axis_off()
-        sizes = [p.base.record.bytes or 1 for other in others for p in other.pairs]
+        sizes = [p.base.record.bytes or 1 for other in others for p in other.cells]
         for axes, panel in zip(grid.flat, panels, strict=False):
             axes.set_title(panel, loc="left", fontsize=7.5)
             for number, other in enumerate(others):
-                mine = [pair for pair in other.pairs if _panel(pair) == panel]
+                mine = [pair for pair in other.cells if _panel(pair) == panel]
                 shift = number - (len(others) - 1) / 2
-                _draw(axes, mine, look[other.name].colour, shift, many)
+                _draw(axes, mine, look[other.other].colour, shift, many)
             _finish(axes, sizes)
         label_bottoms(grid)
         # Not one label of the figure, which a legend would hide.
@@ -220,22 +220,22 @@ def _panel(pair: Pair) -> str:
 
 
 def _panels(others: Sequence[ComparedRun]) -> list[str]:
-    pairs = sorted((pair for other in others for pair in other.pairs), key=in_order)
+    pairs = sorted((pair for other in others for pair in other.cells), key=in_order)
     return list(dict.fromkeys(map(_panel, pairs)))
 
 
 def _draw(axes: Axes, pairs: Sequence[Pair], colour: str, shift: float, many: bool) -> None:
     for pair in pairs:
         centre = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
-        used = pair.other.used
+        used = pair.other.results
         x = centre * 2 ** (_COMPARISON_SPREAD * spread(len(used)))
         points(axes, x, used / pair.base.median.value, colour, many=many)
-        low = pair.factor.value if pair.factor.low is None else pair.factor.low
-        high = pair.factor.value if pair.factor.high is None else pair.factor.high
+        low = pair.ratio.value if pair.ratio.low is None else pair.ratio.low
+        high = pair.ratio.value if pair.ratio.high is None else pair.ratio.high
         axes.errorbar(
             [centre],
-            [pair.factor.value],
-            yerr=[[pair.factor.value - low], [high - pair.factor.value]],
+            [pair.ratio.value],
+            yerr=[[pair.ratio.value - low], [high - pair.ratio.value]],
             fmt="o",
             markersize=2.5,
             color=colour,
@@ -269,10 +269,10 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
 
 
 def _comparison_finding(base: str, others: Sequence[ComparedRun]) -> str:
-    pairs = [pair for other in others for pair in other.pairs]
-    slower = sum(bool(pair.differs) and pair.factor.value > 1 for pair in pairs)
-    faster = sum(bool(pair.differs) and pair.factor.value < 1 for pair in pairs)
-    are = f"{others[0].name} is" if len(others) == 1 else "the others are"
+    pairs = [pair for other in others for pair in other.cells]
+    slower = sum(bool(pair.differs) and pair.ratio.value > 1 for pair in pairs)
+    faster = sum(bool(pair.differs) and pair.ratio.value < 1 for pair in pairs)
+    are = f"{others[0].other} is" if len(others) == 1 else "the others are"
     return (
         f"{are} slower than {base} in {slower} and faster in {faster} of "
         f"{counted(len(pairs), 'cell')}"

@@ -1,71 +1,67 @@
-"""What follows from runs, as tables and as JSON: winners, collapses, how runs compare."""
+"""What a run comes to: in a sentence, as winners and collapses, and which pictures show it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
 
-import msgspec
-
-from contend.report.document import filled
-from contend.report.table import ResultTable
+from contend.measurement import measured_pairs, victim_operations
+from contend.report.pairwise.hotspot import hotspot_finding
+from contend.report.pairwise.pairs import NOTHING, pairs_verdict
+from contend.report.table import Column, Number, ResultTable, table_of
 from contend.report.words import (
     UNKNOWN,
     condition_words,
     factor_words,
+    interval_words,
     kinds_words,
     modes_words,
+    percent,
     rate_words,
     shared_words,
     size_words,
 )
 from contend.runs import (
+    COMPARED,
     ROUND_TRIPS,
     Basis,
     CellSummary,
     Collapse,
-    Condition,
     Contest,
     Kind,
+    Run,
+    compared,
     typical_time,
 )
-from contend.units import format_seconds, rounded
-
-_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with", "")
-_WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
+from contend.units import counted, format_seconds, rounded
 
 
 def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
     """A table for every condition; a row for every size."""
     groups: dict[object, list[Contest]] = {}
     for contest in contests:
-        key = contest.winner.condition
-        groups.setdefault(key, []).append(contest)
+        groups.setdefault(contest.winner.condition, []).append(contest)
     return [
-        ResultTable(
+        table_of(
             f"Fastest schedule, {condition_words(group[0].winner.condition)}",
-            _WINNER_COLUMNS,
-            tuple(_winner_row(contest) for contest in group),
-            _WINNER_NUMERIC,
-            _note(group),
+            group,
+            {
+                "bytes": Number(lambda contest: size_words(contest.bytes)),
+                "fastest": "schedule",
+                "median": "median_s",
+                "runner-up": lambda contest: contest.rivals[0].schedule,
+                "times slower": Number(lambda one: factor_words(one.rivals[0].times_slower)),
+                "p": Number(lambda contest: _probability(contest.rivals[0].p)),
+                "tied with": _tied,
+                "": lambda contest: _named_kinds([contest.winner, contest.rivals[0].cell]),
+            },
+            note=_note(group),
         )
         for group in groups.values()
     ]
 
 
-def _winner_row(contest: Contest) -> tuple[str, ...]:
-    rival = contest.rivals[0]
-    level = [rival.cell.schedule for rival in contest.level]
-    return (
-        size_words(contest.bytes),
-        contest.winner.schedule,
-        format_seconds(contest.winner.median.value),
-        rival.cell.schedule,
-        factor_words(rival.factor),
-        _probability(rival.p),
-        ", ".join(level) if level else UNKNOWN,
-        _named_kinds([contest.winner, rival.cell]),
-    )
+def _tied(contest: Contest) -> str:
+    return ", ".join(rival.schedule for rival in contest.level) or UNKNOWN
 
 
 def _named_kinds(cells: Sequence[CellSummary]) -> str:
@@ -77,7 +73,7 @@ def _probability(p: float) -> str:
 
 
 def _note(contests: Sequence[Contest]) -> str:
-    bases = {contest.basis for contest in contests}
+    bases = {contest.test_on for contest in contests}
     on = {
         Basis.LAUNCHES: "a signed-rank test of the launches' medians",
         Basis.SAMPLES: "a rank test of the samples within each launch (another launch may decide "
@@ -91,35 +87,51 @@ def _note(contests: Sequence[Contest]) -> str:
     )
 
 
-_COLLAPSE_COLUMNS = ("schedule", "bytes", "worst", "times lower", "than", "samples", "avoided by")
-_COLLAPSE_NUMERIC = frozenset({"worst", "times lower"})
-
-
 def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
     """One table with a row for every collapse; none where there is none."""
     if not collapses:
         return []
     shared, rest = shared_words(collapse.condition for collapse in collapses)
-    several = any(rest.values())
-    heads = ("condition",) * several + _COLLAPSE_COLUMNS
-    rows = tuple(
-        (rest[collapse.condition],) * several + _collapse_row(collapse) for collapse in collapses
-    )
+    several: dict[str, Column[Collapse]] = {"condition": lambda collapse: rest[collapse.condition]}
     return [
-        ResultTable(
+        table_of(
             f"Collapses of the rate{shared}",
-            heads,
-            rows,
-            _COLLAPSE_NUMERIC,
-            "The rate falls below half of that at smaller sizes, a size takes twice as long as a "
-            "larger one, or slow samples, such as those with time-outs, cost half of the rate.",
+            collapses,
+            {
+                **(several if any(rest.values()) else {}),
+                "schedule": "schedule",
+                "bytes": sizes_of,
+                "worst": Number(_worst),
+                "times lower": Number(lambda collapse: factor_words(collapse.factor)),
+                "than": lambda one: f"{than_words(one)} ({rate_words(_before(one))})",
+                "samples": kinds_of_samples,
+                "avoided by": avoided_words,
+            },
+            note="The rate falls below half of that at smaller sizes, a size takes twice as long "
+            "as a larger one, or slow samples, such as those with time-outs, cost half of the "
+            "rate.",
         )
     ]
 
 
+def _worst(collapse: Collapse) -> str:
+    return f"{rate_words(judged_rate(collapse.worst))} at {size_words(collapse.worst_bytes)}"
+
+
+def _before(collapse: Collapse) -> float:
+    """The rate that a collapsed one is held against."""
+    return judged_rate(collapse.worst) * collapse.factor.value
+
+
+def kinds_of_samples(collapse: Collapse) -> str:
+    """Whether the samples of a collapsed cell are of one kind or two."""
+    kinds = collapse.worst.two_kinds
+    return "one kind" if kinds is None else modes_words(kinds)
+
+
 def sizes_of(collapse: Collapse) -> str:
     """The sizes of a collapse: ``32 KiB to 128 KiB``."""
-    sizes = [size_words(cell.record.bytes) for cell in collapse.cells]
+    sizes = [size_words(size) for size in collapse.bytes]
     return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
@@ -129,34 +141,21 @@ def judged_rate(cell: CellSummary) -> float:
     return (cell.sent or 0) / time.value if time is not None and time.value > 0 else 0.0
 
 
-def _collapse_row(collapse: Collapse) -> tuple[str, ...]:
-    worst = collapse.worst
-    rate = judged_rate(worst) * collapse.factor.value
-    return (
-        worst.schedule,
-        sizes_of(collapse),
-        f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
-        factor_words(collapse.factor),
-        f"{than_words(collapse)} ({rate_words(rate)})",
-        "one kind" if worst.modes is None else modes_words(worst.modes),
-        avoided_words(collapse),
-    )
-
-
 def than_words(collapse: Collapse) -> str:
     """What a collapsed rate is lower than."""
     if collapse.kind == Kind.STALLS:
         return "its faster samples"
-    size = collapse.reference.record.bytes
-    larger = (size or 0) > (collapse.worst.record.bytes or 0)
+    size = collapse.against.bytes
+    larger = (size or 0) > (collapse.worst_bytes or 0)
     return f"in the time of {size_words(size)}" if larger else f"at {size_words(size)}"
 
 
 def avoided_words(collapse: Collapse) -> str:
     """What avoids a collapse, and by how much."""
-    if collapse.avoided_by is None or collapse.gain is None:
+    better = collapse.avoided_by
+    if better is None:
         return "nothing measured"
-    return f"{collapse.avoided_by.schedule}: {factor_words(collapse.gain)} times faster"
+    return f"{better.schedule}: {factor_words(better.times_faster)} times faster"
 
 
 def collapse_words(collapses: Sequence[Collapse]) -> str:
@@ -164,8 +163,8 @@ def collapse_words(collapses: Sequence[Collapse]) -> str:
     falls = [collapse for collapse in collapses if collapse.kind == Kind.FALLS] or collapses
     worst = max(falls, key=lambda collapse: collapse.factor.value)
     words = (
-        f"{worst.worst.schedule} collapses by a factor of {rounded(worst.factor.value)} at "
-        f"{size_words(worst.worst.record.bytes)}"
+        f"{worst.schedule} collapses by a factor of {rounded(worst.factor.value)} at "
+        f"{size_words(worst.worst_bytes)}"
     )
     if worst.avoided_by is None:
         return words
@@ -187,121 +186,102 @@ def pingpong_finding(cells: Sequence[CellSummary]) -> str:
     return f"A message takes {format_seconds(least.median.value)} or more; {most}"
 
 
-Label = int | float | str | None
+_WHAT = {"sort": "the exchange of a sort"}
+_LIBRARYS = ("library", "library-v")
 
 
-class MeasuredEstimateJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A number with its interval."""
+def run_verdict(run: Run) -> str:
+    """What was measured and how much of the wire that is."""
+    probe = run.record.probe
+    if run.samples.is_empty():
+        return NOTHING
+    if probe == "bisect":
+        return pairs_verdict(measured_pairs(run))
+    if probe == "hotspot":
+        where = run.record.placement or "the network"
+        return f"{hotspot_finding(victim_operations(run), where)}."
+    cells = [cell for cell in run.summaries if cell.verified is not False]
+    if probe in COMPARED:
+        return _exchange_verdict(run, cells)
+    sized = [cell for cell in cells if cell.record.bytes and cell.median.value > 0]
+    return f"{pingpong_finding(sized)}." if sized else NOTHING
 
-    value: Annotated[float, "the number."]
-    ci95: Annotated[
-        tuple[float, float] | None,
-        "both ends of its 95 % interval; null where too little was measured for one.",
+
+def _exchange_verdict(run: Run, cells: Sequence[CellSummary]) -> str:
+    """The largest exchange that was measured: what it takes, and which schedule is fastest."""
+    contests = run.findings.contests
+    if contests:
+        contest = max(contests, key=lambda contest: _extent(contest.winner))
+        winner, others = contest.winner, _others(contest)
+        fastest = f", with {winner.schedule} as the fastest of {len(contest.rivals) + 1} schedules"
+    elif cells:
+        winner, others = max(cells, key=_extent), []
+        fastest = f" with {winner.schedule}"
+    else:
+        return NOTHING
+    what = _WHAT.get(run.record.probe, "an all-to-all")
+    size = winner.record.bytes
+    at = "" if size is None else f"At {size_words(size)} to each other rank, "
+    words = f"{at}{what} of {counted(winner.record.ranks, 'rank')} takes {_time(winner)}{fastest}"
+    rate = winner.rate
+    parts = [words[0].upper() + words[1:]]
+    if winner.limit is not None and rate is not None:
+        parts.append(
+            f"ranks send {percent(rate.value / winner.limit)} of what a host's port allows"
+        )
+    parts += [*others, *kinds_words(winner)]
+    collapses = run.findings.collapses
+    worst = f" The worst collapse: {collapse_words(collapses)}." if collapses else ""
+    return f"{'; '.join(parts)}.{worst}"
+
+
+def _extent(cell: CellSummary) -> tuple[int, int, int]:
+    return cell.record.ranks, cell.record.hosts, cell.record.bytes or 0
+
+
+def _time(cell: CellSummary) -> str:
+    interval = interval_words(cell.median)
+    known = "too few samples for an interval"
+    if interval != UNKNOWN:
+        known = interval.replace(" (", ", ").rstrip(")")
+    return f"{format_seconds(cell.median.value)} ({known})"
+
+
+def _others(contest: Contest) -> list[str]:
+    """How much longer the library's own takes, and which may be as fast as the winner."""
+    told = [
+        f"the library's own takes {factor_words(rival.times_slower)} times as long"
+        for rival in contest.rivals
+        if rival.schedule in _LIBRARYS and rival.beaten
     ]
-    interval: Annotated[
-        tuple[float, float] | None,
-        "both ends of the interval that there is; null where there is none.",
+    if contest.level:
+        names = " and ".join(
+            "the library's own" if rival.schedule in _LIBRARYS else rival.schedule
+            for rival in contest.level[:2]
+        )
+        if len(contest.level) > 2:
+            names = counted(len(contest.level), "other schedule")
+        told.append(f"{names} may be as fast")
+    return told
+
+
+PICTURES_OF_PROBES = {
+    "bisect": "pairs",
+    "hotspot": "hotspot",
+    "pingpong": "pingpong",
+    "sort": "steps",
+}
+"""The picture that shows what a probe is for."""
+
+
+def fitting_pictures(runs: Sequence[Run]) -> list[str]:
+    """The pictures that say something about these runs, the most telling one first."""
+    probes = {run.record.probe for run in runs if not run.samples.is_empty()}
+    own = [picture for probe, picture in PICTURES_OF_PROBES.items() if probe in probes]
+    sent = any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries)
+    return [
+        *(["comparison"] if compared(runs) else []),
+        *own,
+        *(["rates"] if sent else []),
+        *(["times"] if any(run.summaries for run in runs) else []),
     ]
-    coverage: Annotated[
-        float | None, "how probable it is that the interval holds the true value; null without one."
-    ]
-
-
-class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What cells have in common that are compared."""
-
-    ranks: Annotated[int, "number of ranks."]
-    hosts: Annotated[int, "number of hosts."]
-    labels: Annotated[dict[str, Label], "everything else that the probe says about them."]
-
-
-class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule that did not win."""
-
-    schedule: Annotated[str, "its name."]
-    times_slower: Annotated[MeasuredEstimateJson, "its median over that of the winner."]
-    p: Annotated[float, "corrected probability of such a difference between equals."]
-    beaten: Annotated[bool, "whether the winner is proven faster."]
-
-
-class WinnerJson(ConditionJson, frozen=True, kw_only=True):
-    """The fastest schedule at one size under one condition."""
-
-    bytes: Annotated[int | None, "to each other rank; null where cells have no size."]
-    schedule: Annotated[str, "the one with the smallest median."]
-    median_s: Annotated[float, "its median in seconds."]
-    test_on: Annotated[
-        str, "whether the test compared ``launches`` (their medians) or ``samples``."
-    ]
-    rivals: Annotated[list[RivalJson], "all other schedules, the fastest first."]
-
-
-class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collapse is compared with."""
-
-    schedule: Annotated[str, "of the reference."]
-    bytes: Annotated[int | None, "of the reference."]
-
-
-class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What avoids a collapse."""
-
-    schedule: Annotated[str, "the best one at the worst size that has not collapsed there."]
-    times_faster: Annotated[MeasuredEstimateJson, "than the collapsed one."]
-
-
-class CollapseJson(ConditionJson, frozen=True, kw_only=True):
-    """Neighbouring sizes at which the rate of a schedule has collapsed."""
-
-    schedule: Annotated[str, "its name."]
-    kind: Annotated[
-        str, "``falls`` against other sizes, or ``stalls``: slow samples take half of the rate."
-    ]
-    bytes: Annotated[list[int | None], "the collapsed sizes."]
-    worst_bytes: Annotated[int | None, "the size with the largest factor."]
-    factor: Annotated[
-        MeasuredEstimateJson, "how many times lower the rate is there than that of the reference."
-    ]
-    against: Annotated[ReferenceJson, "the reference."]
-    bimodal: Annotated[bool, "whether the samples there are of two kinds."]
-    avoided_by: Annotated[AvoidedJson | None, "null where nothing that was measured avoids it."]
-
-
-def winner_json(contest: Contest) -> WinnerJson:
-    """A contest and its rivals."""
-    return filled(
-        WinnerJson,
-        contest,
-        **condition_keys(contest.condition),
-        schedule=contest.winner.schedule,
-        median_s=contest.winner.median.value,
-        test_on=contest.basis,
-        rivals=[
-            filled(RivalJson, rival, schedule=rival.cell.schedule, times_slower=rival.factor)
-            for rival in contest.rivals
-        ],
-    )
-
-
-def collapse_json(collapse: Collapse) -> CollapseJson:
-    """A collapse and what avoids it."""
-    worst, better = collapse.worst, collapse.avoided_by
-    return filled(
-        CollapseJson,
-        collapse,
-        **condition_keys(collapse.condition),
-        schedule=worst.schedule,
-        bytes=[cell.record.bytes for cell in collapse.cells],
-        worst_bytes=worst.record.bytes,
-        against=filled(ReferenceJson, collapse.reference, collapse.reference.record),
-        bimodal=worst.modes is not None,
-        avoided_by=None
-        if better is None
-        else filled(AvoidedJson, better, times_faster=collapse.gain),
-    )
-
-
-def condition_keys(condition: Condition) -> dict[str, Any]:
-    """The keys of a condition, for structs that extend `ConditionJson`."""
-    labels = dict(condition.labels)
-    return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}

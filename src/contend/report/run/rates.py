@@ -191,7 +191,7 @@ def _samples(axes: Axes, curve: Curve, many: bool) -> None:
     steps = np.diff(np.log2([cell.record.bytes or 1 for cell in curve.cells]))
     reach = _SPREAD * min(2.0, *steps) if len(steps) > 1 else _SPREAD
     for cell in curve.cells:
-        for values, left_out in ((cell.used, False), (cell.left_out, True)):
+        for values, left_out in ((cell.results, False), (cell.left_out, True)):
             if len(values):
                 x = (cell.record.bytes or 0) * 2 ** (reach * spread(len(values)))
                 rates = (cell.sent or 0) / values
@@ -313,5 +313,5 @@ def _crowded(run: Run, condition: Condition) -> bool:
 
 
 def _name(condition: Condition) -> str:
-    labels = "-".join(f"{value}" for _, value in condition.labels)
+    labels = "-".join(f"{value}" for _, value in condition.by_name)
     return f"{condition.ranks}-ranks-{condition.hosts}-hosts" + (f"-{labels}" if labels else "")

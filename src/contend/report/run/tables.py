@@ -1,77 +1,90 @@
-"""What a run says, as tables: cells and their parts, how it was measured, warnings."""
+"""What runs say, as tables: cells and their parts, how they were measured, others beside them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
-from contend.measurement import pair_bandwidths, victim_operations
+from contend.measurement import measured_pairs, victim_operations
 from contend.report.pairwise.hotspot import hotspot_tables
 from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.findings import collapse_tables, winner_tables
-from contend.report.table import ResultTable
+from contend.report.table import Column, Number, ResultTable, table_of
 from contend.report.words import (
     BEYOND_WIRE,
     UNKNOWN,
     condition_words,
+    factor_words,
     interval_words,
     kinds_words,
     rate_words,
     run_words,
     share_words,
-    size_label_words,
+    shared_words,
+    size_label,
     size_labels,
     size_words,
 )
 from contend.runs import (
     COMPARED,
     CellParts,
-    CellRecord,
     CellSummary,
+    ComparedRun,
     MeasuredLaunch,
+    Pair,
     Run,
-    condition,
+    compared,
 )
 from contend.units import counted, format_seconds, rounded
 
-_TIMES = ("median", "interval", "p99", "max")
-_OF_PORT = "of port"
-_COLUMNS = ("bytes", "schedule", "n", "late", *_TIMES, "rate", _OF_PORT, "")
-_NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
 _USUAL = ("precision", "repetitions")
 
 
 def cell_tables(run: Run) -> list[ResultTable]:
     """A table for every condition, sorted by size, the fastest schedule of a size first."""
-    known = {cell.record.cell: cell for cell in run.summaries}
-    groups: dict[object, list[CellRecord]] = {}
-    for cell in run.record.cells:
-        groups.setdefault(condition(cell), []).append(cell)
-    sizes = size_labels(run.record.cells)
-    heads = (*sizes, *_COLUMNS)
+    groups: dict[object, list[CellSummary]] = {}
+    for cell in run.every_cell:
+        groups.setdefault(cell.condition, []).append(cell)
+    columns: list[tuple[str, Column[CellSummary]]] = [
+        *((name, _size(name)) for name in size_labels(run.record.cells)),
+        ("bytes", Number(lambda cell: size_words(cell.record.bytes))),
+        ("schedule", "schedule"),
+        ("n", "n"),
+        ("late", Number(lambda cell: f"{cell.late:,}" if cell.n else UNKNOWN)),
+        ("median", "median_s"),
+        ("interval", Number(lambda cell: interval_words(cell.median))),
+        ("p99", "p99_s"),
+        ("max", "max_s"),
+        # Of messages without bytes there is none.
+        ("rate", Number(lambda cell: rate_words(cell.rate_Bps_per_rank or None))),
+    ]
     # Where ports are not known, or no message crosses one, no share of them is.
-    bounded = any(summary.limit is not None for summary in run.summaries)
-    kept = [column for column, head in enumerate(heads) if bounded or head != _OF_PORT]
-    tables = []
-    for cells in groups.values():
-        ordered = sorted(cells, key=lambda cell: _order(cell, known.get(cell.cell)))
-        rows = (
-            (*size_label_words(cell, sizes), *_row(run, cell, known.get(cell.cell)))
-            for cell in ordered
+    if any(cell.limit is not None for cell in run.summaries):
+        columns.append(("of port", Number(_of_port)))
+    columns.append(("", lambda cell: "; ".join(_remarks(cell)) if cell.n else _why(cell)))
+    return [
+        table_of(
+            f"{run_words(run.record)}, {condition_words(cells[0].condition)}",
+            sorted(cells, key=_order),
+            columns,
+            note=_note(run),
         )
-        shown = tuple(tuple(row[column] for column in kept) for row in rows)
-        title = f"{run_words(run.record)}, {condition_words(condition(cells[0]))}"
-        tables.append(
-            ResultTable(
-                title, tuple(heads[c] for c in kept), shown, _NUMERIC | set(sizes), _note(run)
-            )
-        )
-    return tables
+        for cells in groups.values()
+    ]
 
 
-def _order(cell: CellRecord, summary: CellSummary | None) -> tuple[float, float]:
-    fastest = float("inf") if summary is None else summary.median.value
-    return -1 if cell.bytes is None else cell.bytes, fastest
+def _size(name: str) -> Number[CellSummary]:
+    """A column of a label that says a cell's size in the probe's own terms."""
+    return Number(lambda cell: size_label(cell.record, name))
+
+
+def _of_port(cell: CellSummary) -> str:
+    return share_words(cell.rate_Bps_per_rank or None, cell.limit)
+
+
+def _order(cell: CellSummary) -> tuple[float, float]:
+    fastest = cell.median.value if cell.n else math.inf
+    return -1 if cell.record.bytes is None else cell.record.bytes, fastest
 
 
 def _note(run: Run) -> str:
@@ -87,25 +100,6 @@ def _note(run: Run) -> str:
     )
 
 
-def _row(run: Run, cell: CellRecord, summary: CellSummary | None) -> tuple[str, ...]:
-    if summary is None:
-        return (size_words(cell.bytes), cell.algorithm, "0", *[UNKNOWN] * 7, _why(run, cell))
-    rate = None if summary.rate is None else summary.rate.value
-    return (
-        size_words(cell.bytes),
-        summary.schedule,
-        f"{summary.n:,}",
-        f"{summary.late:,}",
-        format_seconds(summary.median.value),
-        interval_words(summary.median),
-        format_seconds(summary.p99_s),
-        format_seconds(summary.max_s),
-        rate_words(rate),
-        share_words(rate, summary.limit),
-        "; ".join(_remarks(summary)),
-    )
-
-
 def _remarks(cell: CellSummary) -> list[str]:
     texts = []
     if cell.verified is False:
@@ -115,15 +109,15 @@ def _remarks(cell: CellSummary) -> list[str]:
     texts += kinds_words(cell)
     if cell.late_count:
         texts.append("late samples count")
-    unusual = dict.fromkeys(reason for reason in cell.reasons if reason not in _USUAL)
+    unusual = dict.fromkeys(reason for reason in cell.ended if reason not in _USUAL)
     texts += ["ended by the budget" if reason == "budget" else reason for reason in unusual]
     return [*texts, *cell.said]
 
 
-def _why(run: Run, cell: CellRecord) -> str:
+def _why(cell: CellSummary) -> str:
     """Why a cell has no samples."""
-    ends = run.record.ends_of(cell.cell)
-    return "; ".join(dict.fromkeys(": ".join(filter(None, (end.reason, end.said))) for end in ends))
+    whys = (": ".join(filter(None, (end.reason, end.said))) for end in cell.ends)
+    return "; ".join(dict.fromkeys(whys))
 
 
 def part_tables(run: Run) -> list[ResultTable]:
@@ -136,32 +130,33 @@ def part_tables(run: Run) -> list[ResultTable]:
 
 def _table(run: Run, members: list[CellParts]) -> ResultTable:
     sort = run.record.probe == "sort"
-    names = list(dict.fromkeys(name for parts in members for name in parts.seconds))
-    heads = [name.replace("_", " ") for name in names]
+    names = dict.fromkeys(name for parts in members for name in parts.seconds)
     sizes = size_labels(parts.cell.record for parts in members)
-    whole = "exchange" if sort else "whole"
-    ordered = sorted(members, key=lambda parts: (parts.cell.record.bytes or 0, parts.cell.schedule))
-    rows = tuple(
-        (
-            *size_label_words(parts.cell.record, sizes),
-            size_words(parts.cell.record.bytes),
-            parts.cell.schedule,
-            format_seconds(parts.cell.sample_s),
-            *(_part(parts, name, sort) for name in names),
-            "; ".join(kinds_words(parts.cell)),
-        )
-        for parts in ordered
-    )
-    columns = (*sizes, "bytes", "schedule", whole, *heads, "")
-    what = "Steps" if sort else "Parts"
+    what, whole = ("Steps", "exchange") if sort else ("Parts", "whole")
     note = (
         "Steps are timed one after the other; the result of a sample is the exchange alone."
         if sort
         else "Times are the slowest rank's, waiting included; brackets give shares of the whole."
     )
-    title = f"{what}, {condition_words(members[0].cell.condition)}"
-    return ResultTable(
-        title, columns, rows, frozenset(columns) - {"schedule", ""}, f"Medians. {note}"
+
+    def size(name: str) -> Number[CellParts]:
+        return Number(lambda parts: size_label(parts.cell.record, name))
+
+    def part(name: str) -> Number[CellParts]:
+        return Number(lambda parts: _part(parts, name, sort))
+
+    return table_of(
+        f"{what}, {condition_words(members[0].cell.condition)}",
+        sorted(members, key=lambda parts: (parts.cell.record.bytes or 0, parts.cell.schedule)),
+        [
+            *((name, size(name)) for name in sizes),
+            ("bytes", Number(lambda parts: size_words(parts.cell.record.bytes))),
+            ("schedule", lambda parts: parts.cell.schedule),
+            (whole, Number(lambda parts: format_seconds(parts.cell.sample_s))),
+            *((name.replace("_", " "), part(name)) for name in names),
+            ("", lambda parts: "; ".join(kinds_words(parts.cell))),
+        ],
+        note=f"Medians. {note}",
     )
 
 
@@ -287,7 +282,7 @@ def run_tables(run: Run) -> list[ResultTable]:
     if run.samples.is_empty():
         told = cell_tables(run)
     elif run.record.probe == "bisect":
-        told = pair_tables(run, pair_bandwidths(run))
+        told = pair_tables(measured_pairs(run))
     elif run.record.probe == "hotspot":
         told = hotspot_tables(victim_operations(run))
     else:
@@ -302,3 +297,48 @@ def _findings(run: Run) -> list[ResultTable]:
         *winner_tables(run.findings.contests),
         *collapse_tables(run.findings.collapses),
     ]
+
+
+def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
+    """A table for every run that has cells in common with the first."""
+    return [_comparison(other) for other in compared(runs)]
+
+
+def _comparison(run: ComparedRun) -> ResultTable:
+    base, other = run.base, run.other
+    shared, rest = shared_words(pair.condition for pair in run.cells)
+    several: list[tuple[str, Column[Pair]]] = [("condition", lambda pair: rest[pair.condition])]
+    return table_of(
+        f"{other} compared with {base}{shared}",
+        sorted(run.cells, key=in_order),
+        [
+            *(several if any(rest.values()) else []),
+            ("schedule", "schedule"),
+            ("bytes", Number(lambda pair: size_words(pair.bytes))),
+            (base, Number(lambda pair: format_seconds(pair.base.median.value))),
+            (other, Number(lambda pair: format_seconds(pair.other.median.value))),
+            ("ratio of times", Number(lambda pair: factor_words(pair.ratio))),
+            ("", lambda pair: "; ".join([_verdict(pair), *_kinds(pair, base, other)])),
+        ],
+        note=f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with "
+        "its 95 % interval unless another is stated.",
+    )
+
+
+def in_order(pair: Pair) -> tuple[int, int, str, int]:
+    """Sorts pairs by ranks, hosts, schedule and size."""
+    cell = pair.base.record
+    return cell.ranks, cell.hosts, pair.schedule, pair.bytes or 0
+
+
+def _kinds(pair: Pair, base: str, other: str) -> list[str]:
+    named = ((base, pair.base), (other, pair.other))
+    return [f"{name}: {words}" for name, cell in named for words in kinds_words(cell)]
+
+
+def _verdict(pair: Pair) -> str:
+    if pair.differs is None:
+        return "too few samples"
+    if not pair.differs:
+        return "alike"
+    return "slower" if pair.ratio.value > 1 else "faster"

@@ -111,7 +111,7 @@ def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: boo
 
 
 def _samples(axes: Axes, row: int, cell: CellSummary, colour: str, many: bool = False) -> None:
-    for values, left_out in ((cell.used, False), (cell.left_out, True)):
+    for values, left_out in ((cell.results, False), (cell.left_out, True)):
         if len(values):
             y = row + _HALF_ROW * spread(len(values))
             points(axes, values, y, colour, left_out=left_out, many=many)
@@ -129,14 +129,14 @@ def _explain(axes: Axes, cells: Sequence[CellSummary]) -> None:
 def _times_finding(cells: Sequence[CellSummary], size: int | None) -> str:
     at = f" at {size_words(size)}" if size is not None else ""
     first, last = cells[0], cells[-1]
-    split = [cell for cell in cells if cell.modes is not None]
+    split = [cell for cell in cells if cell.two_kinds is not None]
     if split:
-        worst = max(split, key=lambda cell: cell.modes.slow_s if cell.modes else 0)
-        assert worst.modes is not None
+        worst = max(split, key=lambda cell: cell.two_kinds.slow_s if cell.two_kinds else 0)
+        assert worst.two_kinds is not None
         return (
-            f"{worst.schedule}{at}: {100 * worst.modes.slow_share:.0f} % of the samples take "
-            f"about {format_seconds(worst.modes.slow_s)}, the others "
-            f"{format_seconds(worst.modes.fast_s)}"
+            f"{worst.schedule}{at}: {100 * worst.two_kinds.slow_share:.0f} % of the samples take "
+            f"about {format_seconds(worst.two_kinds.slow_s)}, the others "
+            f"{format_seconds(worst.two_kinds.fast_s)}"
         )
     if len(cells) == 1:
         return f"{first.schedule}{at}: {format_seconds(first.median.value)}"

@@ -12,15 +12,12 @@ from msgspec.structs import replace
 
 from contend.measurement import Agreement, DrawnAgreement
 from contend.report.document import Document, Drawn
-from contend.report.pairwise.drawn_pairs import drawn_tables
-from contend.report.pairwise.pairs import agreement_tables
+from contend.report.pairwise.pairs import agreement_tables, drawn_tables
 from contend.report.study.json import StudyJson, study_json
-from contend.report.study.measured import measured_tables
-from contend.report.study.measured_json import MeasuredStudyJson, measured_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
-from contend.studies import MeasuredStudy, SimulatedStudy, VerifiedFabric, VerifiedStudy
-from contend.units import counted
+from contend.studies import SimulatedStudy, VerifiedFabric, VerifiedStudy
+from contend.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,14 +26,10 @@ if TYPE_CHECKING:
 def plans_document(entries: Sequence[PlanEntry]) -> Document:
     """The studies that come with contend."""
     return Document(
-        verdict=f"{counted(len(entries), 'study')} {_comes(len(entries))} with contend.",
+        verdict=f"{counted(len(entries), 'study')} {verb(len(entries), 'comes')} with contend.",
         tables=[plan_list(entries)],
         record=entries,
     )
-
-
-def _comes(number: int) -> str:
-    return "comes" if number == 1 else "come"
 
 
 def study_document(study: SimulatedStudy) -> Document:
@@ -49,7 +42,7 @@ def study_document(study: SimulatedStudy) -> Document:
         tables=study_tables(study.plan, study.outcomes),
         record=replace(record, verdict=verdict),
         pictures={"study": partial(_simulated_figures, study)},
-        shortfall=_failed(failed, len(study.outcomes), study.folder),
+        shortfall=failed_words(failed, len(study.outcomes), study.folder),
     )
 
 
@@ -57,7 +50,7 @@ def _simulated_verdict(record: StudyJson) -> str:
     """How many cells there are, and how far they are from what is known."""
     done = [cell for cell in record.cells if cell.status == "done"]
     of = f"{len(done):,} of {counted(len(record.cells), 'cell')}"
-    verdict = f"{of} {'is' if len(done) == 1 else 'are'} simulated"
+    verdict = f"{of} {verb(len(done), 'is')} simulated"
     differences = [
         abs(known.difference)
         for cell in done
@@ -77,58 +70,8 @@ def _simulated_figures(study: SimulatedStudy) -> Iterator[tuple[str, Figure]]:
     return study_figures(study.plan, study.outcomes)
 
 
-def measured_document(study: MeasuredStudy) -> Document:
-    """Measured cells beside what others published."""
-    record = measured_json(study)
-    verdict = _measured_verdict(record)
-    failed = sum(answer.failed for answer in study.answers)
-    launches = sum(len(answer.launches) for answer in study.answers)
-    short = [_failed(failed, launches, study.folder)]
-    if study.left:
-        left = counted(len(study.left), "cell")
-        short.append(f"no time was left for {left}: give the command again")
-    return Document(
-        verdict=verdict,
-        tables=measured_tables(study),
-        record=replace(record, verdict=verdict),
-        pictures={"study": partial(_measured_figures, study)},
-        shortfall="; ".join(filter(None, short)),
-    )
-
-
-def _measured_verdict(record: MeasuredStudyJson) -> str:
-    """How many points there are, what is missing, and how many published times are beaten."""
-    done = [point for point in record.points if point.status == "done"]
-    parts = [f"{len(done):,} of {counted(len(record.points), 'point')} {_has(len(done))} a result"]
-    if record.left:
-        parts.append(f"no time was left for {counted(len(record.left), 'cell')}")
-    ratios = [
-        point.median_s / known.seconds
-        for point in done
-        for known in point.published
-        if point.median_s is not None and known.seconds
-    ]
-    if ratios:
-        faster = sum(ratio < 1 for ratio in ratios)
-        parts.append(f"{faster:,} of {counted(len(ratios), 'published time')} {_is(faster)} longer")
-    return f"{'; '.join(parts)}."
-
-
-def _has(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _measured_figures(study: MeasuredStudy) -> Iterator[tuple[str, Figure]]:
-    from contend.report.study.measured_figures import measured_figures
-
-    return measured_figures(study.plan, study.results)
-
-
-def _failed(failed: int, of: int, folder: Path) -> str:
+def failed_words(failed: int, of: int, folder: Path) -> str:
+    """How many cells failed, and where is told why; "" where none did."""
     return f"{failed} of {counted(of, 'cell')} failed; {folder} says why" if failed else ""
 
 

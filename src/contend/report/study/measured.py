@@ -1,17 +1,69 @@
-"""Measured studies as tables: results, what others published, what failed and why."""
+"""Measured studies as documents: results, what others published, what failed and why."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
+from contend.report.document import Document
+from contend.report.study.document import failed_words
 from contend.report.study.rates import beyond_notes, rate_or_error, rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import rate_words
 from contend.studies import Answer, Known, MeasuredPlan, MeasuredStudy, Result
-from contend.units import counted, format_bytes, rounded
+from contend.units import counted, format_bytes, rounded, verb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_NAMED = 3
+
+
+def measured_document(study: MeasuredStudy) -> Document:
+    """Measured cells beside what others published."""
+    failed = sum(answer.failed for answer in study.cells)
+    launches = sum(len(answer.launches) for answer in study.cells)
+    short = [failed_words(failed, launches, study.folder)]
+    if study.left:
+        left = counted(len(study.left), "cell")
+        short.append(f"no time was left for {left}: give the command again")
+    return Document(
+        verdict=_verdict(study),
+        tables=measured_tables(study),
+        record=study,
+        pictures={"study": partial(_figures, study)},
+        shortfall="; ".join(filter(None, short)),
+    )
+
+
+def _verdict(study: MeasuredStudy) -> str:
+    """How many points there are, what is missing, and how many published times are beaten."""
+    results, known = study.results, study.plan.known()
+    done = [(result, result.median_s) for result in results if result.median_s is not None]
+    have = verb(len(done), "has")
+    parts = [f"{len(done):,} of {counted(len(results), 'point')} {have} a result"]
+    if study.left:
+        parts.append(f"no time was left for {counted(len(study.left), 'cell')}")
+    ratios = [
+        median / published.seconds
+        for result, median in done
+        for published in known
+        if published.seconds and published.placed and published.beside(result.place)
+    ]
+    if ratios:
+        faster = sum(ratio < 1 for ratio in ratios)
+        parts.append(
+            f"{faster:,} of {counted(len(ratios), 'published time')} {verb(faster, 'is')} longer"
+        )
+    return f"{'; '.join(parts)}."
+
+
+def _figures(study: MeasuredStudy) -> Iterator[tuple[str, Figure]]:
+    from contend.report.study.measured_figures import measured_figures
+
+    return measured_figures(study.plan, study.results)
 
 
 def measured_tables(study: MeasuredStudy) -> tuple[ResultTable, ...]:
@@ -19,9 +71,9 @@ def measured_tables(study: MeasuredStudy) -> tuple[ResultTable, ...]:
     plan, results = study.plan, study.results
     tables = [*time_tables(plan, results), *rate_tables(plan, results)]
     tables += _published_elsewhere(plan, results)
-    tables += _failures(study.answers)
+    tables += _failures(study.cells)
     tables += _left(study.left)
-    tables += _warnings(plan, study.answers)
+    tables += _warnings(plan, study.cells)
     return tuple(tables)
 
 

@@ -237,7 +237,7 @@ def _time_samples(axes: Axes, results: dict[int, Result], colour: str) -> None:
     generator = np.random.default_rng(1)
     found = {n: result.summary for n, result in results.items() if result.summary is not None}
     for count, summary in found.items():
-        for values, mark in ((summary.used, "."), (summary.left_out, "x")):
+        for values, mark in ((summary.results, "."), (summary.left_out, "x")):
             shift = 1 + _TIME_SPREAD * generator.uniform(-1, 1, len(values))
             axes.plot(
                 count * shift,

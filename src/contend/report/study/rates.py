@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contend.report.run.findings import avoided_words, sizes_of, than_words
+from contend.report.run.findings import avoided_words, kinds_of_samples, sizes_of, than_words
 from contend.report.table import ResultTable
-from contend.report.words import BEYOND_WIRE_NOTE, factor_words, modes_words, rate_words
+from contend.report.words import BEYOND_WIRE_NOTE, factor_words, rate_words
 from contend.runs import Collapse, Contest, port_limit
 from contend.session import UNSUITED
 from contend.studies import (
@@ -90,12 +90,12 @@ class Sweep:
     @property
     def collapses(self) -> tuple[Collapse, ...]:
         """Where rates collapse, as the run has it."""
-        return self.results[0].answer.run.findings.collapses
+        return self.results[0].answer.measured.findings.collapses
 
     @property
     def contests(self) -> tuple[Contest, ...]:
         """Which schedule wins at every size, as the run has it."""
-        return self.results[0].answer.run.findings.contests
+        return self.results[0].answer.measured.findings.contests
 
 
 def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
@@ -206,11 +206,11 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
     rows = tuple(
         (
             sweep.label,
-            collapse.worst.schedule,
+            collapse.schedule,
             sizes_of(collapse),
             factor_words(collapse.factor),
             than_words(collapse),
-            "one kind" if collapse.worst.modes is None else modes_words(collapse.worst.modes),
+            kinds_of_samples(collapse),
             avoided_words(collapse),
         )
         for sweep in every

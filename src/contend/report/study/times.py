@@ -195,9 +195,9 @@ def _in(unit: _Unit) -> Callable[[Result], str]:
         if result.median_s is None:
             return f"ERR {result.failure.cause}" if result.failure else "ERR"
         median = unit.of(result.median_s)
-        if result.interval_s is None:
+        if result.ci95_s is None:
             return median
-        low, high = result.interval_s
+        low, high = result.ci95_s
         half = 100 * (high - low) / 2 / result.median_s
         if half > _WIDE:
             return f"{median} ({unit.of(low)} to {unit.of(high)})"
