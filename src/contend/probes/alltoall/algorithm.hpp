@@ -6,13 +6,35 @@
 #include <string>
 #include <vector>
 
-#include "alltoall/alltoall.hpp"
 #include "alltoall/blocks.hpp"
-#include "alltoall/nodes.hpp"
-#include "alltoall/rank_phases.hpp"
+#include "alltoall/parameters.hpp"
+#include "common/operation.hpp"
 #include "schedules/schedules.h"
 
 namespace contend::probe::alltoall {
+
+/// An all-to-all of given blocks under one schedule, to be done again and again; whatever the data
+/// is, and whoever looks at it.
+///
+/// Making and ending one may communicate.
+class Alltoall {
+ public:
+  explicit Alltoall(const Blocks& blocks) : blocks_(blocks) {}
+  Alltoall(const Alltoall&) = delete;
+  Alltoall& operator=(const Alltoall&) = delete;
+  virtual ~Alltoall() = default;
+
+  /// Names of what run() puts into the stamps.
+  [[nodiscard]] virtual std::vector<std::string> columns() const { return {}; }
+  /// Brings every rank its blocks. Collective.
+  virtual void run(Stamps& stamps) = 0;
+
+ protected:
+  [[nodiscard]] const Blocks& blocks() const { return blocks_; }
+
+ private:
+  Blocks blocks_;
+};
 
 /// What some algorithms want to know beside the blocks.
 struct Parameters {
@@ -70,12 +92,19 @@ template <class Made>
 
 // One function per file of the same name.
 [[nodiscard]] Algorithm library();
+
 [[nodiscard]] Algorithm library_v();
+
 [[nodiscard]] Algorithm nonblocking();
+
 [[nodiscard]] Algorithm nonblocking_v();
+
 [[nodiscard]] Algorithm persistent();
+
 [[nodiscard]] Algorithm bruck();
+
 [[nodiscard]] Algorithm hierarchical();
+
 [[nodiscard]] Algorithm put();
 
 }  // namespace contend::probe::alltoall

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/alltoall.hpp"
 #include "alltoall/blocks.hpp"
 #include "common/operation.hpp"
 #include "io/arguments.hpp"

@@ -1,17 +1,203 @@
 // Latency and bandwidth between pairs of ranks, against the size of messages.
 
+#include <mpi.h>
 #include <algorithm>
+#include <climits>
+#include <cstddef>
 #include <cstdio>
+#include <vector>
 
+#include "common/operation.hpp"
 #include "common/probe.hpp"
 #include "common/ranks.hpp"
-#include "pingpong/round_trip.hpp"
-#include "pingpong/stream.hpp"
+#include "compat/large_count.hpp"
+#include "pingpong/messages.hpp"
+#include "timing/waiting.hpp"
+
+namespace contend::probe::pingpong {
 
 namespace {
 
-using namespace contend::probe;
-using namespace contend::probe::pingpong;
+constexpr int kThere = 1;
+constexpr int kBack = 2;
+
+// A message to or from nobody has no bytes: some libraries look at its place in memory even so.
+Messages one(int source, int destination, int way, std::size_t bytes) {
+  const bool real = source != MPI_PROC_NULL && destination != MPI_PROC_NULL;
+  return {source, destination, way, real ? bytes : 0, real ? std::size_t{1} : std::size_t{0}};
+}
+
+/// Round trips of one message at a time: there, and back again.
+///
+/// A rank with two partners does both parts at once: sends on and receives, then sends back.
+class RoundTrip : public Operation {
+ public:
+  /// Where a rank keeps messages: in a buffer for each, or in one, so that what arrived is sent
+  /// back from where it arrived.
+  enum class Keeps { apart, together };
+
+  /// `inner` round trips, one after the other, are a sample.
+  RoundTrip(Partners partners, Keeps keeps, std::size_t bytes, std::int64_t inner, MPI_Comm comm)
+      : partners_(partners),
+        inner_(inner),
+        comm_(comm),
+        ping_out_(one(rank_in(comm), partners.to, kThere, bytes)),
+        ping_in_(one(partners.from, rank_in(comm), kThere, bytes)),
+        pong_in_(keeps == Keeps::apart ? one(partners.to, rank_in(comm), kBack, bytes)
+                                       : Messages(partners.to, rank_in(comm), kBack, ping_out_)),
+        pong_out_(keeps == Keeps::apart ? one(rank_in(comm), partners.from, kBack, bytes)
+                                        : Messages(rank_in(comm), partners.from, kBack, ping_in_)) {
+    ping_out_.fill();
+    pong_out_.fill();
+    pong_in_.clear();
+    ping_in_.clear();
+  }
+
+  [[nodiscard]] bool takes_part() const override { return partners_.any(); }
+  void reset(bool verified) override {
+    if (verified) {
+      pong_in_.clear();
+      ping_in_.clear();
+    }
+  }
+
+  void run(Stamps&) override {
+    for (std::int64_t trip = 0; trip < inner_; ++trip) {
+      exchange(ping_out_, ping_in_);
+      exchange(pong_out_, pong_in_);
+    }
+  }
+
+  [[nodiscard]] std::optional<std::string> verify() override {
+    const std::optional<std::string> wrong = ping_in_.verify();
+    return wrong ? wrong : pong_in_.verify();
+  }
+
+ private:
+  // The calls that everybody's ping-pong makes, where they do: they are the fastest.
+  void exchange(Messages& out, Messages& in) const {
+    if (crowded() || out.bytes() > kLargestCount || (out.count() > 0 && in.count() > 0)) {
+      send_and_receive_bytes(out.message(0), out.bytes(), out.destination(), in.message(0),
+                             in.bytes(), in.source(), out.way(), comm_);
+    } else if (out.count() > 0) {
+      check("MPI_Send", MPI_Send(out.message(0), static_cast<int>(out.bytes()), MPI_BYTE,
+                                 out.destination(), out.way(), comm_));
+    } else {
+      check("MPI_Recv", MPI_Recv(in.message(0), static_cast<int>(in.bytes()), MPI_BYTE, in.source(),
+                                 in.way(), comm_, MPI_STATUS_IGNORE));
+    }
+  }
+
+  Partners partners_;
+  std::int64_t inner_;
+  MPI_Comm comm_;
+  // What this rank begins with and what comes back, then what it gets and what it answers.
+  Messages ping_out_;
+  Messages ping_in_;
+  Messages pong_in_;
+  Messages pong_out_;
+};
+
+constexpr int kUp = 1;
+constexpr int kDown = 2;
+// Added to a message's tag.
+constexpr int kAcknowledged = 10;
+
+/// Windows of messages that are under way together, each acknowledged by an empty message.
+class Stream : public Operation {
+ public:
+  /// `inner` windows of `window` messages are a sample. `both_ways`: partners send to each other at
+  /// the same time.
+  Stream(Partners partners, bool both_ways, std::size_t bytes, std::size_t window,
+         std::int64_t inner, MPI_Comm comm)
+      : takes_part_(partners.any()), window_(window), inner_(inner), comm_(comm) {
+    const int rank = rank_in(comm);
+    if (partners.to != MPI_PROC_NULL) {
+      out_.emplace_back(rank, partners.to, kUp, bytes, 1);
+      if (both_ways) {
+        in_.emplace_back(partners.to, rank, kDown, bytes, window);
+      }
+    }
+    if (partners.from != MPI_PROC_NULL) {
+      in_.emplace_back(partners.from, rank, kUp, bytes, window);
+      if (both_ways) {
+        out_.emplace_back(rank, partners.from, kDown, bytes, 1);
+      }
+    }
+    for (Messages& messages : out_) {
+      messages.fill();
+    }
+    for (Messages& messages : in_) {
+      messages.clear();
+    }
+    requests_.reserve((in_.size() + out_.size()) * window);
+  }
+
+  [[nodiscard]] bool takes_part() const override { return takes_part_; }
+  void reset(bool verified) override {
+    if (verified) {
+      for (Messages& messages : in_) {
+        messages.clear();
+      }
+    }
+  }
+
+  void run(Stamps&) override {
+    for (std::int64_t turn = 0; turn < inner_; ++turn) {
+      transfer();
+      acknowledge();
+    }
+  }
+
+  [[nodiscard]] std::optional<std::string> verify() override {
+    for (const Messages& messages : in_) {
+      if (const std::optional<std::string> wrong = messages.verify()) {
+        return wrong;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void transfer() {
+    requests_.clear();
+    for (Messages& messages : in_) {
+      for (std::size_t number = 0; number < window_; ++number) {
+        requests_.push_back(receive_bytes(messages.message(number), messages.bytes(),
+                                          messages.source(), messages.way(), comm_));
+      }
+    }
+    for (Messages& messages : out_) {
+      for (std::size_t number = 0; number < window_; ++number) {
+        requests_.push_back(send_bytes(messages.message(0), messages.bytes(),
+                                       messages.destination(), messages.way(), comm_));
+      }
+    }
+    wait_all(requests_);
+  }
+
+  void acknowledge() {
+    requests_.clear();
+    for (const Messages& messages : out_) {
+      requests_.push_back(
+          receive_bytes(nullptr, 0, messages.destination(), messages.way() + kAcknowledged, comm_));
+    }
+    for (const Messages& messages : in_) {
+      requests_.push_back(
+          send_bytes(nullptr, 0, messages.source(), messages.way() + kAcknowledged, comm_));
+    }
+    wait_all(requests_);
+  }
+
+  bool takes_part_;
+  std::size_t window_;
+  std::int64_t inner_;
+  MPI_Comm comm_;
+  // All messages of a window that are sent are the same, and held once.
+  std::vector<Messages> out_;
+  std::vector<Messages> in_;
+  std::vector<MPI_Request> requests_;
+};
 
 // What a receiver holds at once.
 constexpr std::int64_t kMostInFlight = 256 << 20;
@@ -79,7 +265,11 @@ std::string remark(const Cell& cell, double seconds) {
 
 }  // namespace
 
+}  // namespace contend::probe::pingpong
+
 int main(int argc, char** argv) {
+  using namespace contend::probe;
+  using namespace contend::probe::pingpong;
   Probe probe;
   probe.name = "pingpong";
   probe.about =

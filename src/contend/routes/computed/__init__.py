@@ -1,1 +1,0 @@
-"""Routes that a formula gives on networks of which nothing is missing."""
