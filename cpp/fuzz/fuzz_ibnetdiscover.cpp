@@ -1,6 +1,0 @@
-#include "contend/fabric/ibnetdiscover.hpp"
-#include "fuzz_subnet.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return contend::fuzz::run<contend::IbnetdiscoverParser>(data, size, contend::fuzz::check_subnet);
-}
