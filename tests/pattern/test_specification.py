@@ -47,8 +47,15 @@ def pairs(pattern: Pattern, number: int = 0) -> list[tuple[int, int]]:
         ("neighbour:1", 3, [(0, 1), (1, 2), (2, 0)]),
         ("transpose", 4, [(1, 2), (2, 1)]),
         ("bit-reversal", 4, [(1, 2), (2, 1)]),
+        # Ranks beyond the largest square, or power of two, send nothing.
+        ("transpose", 11, [(1, 3), (2, 6), (3, 1), (5, 7), (6, 2), (7, 5)]),
+        ("bit-reversal", 11, [(1, 4), (3, 6), (4, 1), (6, 3)]),
         ("bit-complement", 4, [(0, 3), (1, 2), (2, 1), (3, 0)]),
+        ("bit-complement", 5, [(0, 4), (1, 3), (3, 1), (4, 0)]),
         ("tornado", 4, [(0, 1), (1, 2), (2, 3), (3, 0)]),
+        ("tornado", 5, [(0, 2), (1, 3), (2, 4), (3, 0), (4, 1)]),
+        ("halo:2x1x2", 4, [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]),
+        ("hot-spot:2", 7, [(2, 0), (3, 1), (4, 0), (5, 1), (6, 0)]),
         (" ring & pipeline ", 5, [(0, 1), (1, 0), (2, 3), (3, 4)]),
         ("2 * ring", 6, [(0, 2), (1, 3), (2, 4), (3, 5), (4, 0), (5, 1)]),
         ("2*pipeline & ring", 8, [(0, 2), (1, 3), (4, 5), (5, 6), (6, 7), (7, 4)]),
@@ -65,6 +72,41 @@ def test_messages_by_hand(spec: str, ranks: int, expected: list[tuple[int, int]]
     assert sorted(pairs(pattern)) == expected
     assert pattern.ranks == ranks
     assert pattern.name == spec.strip()
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("tree", [[(0, 1)], [(0, 2), (1, 3)], [(0, 4), (1, 5)]]),
+        (
+            "recursive-doubling",
+            [
+                [(4, 0), (5, 1)],
+                [(0, 1), (1, 0), (2, 3), (3, 2)],
+                [(0, 2), (1, 3), (2, 0), (3, 1)],
+                [(0, 4), (1, 5)],
+            ],
+        ),
+    ],
+)
+def test_rounds_of_six_ranks_by_hand(spec: str, expected: list[list[tuple[int, int]]]) -> None:
+    pattern = parse(spec, 6)
+    assert [pairs(pattern, number) for number in range(pattern.rounds)] == expected
+
+
+def test_a_double_tree_of_eight_ranks() -> None:
+    """Over seven places: 3 over 1 and 5, those over 0, 2 and 4, 6; and the same one place on."""
+    children = {0: (4, 5), 2: (1, 3), 3: (2, 4), 4: (2, 6), 5: (3, 7), 6: (5, 7), 7: (1, 6)}
+    pattern = parse("double-tree", 8)
+    every = sorted(pairs(pattern, 0) + pairs(pattern, 1))
+    assert every == [(rank, child) for rank in children for child in children[rank]]
+
+
+@pytest.mark.parametrize(("grid", "neighbours"), [("3x4", [1, 3, 4, 8]), ("3x4,open", [1, 4])])
+def test_a_corner_of_a_grid_of_twelve_ranks(grid: str, neighbours: list[int]) -> None:
+    of_halo = pairs(parse(f"halo:{grid}", 12))
+    assert sorted(target for source, target in of_halo if source == 0) == neighbours
+    assert sorted(target for source, target in of_halo if source == 5) == [1, 4, 6, 9]
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,9 @@ const std::vector<Family>& families() {
        [](Rank p) { return 3 * p; }},
       {"halo", 2, [](Rank p) { return make_halo(p, std::vector<Rank>{p}, true); }, one,
        [](Rank p) { return p == 2 ? 2 : 2 * p; }},
+      // Of the 2^k ranks that turn their bits round, 2^ceil(k / 2) stay where they are.
+      {"bit reversal", 4, make_bit_reversal, one,
+       [](Rank p) { return core_of(p) - (1U << (ceil_log2(core_of(p)) + 1) / 2); }},
       {"bit complement", 2, make_bit_complement, one, [](Rank p) { return p / 2 * 2; }}};
   return all;
 }
