@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,6 @@ def in_order(
 def expect_hashes_as_in_sets(
     core: _core.Fabric,
     found: Any,
-    make_computed: Callable[..., _core.Resolver],
     hosts: NDArray[np.uint32],
 ) -> None:
     """Compares the channels of drawn routes with those from sets of channels.
@@ -48,14 +46,13 @@ def expect_hashes_as_in_sets(
     Args:
         core: of the fabric.
         found: what it is.
-        make_computed: the resolver by the formula.
         hosts: that take part.
     """
     assert found is not None
     pairs = pairs_of(len(hosts))
     for flows, alike in ((1, False), (3, True)):
-        computed = make_computed(core, found, hosts, flows, alike)
-        sets = _core.make_hashed_resolver(core, hosts, flows, alike, None)
+        computed = _core.hashed_resolver(core, hosts, found, flows, alike)
+        sets = _core.hashed_resolver(core, hosts, None, flows, alike)
         for draw in (0, 3):
             assert_array_equal(*(in_order(each, pairs, draw) for each in (computed, sets)))
 
@@ -90,8 +87,8 @@ def expect_counts_as_in_sets(
     for pattern in ("bisect", "alltoall", "uniform"):
         by_formula, by_sets, together = (
             _core.simulate(
-                *(resolver, parse(pattern, len(hosts)).core, hosts, 1, False),
-                *(1, 0, 5, False, threads, rates),
+                *(resolver, parse(pattern, len(hosts)).core, _core.Seating(hosts, 1, False)),
+                *(_core.Samples(1, 0, 5, False), threads, rates),
             )
             for resolver, threads in ((computed, 1), (sets, 1), (computed, 2))
         )

@@ -16,7 +16,7 @@ from contend.congestion import collectives
 from contend.fabric import Fabric, make
 from contend.pattern import parse
 from contend.progress import shown_progress, shown_steps, step, told
-from contend.routes import compute, make_resolver
+from contend.routes import Ways, compute, make_resolver
 
 _Drawn = Callable[[], set[str]]
 
@@ -104,9 +104,10 @@ def _endless() -> tuple[Any, ...]:
     """What the core counts a round of 7e9 messages from, on two threads."""
     fabric = compute(make("xgft:1;2;1"), "ecmp")
     hosts = np.arange(2, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN)
     pattern = parse("alltoall", 120_000).core
-    return resolver, pattern, hosts, 60_000, False, 1, 0, 1, False, 2, np.zeros(0)
+    seating, samples = _core.Seating(hosts, 60_000, False), _core.Samples(1, 0, 1, False)
+    return resolver, pattern, seating, samples, 2, np.zeros(0)
 
 
 def test_the_core_tells_what_share_is_done() -> None:

@@ -47,6 +47,18 @@ Numpy<T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) 
   return Numpy<T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
+/// Several of them as a tuple.
+template <class... T>
+nb::typed<nb::tuple, Numpy<T>...> to_tuple(std::vector<T>&&... values) {
+  return nb::typed<nb::tuple, Numpy<T>...>(nb::make_tuple(to_numpy(std::move(values))...));
+}
+
+/// Tables of a fabric. Throws Error where they are of another.
+inline TableView view_of(const Fabric& fabric, const Matrix<std::uint16_t>& ports) {
+  if (ports.shape(0) != fabric.switches()) throw Error("tables do not belong to the fabric");
+  return {ports.data(), ports.shape(0), ports.shape(1)};
+}
+
 /// Which entries of tables may use groups of ports. Throws Error where shapes differ.
 inline GroupView groups_of(const Matrix<std::uint16_t>& ports,
                            const Matrix<std::uint16_t>& group_of_entry,
@@ -69,6 +81,13 @@ class Released {
   nb::gil_scoped_release release_;
   Interruption interruption_;
 };
+
+/// What a function of the core says, which runs without the interpreter's lock.
+template <class Run>
+auto released(const Run& run) {
+  const Released lock;
+  return run();
+}
 
 /// A function that is told between begin() and end() what share is done of what the core does on
 /// the main thread, from 0 to 1, some times a second, with the interpreter's lock. It may throw. Of
@@ -102,7 +121,6 @@ class Stop {
 void bind_interruption(nb::module_& m);
 void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
-void bind_routes(nb::module_& m);
 void bind_resolver(nb::module_& m);
 void bind_pattern(nb::module_& m);
 void bind_congestion(nb::module_& m);

@@ -6,6 +6,7 @@
 #include "contend/base/error.hpp"
 #include "contend/routes/checks/check.hpp"
 #include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/checks/trace.hpp"
 
 namespace contend::bind {
 
@@ -14,8 +15,8 @@ using Fault = nb::typed<nb::tuple, int, SwitchId, SwitchId, HostId, Address>;
 static RouteCheck check(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
                         const Vector<std::uint32_t>& host_address,
                         const Vector<std::uint8_t>& host_lmc, std::size_t examples) {
-  return check_routes(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
-                      {as_span(host_address), as_span(host_lmc)}, examples);
+  return check_routes(fabric, view_of(fabric, ports), {as_span(host_address), as_span(host_lmc)},
+                      examples);
 }
 
 static nb::typed<nb::list, Fault> examples(const RouteCheck& seen) {
@@ -42,11 +43,10 @@ static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cy
   std::uint64_t count = 0;
   std::vector<ChannelId> cycle;
   {
-    const Released released;
-    const ChannelDependencies found =
-        channel_dependencies(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
-                             {as_span(host_address), as_span(host_lmc)}, from_all_switches,
-                             {lane, as_span(lane_of_address)});
+    const Released lock;
+    const ChannelDependencies found = channel_dependencies(
+        fabric, view_of(fabric, ports), {as_span(host_address), as_span(host_lmc)},
+        from_all_switches, {lane, as_span(lane_of_address)});
     count = found.count();
     cycle = found.cycle();
   }
@@ -69,8 +69,8 @@ static Ways check_grouped(const Fabric& fabric, const Matrix<std::uint16_t>& por
   std::uint64_t count = 0;
   std::vector<ChannelId> cycle;
   {
-    const Released released;
-    seen = check_ways(fabric, {ports.data(), ports.shape(0), ports.shape(1)}, groups,
+    const Released lock;
+    seen = check_ways(fabric, view_of(fabric, ports), groups,
                       {as_span(host_address), as_span(host_lmc)}, examples);
     count = seen->dependencies.count();
     cycle = seen->dependencies.cycle();
@@ -83,18 +83,31 @@ static Ways check_grouped(const Fabric& fabric, const Matrix<std::uint16_t>& por
 static Numpy<std::uint32_t> find_distances(const Fabric& fabric,
                                            const Vector<std::uint32_t>& ends) {
   std::vector<std::uint32_t> all;
-  {
-    const Released released;
+  released([&] {
     for (const SwitchId end : as_span(ends)) {
       if (end >= fabric.switches()) throw Error("a switch that does not exist");
       const std::vector<std::uint32_t> row = distances(fabric, end);
       all.insert(all.end(), row.begin(), row.end());
     }
-  }
+  });
   return to_numpy(std::move(all), {ends.size(), fabric.switches()});
 }
 
+using Walk = nb::typed<nb::tuple, int, SwitchId, std::vector<ChannelId>>;
+
+static Walk trace_route(const Fabric& fabric, const Matrix<std::uint16_t>& ports, SwitchId from,
+                        HostId to, Address address) {
+  if (from >= fabric.switches() || to >= fabric.hosts()) {
+    throw Error("a switch or host that does not belong to the fabric");
+  }
+  std::vector<ChannelId> route;
+  const Trace walked = trace(fabric, view_of(fabric, ports), from, to, address, route);
+  return Walk(nb::make_tuple(static_cast<int>(walked.end), walked.last, route));
+}
+
 void bind_check(nb::module_& m) {
+  m.def("trace_route", &trace_route, nb::arg("fabric"), nb::arg("ports"), nb::arg("from_switch"),
+        nb::arg("to_host"), nb::arg("address"));
   nb::class_<RouteCheck>(m, "RouteCheck")
       .def_prop_ro("examples", &examples)
       .def_prop_ro("routes", &column<&RouteCheck::routes>)

@@ -3,7 +3,6 @@
 #include <nanobind/stl/vector.h>
 #include <algorithm>
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "bind.hpp"
 #include "contend/congestion/channel_users.hpp"
 #include "contend/congestion/failures.hpp"
-#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/ideal_rounds.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/reach.hpp"
@@ -24,20 +22,6 @@ namespace contend::bind {
 namespace {
 
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
-using Slowest = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
-using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;
-
-Slowest run_slowest_rounds(const Resolver& resolver, const Pattern& pattern,
-                           const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
-                           int threads, const Vector<double>& rate) {
-  SlowestRounds found;
-  const Seating seating{as_vector(slots), ranks_per_slot, false};
-  {
-    const Released released;
-    found = slowest_rounds(resolver, pattern, seating, threads, as_span(rate));
-  }
-  return nb::make_tuple(to_numpy(std::move(found.congestion)), to_numpy(std::move(found.time)));
-}
 
 BatchColumns columns_of(BatchResult result) {
   BatchColumns columns;
@@ -64,37 +48,17 @@ BatchColumns columns_of(BatchResult result) {
   return columns;
 }
 
-BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
-                       const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
-                       bool random_seating, std::uint64_t seed, std::uint64_t first,
-                       std::uint32_t count, bool enumerate, int threads,
-                       const Vector<double>& rate) {
-  BatchResult result;
-  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
-  {
-    const Released released;
-    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
-                      as_span(rate));
-  }
-  return columns_of(std::move(result));
-}
-
 /// What a message counts for, sources and targets, each a row of places for each channel, one after
 /// the other.
 using Users = nb::typed<nb::tuple, std::uint64_t, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
 
-Users find_users(const Resolver& resolver, const Pattern& pattern,
-                 const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
-                 bool random_seating, std::uint64_t seed, std::uint64_t first, std::uint32_t count,
-                 bool enumerate, int threads, const Vector<std::uint32_t>& channels,
+Users find_users(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                 const Samples& samples, int threads, const Vector<std::uint32_t>& channels,
                  const Vector<double>& rate) {
-  ChannelUsers users;
-  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
-  {
-    const Released released;
-    users = channel_users(resolver, pattern, seating, {seed, first, count, enumerate},
-                          as_span(channels), as_span(rate), threads);
-  }
+  ChannelUsers users = released([&] {
+    return channel_users(resolver, pattern, seating, samples, as_span(channels), as_span(rate),
+                         threads);
+  });
   return Users(nb::make_tuple(users.unit, to_numpy(std::move(users.sources)),
                               to_numpy(std::move(users.targets))));
 }
@@ -111,7 +75,7 @@ SolvedRound solve_round(IdealRounds& rounds, const Vector<Place>& source,
   std::vector<double> part;
   const std::size_t messages = source.size();
   {
-    const Released released;
+    const Released lock;
     found = rounds.solve(as_span(source), as_span(target), parts);
     for (const auto& row : found.parts) width = std::max(width, row.size());
     channels.assign(messages * width, padding);
@@ -128,107 +92,6 @@ SolvedRound solve_round(IdealRounds& rounds, const Vector<Place>& source,
                                     to_numpy(std::move(part), {messages, width})));
 }
 
-std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
-                                            const Vector<std::uint32_t>& slots,
-                                            std::uint32_t ranks_per_slot, bool random_seating) {
-  return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
-}
-
-/// Of ranks on places of their own numbers.
-Numpy<std::uint64_t> count_messages(const Pattern& pattern, std::uint64_t seed, std::uint64_t first,
-                                    std::uint32_t count, bool enumerate) {
-  std::vector<Place> slots(pattern.ranks());
-  std::iota(slots.begin(), slots.end(), 0U);
-  std::vector<std::uint64_t> found;
-  {
-    const Released released;
-    found = message_counts(pattern, {slots, 1, false}, {seed, first, count, enumerate});
-  }
-  return to_numpy(std::move(found));
-}
-
-Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
-                        std::uint64_t sample) {
-  std::vector<Place> drawn = as_vector(slots);
-  shuffle_slots(drawn, seed, sample);
-  return to_numpy(std::move(drawn));
-}
-
-Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                      const Vector<std::uint32_t>& target, const Vector<double>& rate,
-                      std::uint64_t draw) {
-  MessageCongestion found;
-  {
-    const Released released;
-    found = message_congestion(resolver, as_span(source), as_span(target), as_span(rate), draw);
-  }
-  return Judged(nb::make_tuple(to_numpy(std::move(found.congestion)),
-                               to_numpy(std::move(found.share)),
-                               to_numpy(std::move(found.channel_messages))));
-}
-
-Numpy<double> share_routes(const Matrix<std::uint32_t>& route, const Matrix<double>& load,
-                           const Vector<double>& rate) {
-  const Released released;
-  std::vector<double> found = route_shares({route.data(), route.size()}, route.shape(1),
-                                           {load.data(), load.size()}, as_span(rate));
-  nb::gil_scoped_acquire acquire;
-  return to_numpy(std::move(found));
-}
-
-Numpy<std::uint64_t> sum_amounts(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                                 const Vector<std::uint32_t>& target,
-                                 const Vector<std::uint64_t>& amount) {
-  const Released released;
-  std::vector<std::uint64_t> found =
-      channel_amounts(resolver, as_span(source), as_span(target), as_span(amount));
-  nb::gil_scoped_acquire acquire;
-  return to_numpy(std::move(found));
-}
-
-Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                           const Vector<std::uint32_t>& target, const Vector<double>& rate,
-                           std::uint64_t draw) {
-  const Released released;
-  std::vector<double> found =
-      fair_share(resolver, as_span(source), as_span(target), as_span(rate), draw);
-  nb::gil_scoped_acquire acquire;
-  return to_numpy(std::move(found));
-}
-
-Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                               const Vector<std::uint32_t>& target, const Vector<double>& size,
-                               const Vector<double>& rate) {
-  const Released released;
-  std::vector<double> found =
-      fluid_times(resolver, as_span(source), as_span(target), as_span(size), as_span(rate));
-  nb::gil_scoped_acquire acquire;
-  return to_numpy(std::move(found));
-}
-
-using TwoColumns = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
-
-TwoColumns find_reach(const Resolver& resolver, const Vector<std::uint32_t>& leaf) {
-  Reach reach;
-  {
-    const Released released;
-    reach = channel_reach(resolver, as_span(leaf));
-  }
-  return TwoColumns(
-      nb::make_tuple(to_numpy(std::move(reach.sources)), to_numpy(std::move(reach.targets))));
-}
-
-TwoColumns find_pairs(const Resolver& resolver, const Vector<std::uint32_t>& leaf,
-                      std::uint32_t channel) {
-  LeafPairs pairs;
-  {
-    const Released released;
-    pairs = pairs_across(resolver, as_span(leaf), channel);
-  }
-  return TwoColumns(
-      nb::make_tuple(to_numpy(std::move(pairs.leaf)), to_numpy(std::move(pairs.target))));
-}
-
 PhasedTraffic traffic_of(std::size_t ranks, std::size_t phases, const Vector<std::uint32_t>& phase,
                          const Vector<std::uint32_t>& source, const Vector<std::uint32_t>& target,
                          const Vector<double>& bytes) {
@@ -243,12 +106,10 @@ ThreeFigures find_seat_figures(const Resolver& resolver, std::size_t phases,
                                const Vector<std::uint32_t>& target, const Vector<double>& bytes,
                                const Vector<double>& seconds_per_byte,
                                const Vector<std::uint32_t>& seats) {
-  SeatFigures found;
-  {
-    const Released released;
-    found = judge_seats(resolver, traffic_of(seats.size(), phases, phase, source, target, bytes),
-                        as_span(seconds_per_byte), as_span(seats));
-  }
+  const SeatFigures found = released([&] {
+    return judge_seats(resolver, traffic_of(seats.size(), phases, phase, source, target, bytes),
+                       as_span(seconds_per_byte), as_span(seats));
+  });
   return ThreeFigures(nb::make_tuple(found.seconds, found.mean_congestion, found.hop_bytes));
 }
 
@@ -259,32 +120,28 @@ Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
                         const Vector<double>& seconds_per_byte,
                         const Vector<std::uint32_t>& capacity, const Matrix<std::uint32_t>& starts,
                         std::uint64_t seed, std::uint64_t effort, std::size_t together) {
-  std::vector<Place> found;
-  {
-    const Released released;
+  return to_numpy(released([&] {
     const std::size_t ranks = starts.shape(1);
     std::vector<std::vector<Place>> rows;
     for (std::size_t row = 0; row < starts.shape(0); ++row) {
       rows.emplace_back(starts.data() + row * ranks, starts.data() + (row + 1) * ranks);
     }
-    found =
-        seat_ranks(resolver, traffic_of(ranks, phases, phase, source, target, bytes),
-                   {as_span(seconds_per_byte), as_span(capacity), seed, effort, together}, rows);
-  }
-  return to_numpy(std::move(found));
+    return seat_ranks(resolver, traffic_of(ranks, phases, phase, source, target, bytes),
+                      {as_span(seconds_per_byte), as_span(capacity), seed, effort, together}, rows);
+  }));
 }
 
 std::unique_ptr<FailureJudge> make_failure_judge(const Fabric& fabric, const Targets& targets,
                                                  const Matrix<PortNumber>& ports,
                                                  const Pattern& pattern,
-                                                 const Vector<HostId>& hosts, std::uint64_t seed,
-                                                 std::uint32_t count, bool enumerate,
+                                                 const Vector<HostId>& hosts,
+                                                 const Samples& samples,
                                                  const Vector<double>& rate) {
-  const Released released;
+  const Released lock;
   check_targets(fabric, targets);
   const Tables tables(ports.data(), ports.data() + ports.size());
-  return std::make_unique<FailureJudge>(fabric, targets, tables, pattern, as_span(hosts),
-                                        Samples{seed, 0, count, enumerate}, as_span(rate));
+  return std::make_unique<FailureJudge>(fabric, targets, tables, pattern, as_span(hosts), samples,
+                                        as_span(rate));
 }
 
 /// Hosts left, entries changed, and what messages get by sample, before and after.
@@ -292,11 +149,7 @@ using Cost = nb::typed<nb::tuple, std::size_t, std::size_t, Numpy<double>, Numpy
 
 Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switches,
                    const std::vector<std::uint32_t>& cables) {
-  FailureCost cost;
-  {
-    const Released released;
-    cost = judge.judge({switches, cables});
-  }
+  FailureCost cost = released([&] { return judge.judge({switches, cables}); });
   return Cost(nb::make_tuple(cost.hosts_left, cost.changed, to_numpy(std::move(cost.before)),
                              to_numpy(std::move(cost.after))));
 }
@@ -305,58 +158,140 @@ Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switc
 
 void bind_congestion(nb::module_& m) {
   m.attr("MEAN_UNIT") = kMeanUnit;
-  m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
-        nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
-  m.def("slowest_rounds", &run_slowest_rounds, nb::arg("resolver"), nb::arg("pattern"),
-        nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("threads"), nb::arg("rate"));
-  m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
-        nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("channels"),
-        nb::arg("rate"));
+  using Numbers = Vector<std::uint32_t>;
+  using Rates = Vector<double>;
+  const auto resolver = nb::arg("resolver"), source = nb::arg("source"), target = nb::arg("target");
+  const auto pattern = nb::arg("pattern"), seating = nb::arg("seating");
+  const auto samples = nb::arg("samples"), threads = nb::arg("threads"), rate = nb::arg("rate");
+  nb::class_<Seating>(m, "Seating")
+      .def(
+          "__init__",
+          [](Seating* self, const Numbers& slots, std::uint32_t ranks_per_slot, bool random) {
+            new (self) Seating{as_vector(slots), ranks_per_slot, random};
+          },
+          nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("random"));
+  nb::class_<Samples>(m, "Samples")
+      .def(nb::init<std::uint64_t, std::uint64_t, std::uint32_t, bool>(), nb::arg("seed"),
+           nb::arg("first"), nb::arg("count"), nb::arg("enumerate"));
+  m.def(
+      "simulate",
+      [](const Resolver& on, const Pattern& sent, const Seating& seats, const Samples& some,
+         int count, const Rates& rates) {
+        return columns_of(
+            released([&] { return simulate(on, sent, seats, some, count, as_span(rates)); }));
+      },
+      resolver, pattern, seating, samples, threads, rate);
+  m.def(
+      "slowest_rounds",
+      [](const Resolver& on, const Pattern& sent, const Seating& seats, int count,
+         const Rates& rates) {
+        SlowestRounds found =
+            released([&] { return slowest_rounds(on, sent, seats, count, as_span(rates)); });
+        return to_tuple(std::move(found.congestion), std::move(found.time));
+      },
+      resolver, pattern, seating, threads, rate);
+  m.def("channel_users", &find_users, resolver, pattern, seating, samples, threads,
+        nb::arg("channels"), rate);
   nb::class_<IdealRounds>(m, "IdealRounds")
       .def(
           "__init__",
-          [](IdealRounds* self, const Resolver& resolver, const Vector<double>& rate) {
-            new (self) IdealRounds(resolver, as_span(rate));
+          [](IdealRounds* self, const Resolver& on, const Vector<double>& rates) {
+            new (self) IdealRounds(on, as_span(rates));
           },
-          nb::arg("resolver"), nb::arg("rate"), nb::keep_alive<1, 2>())
+          resolver, rate, nb::keep_alive<1, 2>())
       .def("load",
            [](const IdealRounds& rounds) {
              return to_numpy(std::vector<double>(rounds.load().begin(), rounds.load().end()));
            })
-      .def("solve", &solve_round, nb::arg("source"), nb::arg("target"), nb::arg("padding"),
-           nb::arg("parts"));
+      .def("solve", &solve_round, source, target, nb::arg("padding"), nb::arg("parts"));
   nb::class_<FailureJudge>(m, "FailureJudge")
       .def("judge", &judge_failure, nb::arg("switches"), nb::arg("cables"));
   // A judge reads the fabric for as long as it lives.
   m.def("make_failure_judge", &make_failure_judge, nb::arg("fabric"), nb::arg("targets"),
-        nb::arg("ports"), nb::arg("pattern"), nb::arg("hosts"), nb::arg("seed"), nb::arg("count"),
-        nb::arg("enumerate"), nb::arg("rate"), nb::keep_alive<0, 1>());
-  m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
-        nb::arg("ranks_per_slot"), nb::arg("random_seating"));
-  m.def("message_counts", &count_messages, nb::arg("pattern"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"));
-  m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
+        nb::arg("ports"), pattern, nb::arg("hosts"), samples, rate, nb::keep_alive<0, 1>());
+  m.def("outcomes", &outcomes, pattern, seating);
+  // Of ranks on places of their own numbers.
+  m.def(
+      "message_counts",
+      [](const Pattern& sent, const Samples& some) {
+        Seating seats{std::vector<Place>(sent.ranks()), 1, false};
+        std::iota(seats.slots.begin(), seats.slots.end(), 0U);
+        return to_numpy(released([&] { return message_counts(sent, seats, some); }));
+      },
+      pattern, samples);
+  m.def(
+      "shuffle_slots",
+      [](const Numbers& slots, std::uint64_t seed, std::uint64_t sample) {
+        std::vector<Place> drawn = as_vector(slots);
+        shuffle_slots(drawn, seed, sample);
+        return to_numpy(std::move(drawn));
+      },
+      nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
   m.def("routes_draw", &routes_draw, nb::arg("seed"), nb::arg("sample"));
-  m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
-        nb::arg("target"), nb::arg("rate"), nb::arg("draw"));
-  m.def("route_shares", &share_routes, nb::arg("route"), nb::arg("load"), nb::arg("rate"));
-  m.def("channel_amounts", &sum_amounts, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
-        nb::arg("amount"));
-  m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
-        nb::arg("rate"), nb::arg("draw"));
-  m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
-        nb::arg("size"), nb::arg("rate"));
-  m.def("judge_seats", &find_seat_figures, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
-        nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
-        nb::arg("seats"));
-  m.def("seat_ranks", &find_seats, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
-        nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
-        nb::arg("capacity"), nb::arg("starts"), nb::arg("seed"), nb::arg("effort"),
-        nb::arg("together"));
-  m.def("channel_reach", &find_reach, nb::arg("resolver"), nb::arg("leaf"));
-  m.def("pairs_across", &find_pairs, nb::arg("resolver"), nb::arg("leaf"), nb::arg("channel"));
+  m.def(
+      "message_congestion",
+      [](const Resolver& on, const Numbers& from, const Numbers& to, const Rates& rates,
+         std::uint64_t draw) {
+        MessageCongestion found = released([&] {
+          return message_congestion(on, as_span(from), as_span(to), as_span(rates), draw);
+        });
+        return to_tuple(std::move(found.congestion), std::move(found.share),
+                        std::move(found.channel_messages));
+      },
+      resolver, source, target, rate, nb::arg("draw"));
+  m.def(
+      "route_shares",
+      [](const Matrix<std::uint32_t>& route, const Matrix<double>& load, const Rates& rates) {
+        return to_numpy(released([&] {
+          return route_shares({route.data(), route.size()}, route.shape(1),
+                              {load.data(), load.size()}, as_span(rates));
+        }));
+      },
+      nb::arg("route"), nb::arg("load"), rate);
+  m.def(
+      "channel_amounts",
+      [](const Resolver& on, const Numbers& from, const Numbers& to,
+         const Vector<std::uint64_t>& amount) {
+        return to_numpy(released(
+            [&] { return channel_amounts(on, as_span(from), as_span(to), as_span(amount)); }));
+      },
+      resolver, source, target, nb::arg("amount"));
+  m.def(
+      "fair_share",
+      [](const Resolver& on, const Numbers& from, const Numbers& to, const Rates& rates,
+         std::uint64_t draw) {
+        return to_numpy(released(
+            [&] { return fair_share(on, as_span(from), as_span(to), as_span(rates), draw); }));
+      },
+      resolver, source, target, rate, nb::arg("draw"));
+  m.def(
+      "fluid_times",
+      [](const Resolver& on, const Numbers& from, const Numbers& to, const Vector<double>& size,
+         const Rates& rates) {
+        return to_numpy(released([&] {
+          return fluid_times(on, as_span(from), as_span(to), as_span(size), as_span(rates));
+        }));
+      },
+      resolver, source, target, nb::arg("size"), rate);
+  m.def("judge_seats", &find_seat_figures, resolver, nb::arg("phases"), nb::arg("phase"), source,
+        target, nb::arg("bytes"), nb::arg("seconds_per_byte"), nb::arg("seats"));
+  m.def("seat_ranks", &find_seats, resolver, nb::arg("phases"), nb::arg("phase"), source, target,
+        nb::arg("bytes"), nb::arg("seconds_per_byte"), nb::arg("capacity"), nb::arg("starts"),
+        nb::arg("seed"), nb::arg("effort"), nb::arg("together"));
+  m.def(
+      "channel_reach",
+      [](const Resolver& on, const Numbers& leaf) {
+        Reach reach = released([&] { return channel_reach(on, as_span(leaf)); });
+        return to_tuple(std::move(reach.sources), std::move(reach.targets));
+      },
+      resolver, nb::arg("leaf"));
+  m.def(
+      "pairs_across",
+      [](const Resolver& on, const Numbers& leaf, std::uint32_t channel) {
+        LeafPairs pairs = released([&] { return pairs_across(on, as_span(leaf), channel); });
+        return to_tuple(std::move(pairs.leaf), std::move(pairs.target));
+      },
+      resolver, nb::arg("leaf"), nb::arg("channel"));
 }
 
 }  // namespace contend::bind

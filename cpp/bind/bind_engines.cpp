@@ -15,13 +15,11 @@ namespace {
 template <class Engine>
 nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targets,
                                        const Engine& engine) {
-  std::vector<PortNumber> tables;
-  {
-    const Released released;
-    check_targets(fabric, targets);
-    tables = engine(fabric, targets);
-  }
-  return to_numpy(std::move(tables), {fabric.switches(), targets.addresses});
+  return to_numpy(released([&] {
+                    check_targets(fabric, targets);
+                    return engine(fabric, targets);
+                  }),
+                  {fabric.switches(), targets.addresses});
 }
 
 /// Ports [switches, addresses] and the lane of every address.
@@ -88,12 +86,10 @@ void bind_engines(nb::module_& m) {
       "fewest_collisions",
       [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& cable_cost,
          const Vector<std::uint32_t>& demand, std::uint32_t lanes) {
-        LanedTables made;
-        {
-          const Released released;
+        LanedTables made = released([&] {
           check_targets(fabric, targets);
-          made = fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
-        }
+          return fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
+        });
         return LanedArrays(
             nb::make_tuple(to_numpy(std::move(made.tables), {fabric.switches(), targets.addresses}),
                            to_numpy(std::move(made.lane))));
@@ -107,7 +103,7 @@ void bind_engines(nb::module_& m) {
          std::size_t most, const Vector<std::uint8_t>& open) {
         std::vector<std::uint32_t> columns;
         {
-          const Released released;
+          const Released lock;
           check_targets(fabric, targets);
           const Tables tables(ports.data(), ports.data() + ports.size());
           for (const TableStep& step :
@@ -124,12 +120,10 @@ void bind_engines(nb::module_& m) {
   m.def(
       "mend",
       [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports) {
-        MendedTables mended;
-        {
-          const Released released;
+        MendedTables mended = released([&] {
           check_targets(fabric, targets);
-          mended = mend(fabric, targets, Tables(ports.data(), ports.data() + ports.size()));
-        }
+          return mend(fabric, targets, Tables(ports.data(), ports.data() + ports.size()));
+        });
         std::vector<std::uint64_t> changed(mended.changed.begin(), mended.changed.end());
         return MendedArrays(nb::make_tuple(
             to_numpy(std::move(mended.tables), {fabric.switches(), targets.addresses}),
@@ -139,14 +133,7 @@ void bind_engines(nb::module_& m) {
   m.def("tree_fault", &tree_fault, nb::arg("fabric"), nb::call_guard<Released>());
   m.def(
       "find_roots",
-      [](const Fabric& fabric) {
-        std::vector<SwitchId> roots;
-        {
-          const Released released;
-          roots = find_roots(fabric);
-        }
-        return to_numpy(std::move(roots));
-      },
+      [](const Fabric& fabric) { return to_numpy(released([&] { return find_roots(fabric); })); },
       nb::arg("fabric"));
 }
 

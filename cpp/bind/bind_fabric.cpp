@@ -39,30 +39,18 @@ static Numpy<std::uint8_t> cut(std::uint32_t nodes, const Vector<std::uint32_t>&
                                const Vector<std::uint32_t>& head, const Vector<std::int64_t>& limit,
                                std::uint32_t source, std::uint32_t sink) {
   const FlowNetwork network{nodes, as_span(tail), as_span(head), as_span(limit)};
-  std::vector<std::uint8_t> near;
-  {
-    const Released released;
-    near = minimum_cut(network, source, sink);
-  }
-  return to_numpy(std::move(near));
+  return to_numpy(released([&] { return minimum_cut(network, source, sink); }));
 }
 
 static std::unique_ptr<Remains> remain(const Fabric& whole, const std::vector<SwitchId>& switches,
                                        const std::vector<std::uint32_t>& cables) {
-  const Released released;
+  const Released lock;
   return std::make_unique<Remains>(whole, Losses{switches, cables});
 }
 
-using LevelArrays = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint8_t>>;
-
-static LevelArrays levels(const Fabric& fabric) {
-  Levels found;
-  {
-    const Released released;
-    found = find_levels(fabric);
-  }
-  return LevelArrays(
-      nb::make_tuple(to_numpy(std::move(found.of)), to_numpy(std::move(found.needed))));
+static auto levels(const Fabric& fabric) {
+  Levels found = released([&] { return find_levels(fabric); });
+  return to_tuple(std::move(found.of), std::move(found.needed));
 }
 
 void bind_fabric(nb::module_& m) {

@@ -10,11 +10,10 @@ namespace contend::bind {
 namespace {
 
 using Shared = std::shared_ptr<const Pattern>;
-using RoundMessages = nb::typed<nb::tuple, Numpy<Rank>, Numpy<Rank>, Numpy<std::uint64_t>>;
 
 /// One round's messages: source, target and weight (empty: all alike), as sample `sample` draws it.
-RoundMessages round_messages(const Pattern& pattern, std::uint32_t round, std::uint64_t seed,
-                             std::uint64_t sample) {
+auto round_messages(const Pattern& pattern, std::uint32_t round, std::uint64_t seed,
+                    std::uint64_t sample) {
   Messages all;
   Messages piece;
   RandomChoices choices({seed, sample, 1 + round});
@@ -24,9 +23,7 @@ RoundMessages round_messages(const Pattern& pattern, std::uint32_t round, std::u
     all.target.insert(all.target.end(), piece.target.begin(), piece.target.end());
     all.weight.insert(all.weight.end(), piece.weight.begin(), piece.weight.end());
   }
-  return RoundMessages(nb::make_tuple(to_numpy(std::move(all.source)),
-                                      to_numpy(std::move(all.target)),
-                                      to_numpy(std::move(all.weight))));
+  return to_tuple(std::move(all.source), std::move(all.target), std::move(all.weight));
 }
 
 }  // namespace

@@ -26,19 +26,13 @@ static nb::tuple texts(const std::vector<std::string>& values) {
 template <class Parser>
 static void feed(Parser& parser, const nb::bytes& chunk) {
   const std::string_view bytes(chunk.c_str(), chunk.size());
-  const Released released;
+  const Released lock;
   parser.feed(bytes);
 }
 
 template <class Parser>
-static auto finish(Parser& parser) {
-  const Released released;
-  return parser.finish();
-}
-
-template <class Parser>
 static Columns finish_subnet(Parser& parser) {
-  SubnetColumns columns = finish(parser);
+  SubnetColumns columns = released([&] { return parser.finish(); });
   Columns result;
   result["kind"] = to_numpy(std::move(columns.kind));
   result["guid"] = to_numpy(std::move(columns.guid));
@@ -78,12 +72,12 @@ static Columns as_columns(TableColumns columns) {
 
 template <class Parser>
 static Columns finish_tables(Parser& parser) {
-  return as_columns(finish(parser));
+  return as_columns(released([&] { return parser.finish(); }));
 }
 
 /// Tables, and the groups that their entries may use; those without any have none.
 static Columns finish_far(FarParser& parser) {
-  TableColumns columns = finish(parser);
+  TableColumns columns = released([&] { return parser.finish(); });
   const bool grouped = !columns.group.empty();
   const std::vector<std::size_t> shape{columns.switch_guid.size(), columns.addresses};
   Columns groups;
@@ -98,27 +92,20 @@ static Columns finish_far(FarParser& parser) {
   return result;
 }
 
+template <class Parser>
+static void bind_reader(nb::module_& m, const char* name, Columns (*finished)(Parser&)) {
+  nb::class_<Parser>(m, name)
+      .def(nb::init<>())
+      .def("feed", &feed<Parser>, nb::arg("chunk"))
+      .def("finish", finished);
+}
+
 void bind_readers(nb::module_& m) {
-  nb::class_<IbnetdiscoverParser>(m, "IbnetdiscoverParser")
-      .def(nb::init<>())
-      .def("feed", &feed<IbnetdiscoverParser>, nb::arg("chunk"))
-      .def("finish", &finish_subnet<IbnetdiscoverParser>);
-  nb::class_<IblinkinfoParser>(m, "IblinkinfoParser")
-      .def(nb::init<>())
-      .def("feed", &feed<IblinkinfoParser>, nb::arg("chunk"))
-      .def("finish", &finish_subnet<IblinkinfoParser>);
-  nb::class_<LftsParser>(m, "LftsParser")
-      .def(nb::init<>())
-      .def("feed", &feed<LftsParser>, nb::arg("chunk"))
-      .def("finish", &finish_tables<LftsParser>);
-  nb::class_<FdbsParser>(m, "FdbsParser")
-      .def(nb::init<>())
-      .def("feed", &feed<FdbsParser>, nb::arg("chunk"))
-      .def("finish", &finish_tables<FdbsParser>);
-  nb::class_<FarParser>(m, "FarParser")
-      .def(nb::init<>())
-      .def("feed", &feed<FarParser>, nb::arg("chunk"))
-      .def("finish", &finish_far);
+  bind_reader<IbnetdiscoverParser>(m, "IbnetdiscoverParser", finish_subnet);
+  bind_reader<IblinkinfoParser>(m, "IblinkinfoParser", finish_subnet);
+  bind_reader<LftsParser>(m, "LftsParser", finish_tables);
+  bind_reader<FdbsParser>(m, "FdbsParser", finish_tables);
+  bind_reader<FarParser>(m, "FarParser", finish_far);
 }
 
 }  // namespace contend::bind

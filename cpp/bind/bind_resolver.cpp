@@ -1,4 +1,5 @@
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 
 #include <algorithm>
 #include <map>
@@ -8,218 +9,59 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
-#include "contend/routes/computed/balanced_tree.hpp"
-#include "contend/routes/computed/dragonfly_hops.hpp"
-#include "contend/routes/computed/grid_hops.hpp"
-#include "contend/routes/computed/tree_formula.hpp"
+#include "contend/routes/drawn/hashed_resolver.hpp"
+#include "contend/routes/one_way/formulas.hpp"
+#include "contend/routes/one_way/tree_formula.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/hashed_resolver.hpp"
-#include "contend/routes/resolvers/ideal_ways.hpp"
-#include "contend/routes/resolvers/valiant.hpp"
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/split/valiant.hpp"
+#include "contend/routes/split/ways.hpp"
+#include "contend/routes/together/ideal_ways.hpp"
+#include "contend/routes/ways/dragonfly_hops.hpp"
+#include "contend/routes/ways/grid_hops.hpp"
 
 namespace contend::bind {
 
 namespace {
 
-TableView view_of(const Fabric& fabric, const Matrix<std::uint16_t>& ports) {
-  if (ports.shape(0) != fabric.switches()) throw Error("tables do not belong to the fabric");
-  return {ports.data(), ports.shape(0), ports.shape(1)};
+Places places_of(const Vector<std::uint32_t>& hosts, bool spread = false) {
+  return {as_vector(hosts), spread};
 }
 
-std::size_t find_longest_route(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
-                               const Vector<std::uint32_t>& host_lid,
-                               const Vector<std::uint8_t>& host_lmc,
-                               const Vector<std::uint32_t>& hosts, bool spread) {
-  const TableView tables = view_of(fabric, ports);
-  const Places places{as_vector(hosts), spread};
-  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  const Released released;
-  return longest_route(fabric, tables, addresses, places);
-}
-
-std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
-                                        const Vector<std::uint32_t>& host_lid,
-                                        const Vector<std::uint8_t>& host_lmc,
-                                        const Vector<std::uint32_t>& hosts, bool spread,
-                                        std::size_t longest, std::size_t most_bytes) {
-  const TableView tables = view_of(fabric, ports);
-  const Places places{as_vector(hosts), spread};
-  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  const Released released;
-  return make_stored_resolver(fabric, tables, addresses, places, longest, most_bytes);
-}
-
-std::unique_ptr<Resolver> tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                        const Vector<std::uint32_t>& hosts,
-                                        bool in_order_of_ports) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  const Parallel parallel =
-      in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents;
-  return make_tree_resolver(fabric, tree, places, turns_of_mod_k(fabric, tree, parallel));
-}
-
-std::unique_ptr<Resolver> balanced_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                                 const Targets& targets,
-                                                 const Vector<std::uint32_t>& hosts) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_balanced_tree_resolver(fabric, tree, targets, places);
-}
-
-std::unique_ptr<Resolver> sprayed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                                const Vector<std::uint32_t>& hosts) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_sprayed_tree_resolver(fabric, tree, places);
-}
-
-std::unique_ptr<Resolver> hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                               const Vector<std::uint32_t>& hosts,
-                                               std::uint32_t flows, bool alike) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_hashed_tree_resolver(fabric, tree, places, {flows, alike});
-}
-
-std::unique_ptr<Resolver> hashed_dragonfly_resolver(const Fabric& fabric,
-                                                    const Dragonfly& dragonfly,
-                                                    const Vector<std::uint32_t>& hosts,
-                                                    std::uint32_t flows, bool alike) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_hashed_dragonfly_resolver(fabric, dragonfly, places, {flows, alike});
-}
-
-std::unique_ptr<Resolver> sprayed_dragonfly_resolver(const Fabric& fabric,
-                                                     const Dragonfly& dragonfly,
-                                                     const Vector<std::uint32_t>& hosts,
-                                                     bool by_groups) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_sprayed_dragonfly_resolver(fabric, dragonfly, places, by_groups);
-}
-
-std::unique_ptr<Resolver> hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
-                                               const Vector<std::uint32_t>& hosts,
-                                               std::uint32_t flows, bool alike) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_hashed_grid_resolver(fabric, grid, places, {flows, alike});
-}
-
-std::unique_ptr<Resolver> sprayed_grid_resolver(const Fabric& fabric, const Grid& grid,
-                                                const Vector<std::uint32_t>& hosts) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_sprayed_grid_resolver(fabric, grid, places);
-}
-
-std::unique_ptr<Resolver> dimension_order_resolver(const Fabric& fabric, const Grid& grid,
-                                                   const Targets& targets,
-                                                   const Vector<std::uint32_t>& hosts) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_dimension_order_resolver(fabric, grid, targets, places);
-}
-
-std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                          std::uint32_t flows, bool alike, const Remains* rest) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_hashed_resolver(fabric, places, next_hops(fabric, places, rest), {flows, alike});
-}
-
-/// `group` of every switch, or none; see Measure.
-std::unique_ptr<Resolver> sprayed_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                           const Vector<std::uint32_t>& group,
-                                           const Remains* rest) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_sprayed_resolver(fabric, places, next_hops(fabric, places, rest, as_span(group)));
-}
-
-/// `group` of every switch, or none; see Stops.
-std::unique_ptr<Resolver> valiant_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                           const Vector<std::uint32_t>& group,
-                                           const Remains* rest) {
-  const Places places{as_vector(hosts), false};
-  const Stops stops{as_vector(group)};
-  const Released released;
-  return make_valiant_resolver(fabric, places, stops, rest);
-}
-
-/// `seconds` of a message on each channel between switches; see make_ugal_resolver().
-std::unique_ptr<Resolver> ugal_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                        const Vector<std::uint32_t>& group,
-                                        const Vector<double>& seconds, const Remains* rest) {
-  const Places places{as_vector(hosts), false};
-  const Stops stops{as_vector(group)};
-  std::vector<double> times = as_vector(seconds);
-  const Released released;
-  return make_ugal_resolver(fabric, places, stops, std::move(times), rest);
-}
-
-std::unique_ptr<Resolver> ideal_resolver(const Fabric& fabric, const Vector<std::uint32_t>& hosts,
-                                         const Remains* rest) {
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  return make_ideal_resolver(fabric, places, next_hops(fabric, places, rest));
-}
-
-/// Of tables with groups of ports, between which messages split, or `hashed` choose one each.
-std::unique_ptr<Resolver> grouped_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
-                                           const Matrix<std::uint16_t>& group_of_entry,
-                                           const Vector<std::uint32_t>& group_first,
-                                           const Vector<std::uint16_t>& group_ports,
-                                           const Vector<std::uint32_t>& host_lid,
-                                           const Vector<std::uint8_t>& host_lmc,
-                                           const Vector<std::uint32_t>& hosts, bool hashed) {
-  const TableView tables = view_of(fabric, ports);
-  const GroupView groups = groups_of(ports, group_of_entry, group_first, group_ports);
-  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  const Places places{as_vector(hosts), false};
-  const Released released;
-  NextHops next = next_hops(fabric, tables, groups, addresses, places);
-  return hashed ? make_hashed_resolver(fabric, places, std::move(next))
-                : make_sprayed_resolver(fabric, places, std::move(next));
-}
-
-/// The same where ports have died, with the row of every place, its leaf, and by row and leaf
-/// whether some way does not arrive. Nothing may be sent there.
-using GroupedRest =
+/// Of tables with groups of ports, between which messages split, or `hashed` choose one each; the
+/// row of every place, its leaf, and by row and leaf whether some way does not arrive, which is for
+/// those who ask for what is cut: nothing may be sent there. For others all ways must arrive.
+using Grouped =
     nb::typed<nb::tuple, Resolver, Numpy<std::uint32_t>, Numpy<std::uint32_t>, Numpy<std::uint8_t>>;
 
-GroupedRest grouped_rest(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+Grouped grouped_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
                          const Matrix<std::uint16_t>& group_of_entry,
                          const Vector<std::uint32_t>& group_first,
                          const Vector<std::uint16_t>& group_ports,
                          const Vector<std::uint32_t>& host_lid,
                          const Vector<std::uint8_t>& host_lmc, const Vector<std::uint32_t>& hosts,
-                         bool hashed) {
+                         bool hashed, bool asks_for_cut) {
   const TableView tables = view_of(fabric, ports);
   const GroupView groups = groups_of(ports, group_of_entry, group_first, group_ports);
-  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  const Places places{as_vector(hosts), false};
+  const Places places = places_of(hosts);
   std::unique_ptr<Resolver> resolver;
   std::vector<std::uint8_t> cut;
   std::vector<std::uint32_t> row, leaf;
   std::size_t leaves = 0;
   {
-    const Released released;
-    NextHops next = next_hops(fabric, tables, groups, addresses, places, &cut);
-    const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
-    for (const HostId host : places.hosts) leaf.push_back(number[fabric.host_switch(host)]);
+    const Released lock;
+    NextHops next = next_hops(fabric, tables, groups, {as_span(host_lid), as_span(host_lmc)},
+                              places, asks_for_cut ? &cut : nullptr);
+    const Classes classes(fabric, places, next);
+    for (Place place = 0; place < hosts.size(); ++place) leaf.push_back(classes.leaf_of(place));
     row = next.row_of;
-    leaves = next.sources.size();
+    leaves = classes.leaves();
     resolver = hashed ? make_hashed_resolver(fabric, places, std::move(next))
                       : make_sprayed_resolver(fabric, places, std::move(next));
   }
-  const std::size_t rows = cut.size() / leaves;
-  return GroupedRest(nb::make_tuple(nb::cast(std::move(resolver)), to_numpy(std::move(row)),
-                                    to_numpy(std::move(leaf)),
-                                    to_numpy(std::move(cut), {rows, leaves})));
+  const std::size_t rows = leaves > 0 ? cut.size() / leaves : 0;
+  return Grouped(nb::make_tuple(nb::cast(std::move(resolver)), to_numpy(std::move(row)),
+                                to_numpy(std::move(leaf)),
+                                to_numpy(std::move(cut), {rows, leaves})));
 }
 
 /// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
@@ -227,12 +69,7 @@ using SetsOfChannels = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uin
                                  Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
 
 SetsOfChannels find_next_hops(const Fabric& fabric, const Vector<std::uint32_t>& hosts) {
-  NextHops next;
-  {
-    const Places places{as_vector(hosts), false};
-    const Released released;
-    next = next_hops(fabric, places);
-  }
+  NextHops next = released([&] { return next_hops(fabric, places_of(hosts)); });
   const std::size_t leaves = next.ends.size();
   return SetsOfChannels(nb::make_tuple(
       to_numpy(std::move(next.ends)), to_numpy(std::move(next.set_of), {leaves, fabric.switches()}),
@@ -253,10 +90,8 @@ Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uin
     }
   }
   std::vector<std::uint32_t> channels(source.size() * resolver.stride());
-  {
-    const Released released;
-    resolve_many(resolver, as_span(source), as_span(target), draw, channels.data());
-  }
+  released(
+      [&] { resolve_many(resolver, as_span(source), as_span(target), draw, channels.data()); });
   return to_numpy(std::move(channels), {source.size(), resolver.stride()});
 }
 
@@ -275,7 +110,7 @@ PartsOnChannels find_parts(const Resolver& resolver, const Vector<std::uint32_t>
   std::size_t width = 1;
   const std::size_t messages = source.size();
   {
-    const Released released;
+    const Released lock;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<PartOnChannel>> between;
     std::vector<const std::vector<PartOnChannel>*> rows;
     for (std::size_t m = 0; m < messages; ++m) {
@@ -335,51 +170,117 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("crossed", &find_crossed)
       .def("parts", &find_parts, nb::arg("source"), nb::arg("target"))
       .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
-  m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
-        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
-  // It reads the fabric for as long as it lives.
-  m.def("make_tree_resolver", &tree_resolver, nb::arg("fabric"), nb::arg("tree"), nb::arg("hosts"),
-        nb::arg("in_order_of_ports"), nb::keep_alive<0, 1>());
-  m.def("turn_entries", &turn_entries, nb::arg("tree"));
-  m.def("make_balanced_tree_resolver", &balanced_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
-        nb::arg("targets"), nb::arg("hosts"), nb::keep_alive<0, 1>());
-  m.def("make_sprayed_tree_resolver", &sprayed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
-        nb::arg("hosts"), nb::keep_alive<0, 1>());
-  m.def("make_hashed_tree_resolver", &hashed_tree_resolver, nb::arg("fabric"), nb::arg("tree"),
-        nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
-  m.def("make_hashed_dragonfly_resolver", &hashed_dragonfly_resolver, nb::arg("fabric"),
-        nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"));
-  m.def("make_sprayed_dragonfly_resolver", &sprayed_dragonfly_resolver, nb::arg("fabric"),
-        nb::arg("dragonfly"), nb::arg("hosts"), nb::arg("by_groups"));
-  m.def("make_hashed_grid_resolver", &hashed_grid_resolver, nb::arg("fabric"), nb::arg("grid"),
-        nb::arg("hosts"), nb::arg("flows"), nb::arg("alike"), nb::keep_alive<0, 2>());
-  m.def("make_sprayed_grid_resolver", &sprayed_grid_resolver, nb::arg("fabric"), nb::arg("grid"),
-        nb::arg("hosts"), nb::keep_alive<0, 2>());
-  m.def("make_dimension_order_resolver", &dimension_order_resolver, nb::arg("fabric"),
-        nb::arg("grid"), nb::arg("targets"), nb::arg("hosts"), nb::keep_alive<0, 1>(),
-        nb::keep_alive<0, 2>());
-  m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("flows"), nb::arg("alike"), nb::arg("rest").none());
-  m.def("make_sprayed_resolver", &sprayed_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("group"), nb::arg("rest").none());
-  m.def("make_valiant_resolver", &valiant_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("group"), nb::arg("rest").none());
-  m.def("make_ugal_resolver", &ugal_resolver, nb::arg("fabric"), nb::arg("hosts"), nb::arg("group"),
-        nb::arg("seconds"), nb::arg("rest").none());
-  m.def("make_ideal_resolver", &ideal_resolver, nb::arg("fabric"), nb::arg("hosts"),
-        nb::arg("rest").none());
-  m.def("make_grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
-        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
-        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
-  m.def("make_grouped_rest", &grouped_rest, nb::arg("fabric"), nb::arg("ports"),
-        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
-        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"));
-  m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
+  m.def(
+      "longest_route",
+      [](const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+         const Vector<std::uint32_t>& host_lid, const Vector<std::uint8_t>& host_lmc,
+         const Vector<std::uint32_t>& hosts, bool spread) {
+        return released([&] {
+          return longest_route(fabric, view_of(fabric, ports),
+                               {as_span(host_lid), as_span(host_lmc)}, places_of(hosts, spread));
+        });
+      },
+      nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"), nb::arg("host_lmc"),
+      nb::arg("hosts"), nb::arg("spread"));
   // With what longest_route() gives for the same. It reads the fabric and the tables for as long as
   // it lives.
-  m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
-        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("longest"),
-        nb::arg("most_bytes"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+  m.def(
+      "stored_resolver",
+      [](const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+         const Vector<std::uint32_t>& host_lid, const Vector<std::uint8_t>& host_lmc,
+         const Vector<std::uint32_t>& hosts, bool spread, std::size_t longest,
+         std::size_t most_bytes) {
+        return released([&] {
+          return make_stored_resolver(fabric, view_of(fabric, ports),
+                                      {as_span(host_lid), as_span(host_lmc)},
+                                      places_of(hosts, spread), longest, most_bytes);
+        });
+      },
+      nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"), nb::arg("host_lmc"),
+      nb::arg("hosts"), nb::arg("spread"), nb::arg("longest"), nb::arg("most_bytes"),
+      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+  m.def("grouped_resolver", &grouped_resolver, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
+        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("hashed"),
+        nb::arg("asks_for_cut"));
+  m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
+  m.def("turn_entries", &turn_entries, nb::arg("tree"));
+
+  // Kinds of routes without tables, of a fabric, hosts and what tells ways there. Resolvers read
+  // the fabric, and the shape that it has, for as long as they live.
+  using Hosts = Vector<std::uint32_t>;
+  const auto kind = [&m](const char* name, auto make, auto... arguments) {
+    m.def(name, make, nb::arg("fabric"), nb::arg("hosts"), arguments..., nb::keep_alive<0, 1>(),
+          nb::keep_alive<0, 3>());
+  };
+  const auto topology = nb::arg("topology").none();
+  const auto rest = nb::arg("rest").none();
+  kind(
+      "hashed_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, Topology ways, std::uint32_t flows, bool alike) {
+        return released(
+            [&] { return make_hashed_resolver(fabric, places_of(hosts), ways, {flows, alike}); });
+      },
+      topology, nb::arg("flows"), nb::arg("alike"));
+  kind(
+      "sprayed_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, Topology ways, const Hosts& group) {
+        return released(
+            [&] { return make_sprayed_resolver(fabric, places_of(hosts), ways, as_span(group)); });
+      },
+      topology, nb::arg("group"));
+  kind(
+      "valiant_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const Remains* left, const Hosts& group) {
+        return released(
+            [&] { return make_valiant_resolver(fabric, places_of(hosts), as_span(group), left); });
+      },
+      rest, nb::arg("group"));
+  // `seconds` of a message on each channel between switches.
+  kind(
+      "ugal_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const Remains* left, const Hosts& group,
+         const Vector<double>& seconds) {
+        return released([&] {
+          return make_ugal_resolver(fabric, places_of(hosts), as_span(group), as_vector(seconds),
+                                    left);
+        });
+      },
+      rest, nb::arg("group"), nb::arg("seconds"));
+  kind(
+      "ideal_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const Remains* left) {
+        return released([&] {
+          const Places places = places_of(hosts);
+          return make_ideal_resolver(fabric, places, next_hops(fabric, places, left));
+        });
+      },
+      rest);
+  kind(
+      "tree_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const CompleteTree& tree, bool in_order) {
+        return released([&] {
+          const auto turns = turns_of_mod_k(
+              fabric, tree, in_order ? Parallel::in_order_of_ports : Parallel::after_parents);
+          return make_tree_resolver(fabric, tree, places_of(hosts), turns);
+        });
+      },
+      nb::arg("tree"), nb::arg("in_order_of_ports"));
+  kind(
+      "balanced_tree_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const CompleteTree& tree,
+         const Targets& targets) {
+        return released(
+            [&] { return make_balanced_tree_resolver(fabric, tree, targets, places_of(hosts)); });
+      },
+      nb::arg("tree"), nb::arg("targets"));
+  kind(
+      "dimension_order_resolver",
+      [](const Fabric& fabric, const Hosts& hosts, const Grid& grid, const Targets& targets) {
+        return released(
+            [&] { return make_dimension_order_resolver(fabric, grid, targets, places_of(hosts)); });
+      },
+      nb::arg("grid"), nb::arg("targets"));
 }
 
 }  // namespace contend::bind

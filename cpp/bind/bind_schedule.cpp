@@ -4,7 +4,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/schedule/carry_out.hpp"
-#include "contend/schedule/host_routes.hpp"
+#include "contend/schedule/phases_by_routes.hpp"
 #include "schedules/schedules.h"
 
 namespace contend::bind {
@@ -59,11 +59,7 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
   const Costs costs{classes_of(between),   classes_of(within), as_vector(processor_of_rank),
                     as_vector(processors), patience,           look_every,
                     as_vector(start)};
-  Outcome outcome;
-  {
-    const Released released;
-    outcome = carry_out(schedule, network, costs);
-  }
+  Outcome outcome = released([&] { return carry_out(schedule, network, costs); });
   Columns found;
   found["end"] = outcome.end;
   found["rank_end"] = to_numpy(std::move(outcome.rank_end));
@@ -80,11 +76,7 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
 /// For every phase the rank that each rank sends to and receives from, -1 for none, a row for a
 /// rank.
 Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place_of_rank) {
-  Phases phases;
-  {
-    const Released released;
-    phases = phases_by_routes(resolver, as_span(place_of_rank));
-  }
+  Phases phases = released([&] { return phases_by_routes(resolver, as_span(place_of_rank)); });
   const std::vector<std::size_t> shape{phases.ranks, phases.count};
   Columns found;
   found["bound"] = phases.bound;

@@ -38,7 +38,6 @@ NB_MODULE(_core, m) {
   contend::bind::bind_interruption(m);
   contend::bind::bind_check(m);
   contend::bind::bind_fabric(m);
-  contend::bind::bind_routes(m);
   contend::bind::bind_resolver(m);
   contend::bind::bind_pattern(m);
   contend::bind::bind_congestion(m);

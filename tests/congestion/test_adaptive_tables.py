@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.placement import parse as parse_placement
-from contend.routes import AdaptiveTables, adopt, check, load_tables, make_resolver, save
+from contend.routes import AdaptiveTables, Ways, adopt, check, load_tables, make_resolver, save
 from several_ways import PART, counted, drawn_pairs
 
 SPECS = ["xgft:3;2,2,3;1,2,2", "dragonfly:2,4,2", "torus:3x4", "random:8,3,2,1"]
@@ -97,9 +97,9 @@ def test_all_ports_that_begin_shortest_ways_are_what_spraying_is(spec: str, tmp_
 def test_hashed_groups_are_drawn_and_every_port_alike(tmp_path: Path) -> None:
     fabric = adaptive("xgft:3;2,2,3;1,2,2", tmp_path, "ecmp")
     routes = tables_of(fabric)
-    assert (routes.drawn, routes.several, routes.engine) == (True, False, "hashed routing")
+    assert (routes.ways, routes.engine) == (Ways.DRAWN, "hashed routing")
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN)
     expected = ways(fabric, 0, fabric.hosts - 1)
     taken = [
         resolver.routes(np.array([0], np.uint32), np.array([fabric.hosts - 1], np.uint32), draw)
@@ -118,7 +118,7 @@ def test_hashed_groups_are_drawn_and_every_port_alike(tmp_path: Path) -> None:
 def test_tables_with_both_split_and_say_so(tmp_path: Path) -> None:
     text = _written("xgft:2;4,4;1,4", tmp_path).replace("Free", "HBF ", 10)
     fabric = _adopted("xgft:2;4,4;1,4", text, tmp_path)
-    assert tables_of(fabric).several
+    assert tables_of(fabric).ways == Ways.SPLIT
     assert fabric.findings[-1].message == (
         "10 entries of the tables choose by a hash (HBF), others by the packet (Free): all split "
         "messages evenly here"

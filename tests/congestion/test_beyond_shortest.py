@@ -13,15 +13,15 @@ from contend.congestion import PhasedTraffic, judge_seats, simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
 from contend.pattern import parse
-from contend.routes import compute, make_resolver
+from contend.routes import Ways, compute, make_resolver
 from several_ways import PART, by_any_group, by_any_switch, counted, drawn_pairs, sprayed
 
-Ways = Callable[[Fabric, int, int], dict[int, float]]
+Definition = Callable[[Fabric, int, int], dict[int, float]]
 # Two switches of every group have two cables to each of the other groups.
 DRAGONFLY = "dragonfly:1,4,2,4"
 
 
-def definition(fabric: Fabric, route: str) -> Ways:
+def definition(fabric: Fabric, route: str) -> Definition:
     """What routes of an engine put on channels."""
     group = group_circle(fabric)
     if route == "valiant":
@@ -66,7 +66,7 @@ def test_parts_of_messages_by_the_definition(spec: str, route: str) -> None:
     """By pair and channel, and summed by host where somebody asks who uses a channel."""
     fabric = contend.load(spec, route=route)
     ways = definition(fabric, route)
-    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), several=True)
+    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), follows=Ways.SPLIT)
     source, target = parse("shift:5", fabric.hosts).messages(0)
     channels, part = resolver.parts(source, target)
     users = simulate(fabric, "shift:5", placement="linear", channels=range(9)).channels
@@ -111,8 +111,8 @@ def test_failures_are_judged_by_the_switches_that_are_left() -> None:
     rest = contend._core.remains(fabric.core, [], [0])
     kept = np.arange(1, fabric.cables)
     without = contend.load("torus:3x3;2", without=[_end_of_first_cable(fabric)], route="valiant")
-    found = contend._core.make_valiant_resolver(fabric.core, hosts, group, rest)
-    built = make_resolver(without, hosts, several=True)
+    found = contend._core.valiant_resolver(fabric.core, hosts, rest, group)
+    built = make_resolver(without, hosts, follows=Ways.SPLIT)
     source, target = parse("shift:5", 18).messages(0)
     for (one, share), (other, same) in zip(
         zip(*found.parts(source, target), strict=True),

@@ -31,17 +31,18 @@ from contend import _core
 from contend.congestion import core_threads
 from contend.fabric import make
 from contend.routes import compute
-from contend.routes.routes import make_resolver
+from contend.routes.routes import Ways, make_resolver
 
 fabric = compute(make("xgft:1;2;1"), "ecmp")
 hosts = np.arange(2, dtype=np.uint32)
-resolver = make_resolver(fabric, hosts, draws=True, messages=1)
+resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN, messages=1)
 pattern = _core.make_all_to_all(120_000, 1)
 no_rates = np.zeros(0)
+seating, samples = _core.Seating(hosts, 60_000, False), _core.Samples(1, 0, 1000, False)
 
 def count(threads):
     print("counting\\n", end="", flush=True)
-    _core.simulate(resolver, pattern, hosts, 60_000, False, 1, 0, 1000, False, threads, no_rates)
+    _core.simulate(resolver, pattern, seating, samples, threads, no_rates)
 """
 # As the command line runs it.
 _COMMAND = """

@@ -9,7 +9,7 @@ import contend
 from contend.congestion import simulate
 from contend.fabric import Fabric, capacities
 from contend.pattern import Pattern, parse
-from contend.routes import make_resolver
+from contend.routes import Ways, make_resolver
 from several_ways import PART, drawn_pairs, sprayed
 from small_fabrics import fat_tree, routed
 
@@ -35,7 +35,7 @@ def crossed_by(fabric: Fabric, pairs: list[tuple[int, int]], draw: int) -> Cross
     if fabric.routes is not None and fabric.routes.engine == "spray":
         return [sprayed(fabric, *pair) for pair in pairs]
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT)
     source, target = (np.array(end, dtype=np.uint32) for end in zip(*pairs, strict=True))
     return [
         {

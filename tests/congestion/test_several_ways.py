@@ -19,7 +19,7 @@ from contend.fabric import (
     without_numbers,
 )
 from contend.pattern import parse
-from contend.routes import make_resolver, save
+from contend.routes import Ways, make_resolver, save
 from contend.schedule import phases_by_routes
 from several_ways import PART, counted, drawn_pairs, sprayed
 
@@ -114,7 +114,7 @@ def test_flows_by_the_ways_that_hashes_choose(spec: str, flows: int) -> None:
     """A channel carries 1/Q of a message for each of its Q flows; a message meets the fullest."""
     fabric = contend.load(spec, route=f"ecmp,flows={flows}")
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT)
     assert (resolver.unit, resolver.bins_of_message) == (flows, min(flows, 20))
     seed, shift = 3, parse("shift:5", fabric.hosts)
     found = simulate(fabric, shift, placement="linear", samples=4, seed=seed)
@@ -140,14 +140,16 @@ def test_more_flows_come_nearer_to_spraying() -> None:
 def test_switches_that_hash_alike_use_a_part_of_the_tree() -> None:
     """Who leaves by the first of two ports up leaves the next switch by the first again."""
     fabric = contend.load("xgft:3;2,2,2;1,2,2", route="ecmp,seed=shared")
-    resolver = make_resolver(fabric, np.arange(8, dtype=np.uint32), draws=True)
+    resolver = make_resolver(fabric, np.arange(8, dtype=np.uint32), follows=Ways.DRAWN)
     far = np.zeros(500, dtype=np.uint32), np.full(500, 7, dtype=np.uint32)
     chosen = {
         tuple(resolver.routes(far[0][:1], far[1][:1], draw)[0, :2].tolist()) for draw in range(200)
     }
     assert len(chosen) == 2
     own = make_resolver(
-        contend.load("xgft:3;2,2,2;1,2,2", route="ecmp"), np.arange(8, dtype=np.uint32), draws=True
+        contend.load("xgft:3;2,2,2;1,2,2", route="ecmp"),
+        np.arange(8, dtype=np.uint32),
+        follows=Ways.DRAWN,
     )
     chosen = {
         tuple(own.routes(far[0][:1], far[1][:1], draw)[0, :2].tolist()) for draw in range(200)
@@ -198,7 +200,7 @@ def test_who_uses_a_channel_by_the_definition(spec: str) -> None:
 def test_who_uses_a_channel_by_some_of_several_flows() -> None:
     """Two of three flows over one of two cables: two thirds of the message count there."""
     fabric = contend.load("xgft:2;2,2;1,2", route="ecmp,flows=3")
-    resolver = make_resolver(fabric, np.arange(4, dtype=np.uint32), draws=True, several=True)
+    resolver = make_resolver(fabric, np.arange(4, dtype=np.uint32), follows=Ways.DRAWN | Ways.SPLIT)
     found = simulate(fabric, "shift:2", placement="linear", samples=1, seed=5, channels=range(8))
     routes = resolver.routes(*parse("shift:2", 4).messages(0), 5 * 0x9E3779B97F4A7C15 % (1 << 64))
     for user in found.channels:

@@ -13,6 +13,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.pattern import parse
+from contend.routes import Ways
 from contend.units import rate_of
 from sample_fabrics import two_leaves
 from several_ways import sprayed
@@ -88,7 +89,7 @@ def shares(
 ) -> list[NDArray[np.float64]]:
     """What the messages of each part get when all are under way."""
     source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
-    if fabric.routes is not None and fabric.routes.several:
+    if fabric.routes is not None and Ways.SPLIT in fabric.routes.ways:
         found = sprayed_shares(fabric, source.tolist(), target.tolist())
     else:
         found = message_congestion(fabric, source, target).bandwidth

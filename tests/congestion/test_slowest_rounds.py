@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import contend
 from contend.congestion import simulate
-from contend.congestion.simulation.slowest_rounds import slowest_rounds
+from contend.congestion.all_ranks import slowest_rounds
 from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.placement import parse as parse_placement

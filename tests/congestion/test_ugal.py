@@ -140,7 +140,14 @@ def test_failures_are_judged_on_what_is_left() -> None:
     assert after is not None
     seats = np.arange(12, dtype=np.uint32)
     shift = parse("shift:2", 12).core
-    found = contend._core.simulate(after, shift, seats, 1, False, 1, 0, 1, False, 1, np.zeros(0))
+    found = contend._core.simulate(
+        after,
+        shift,
+        contend._core.Seating(seats, 1, False),
+        contend._core.Samples(1, 0, 1, False),
+        1,
+        np.zeros(0),
+    )
     assert found["channel_messages"][:2].tolist() == [0, 0]
     assert (found["channel_messages"][2:12] > 0).all()
 

@@ -11,8 +11,8 @@ from contend import _core
 from contend.congestion import simulate
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
-from contend.routes import compute, make_resolver
-from contend.routes.multipath import valiant
+from contend.routes import Ways, compute, make_resolver
+from contend.routes.multipath import split
 from contend.routes.room import expect_room
 
 
@@ -22,11 +22,11 @@ def resolve(fabric: Fabric, memory: int, monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setattr("os.sysconf", sizes.__getitem__)
         hosts = np.arange(fabric.hosts, dtype=np.uint32)
-        make_resolver(fabric, hosts, draws=True, several=True, together=True, solved=True)
+        make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED)
 
 
 @pytest.mark.parametrize(
-    ("engine", "each"), [("ecmp", 4), ("adaptive", 4), ("spray", 8), ("valiant", 28), ("ugal", 52)]
+    ("engine", "each"), [("ecmp", 4), ("adaptive", 4), ("spray", 8), ("valiant", 32), ("ugal", 56)]
 )
 def test_next_hops_need_some_bytes_for_every_two_switches(
     engine: str, each: int, monkeypatch: pytest.MonkeyPatch
@@ -39,7 +39,7 @@ def test_next_hops_need_some_bytes_for_every_two_switches(
 
 
 @pytest.mark.parametrize(
-    ("engine", "each"), [("valiant", valiant._OF_VALIANT), ("ugal", valiant._OF_UGAL)]
+    ("engine", "each"), [("valiant", split._OF_VALIANT), ("ugal", split._OF_UGAL)]
 )
 @pytest.mark.parametrize("threads", [1, 3])
 def test_fewer_threads_count_where_memory_has_no_room_for_all(
@@ -48,7 +48,7 @@ def test_fewer_threads_count_where_memory_has_no_room_for_all(
     """What is refused has no room for one; more count where each has room for its round."""
     fabric = compute(make("slimfly:5"), engine)
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, several=True, together=True, solved=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED)
     assert resolver.bytes_of_round == each * 50 * 50
     used: list[int] = []
     count = _core.simulate
@@ -86,8 +86,8 @@ def test_ideal_ways_on_too_many_switches_are_refused_before_they_are_searched() 
     fabric = compute(make("torus:216x216;1"), "adaptive")
     ends = np.arange(fabric.hosts, dtype=np.uint32)
     with pytest.raises(UsageError, match=r"at most 2,147,483,648 .* has 2,176,782,336: take fewer"):
-        make_resolver(fabric, ends, together=True, solved=True, several=True)
-    make_resolver(fabric, ends[:5], together=True, solved=True, several=True)
+        make_resolver(fabric, ends, follows=Ways.TOGETHER | Ways.SOLVED | Ways.SPLIT)
+    make_resolver(fabric, ends[:5], follows=Ways.TOGETHER | Ways.SOLVED | Ways.SPLIT)
 
 
 def test_routes_by_a_formula_need_no_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,45 +14,21 @@ using namespace contend;
 
 namespace {
 
-Places every_host(const Fabric& fabric) {
-  Places places{std::vector<HostId>(fabric.hosts()), false};
-  std::iota(places.hosts.begin(), places.hosts.end(), 0U);
-  return places;
-}
-
 Seating one_each(std::size_t places, bool random = false) {
-  Seating seating{std::vector<Place>(places), 1, random};
-  std::iota(seating.slots.begin(), seating.slots.end(), 0U);
-  return seating;
+  return {contend::test::in_order(places), 1, random};
 }
 
 }  // namespace
 
-TEST_CASE("who uses a channel of a ring walked clockwise, in an all-to-all") {
-  // Channel 0 leads from switch 0 to 1. It carries 0 -> 1, 2, 3; 3 -> 1, 2; 2 -> 1. Host 1's
-  // injection (8 + 1) carries what it sends to 0, 2, 3, host 2's ejection (12 + 2) what 0, 1, 3
-  // send it.
-  const contend::test::ClockwiseRing ring(4);
-  const auto resolver =
-      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), every_host(ring.fabric));
-  const auto pattern = make_all_shifts(4);
-  const std::vector<std::uint32_t> channels{0, 9, 14};
-  const ChannelUsers users =
-      channel_users(*resolver, *pattern, one_each(4), {1, 0, 1, false}, channels, {}, 2);
-  CHECK(users.sources == std::vector<std::uint64_t>{3, 0, 1, 2, 0, 3, 0, 0, 1, 1, 0, 1});
-  CHECK(users.targets == std::vector<std::uint64_t>{0, 3, 2, 1, 1, 0, 1, 1, 0, 0, 3, 0});
-}
-
 TEST_CASE("users of channels sum up to what a simulation of the same samples counts") {
   const auto on = contend::test::make_random_fabric(3, 9, 25, 10);
-  const auto resolver =
-      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), every_host(on.fabric));
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
+                                             contend::test::all_hosts(on.fabric));
   const auto pattern = make_permutation(static_cast<Rank>(resolver->places()));
   const Seating seating = one_each(resolver->places(), true);
   const Samples samples{7, 5, 40, false};
   const BatchResult counted = simulate(*resolver, *pattern, seating, samples, 1);
-  std::vector<std::uint32_t> channels(resolver->switch_channels());
-  std::iota(channels.begin(), channels.end(), 0U);
+  const std::vector<std::uint32_t> channels = contend::test::in_order(resolver->switch_channels());
   for (const int threads : {1, 3}) {
     const ChannelUsers users =
         channel_users(*resolver, *pattern, seating, samples, channels, {}, threads);
@@ -68,8 +44,8 @@ TEST_CASE("users of channels sum up to what a simulation of the same samples cou
 
 TEST_CASE("channels that do not exist or are named twice are refused") {
   const contend::test::ClockwiseRing ring(3);
-  const auto resolver =
-      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), every_host(ring.fabric));
+  const auto resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
+                                             contend::test::all_hosts(ring.fabric));
   const auto pattern = make_all_shifts(3);
   const auto users = [&](const std::vector<std::uint32_t>& channels) {
     return channel_users(*resolver, *pattern, one_each(3), {1, 0, 1, false}, channels, {}, 1);

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <memory>
-#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -40,12 +39,6 @@ std::vector<std::pair<std::string, Shared>> every_exchange() {
           {"rest", make_rest(make_all_to_all(24, 3), gone)}};
 }
 
-std::vector<Place> numbers(std::size_t count) {
-  std::vector<Place> all(count);
-  std::iota(all.begin(), all.end(), Place{0});
-  return all;
-}
-
 std::vector<double> rates(std::uint32_t seed, std::size_t channels) {
   std::mt19937 engine(seed);
   std::vector<double> rate(channels);
@@ -67,9 +60,10 @@ TEST_CASE("exchanges come to what counting message by message comes to") {
     for (int k = 0; k < 24; ++k) several.push_back(engine() % 24);
     const std::vector<double> rate =
         seed % 3 == 0 ? rates(seed, on.fabric.switch_channels() + 48) : std::vector<double>{};
-    for (const Seating& seating :
-         {Seating{numbers(24), 1, false}, Seating{numbers(24), 1, true},
-          Seating{numbers(24), 3, true}, Seating{several, 1, false}, Seating{several, 2, true}}) {
+    for (const Seating& seating : {Seating{contend::test::in_order(24), 1, false},
+                                   Seating{contend::test::in_order(24), 1, true},
+                                   Seating{contend::test::in_order(24), 3, true},
+                                   Seating{several, 1, false}, Seating{several, 2, true}}) {
       for (const auto& [name, pattern] : every_exchange()) {
         CAPTURE(name);
         Naive naive(on, places, *pattern, seating, rate);
@@ -90,10 +84,10 @@ TEST_CASE("exchanges come to what counting message by message comes to") {
 
 TEST_CASE("what depends on more than leaf and target, or is no exchange, is counted one by one") {
   const RandomFabric on = make_random_fabric(3, 3, 30, 9, 1);
-  const Places places{numbers(24), true};
+  const Places places{contend::test::in_order(24), true};
   const auto spread = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
   CHECK_FALSE(counts_exchanges(*spread, *make_all_to_all(24)));
-  const Places first{numbers(24), false};
+  const Places first{contend::test::in_order(24), false};
   const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), first);
   CHECK(counts_exchanges(*resolver, *make_all_to_all(24)));
   CHECK_FALSE(counts_exchanges(*resolver, *make_all_shifts(24)));
@@ -110,11 +104,11 @@ TEST_CASE(
                         {0, 0, 0, 0},
                         5,
                         {kNoPort, 2, 3, 1, 1, kNoPort, 1, 1, 2, 3}};
-  const auto resolver =
-      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {numbers(4), false});
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
+                                             {contend::test::in_order(4), false});
   const auto all = [&](Rank ranks_per_slot) {
     return simulate(*resolver, *make_all_to_all(4 * ranks_per_slot),
-                    {numbers(4), ranks_per_slot, false}, {1, 0, 1, false}, 1);
+                    {contend::test::in_order(4), ranks_per_slot, false}, {1, 0, 1, false}, 1);
   };
   CHECK_THROWS_WITH_AS(
       all(1U << 15), "at most 2147483647 messages on a channel in one round can be counted", Error);

@@ -211,8 +211,7 @@ TEST_CASE("where nothing dies a failure costs nothing, and the figures are the s
     const auto resolver = make_walking_resolver(on.made.fabric, on.made.tables(),
                                                 on.made.addresses(), {on.hosts, false});
     const auto pattern = make_bisect(static_cast<Rank>(on.hosts.size()), false);
-    std::vector<Place> slots(on.hosts.size());
-    std::iota(slots.begin(), slots.end(), Place{0});
+    const std::vector<Place> slots = contend::test::in_order(on.hosts.size());
     const BatchResult all =
         simulate(*resolver, *pattern, {slots, 1, false}, {kDrawSeed, 0, kDraws, false}, 1, on.rate);
     CHECK(cost.after == cost.before);
@@ -233,8 +232,7 @@ TEST_CASE("a host whose own switch sends its address elsewhere is refused") {
 
 TEST_CASE("a network that dies whole leaves nothing to count") {
   FailureCase on(1);
-  on.losses.switches.resize(on.made.fabric.switches());
-  std::iota(on.losses.switches.begin(), on.losses.switches.end(), SwitchId{0});
+  on.losses.switches = contend::test::in_order(on.made.fabric.switches());
   const FailureCost cost = on.cost();
   CHECK(cost.hosts_left == 0);
   CHECK(cost.before.empty());

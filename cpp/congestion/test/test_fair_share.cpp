@@ -9,7 +9,6 @@
 #include "../../routes/test/random_fabric.hpp"
 #include "../../routes/test/small_ring.hpp"
 #include "contend/base/error.hpp"
-#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
 
 using namespace contend;
@@ -29,9 +28,8 @@ void check_near(const Shares& found, const Shares& expected) {
 /// from s to t crosses the channels of s, s + 1, ..., t - 1.
 struct Ring {
   explicit Ring(SwitchId size) : ring(size) {
-    std::vector<HostId> hosts(size);
-    for (HostId h = 0; h < size; ++h) hosts[h] = h;
-    resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {hosts, false});
+    resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
+                                    {contend::test::in_order(size), false});
   }
   Shares share(const std::vector<Place>& source, const std::vector<Place>& target) const {
     return fair_share(*resolver, source, target);
@@ -48,9 +46,8 @@ struct Ring {
 /// Messages between random places of a random fabric, host channels shared by many.
 struct Random {
   explicit Random(std::uint32_t seed) : on(contend::test::make_random_fabric(seed, 12, 30, 15)) {
-    std::vector<HostId> hosts(30);
-    for (HostId h = 0; h < 30; ++h) hosts[h] = h;
-    resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {hosts, false});
+    resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
+                                    {contend::test::in_order(30), false});
     std::mt19937 engine(seed);
     for (int m = 0; m < 40; ++m) {
       source.push_back(static_cast<Place>(engine() % 30));
@@ -75,41 +72,6 @@ struct Random {
 };
 
 }  // namespace
-
-TEST_CASE("n messages on one channel get 1/n each") {
-  // All cross channel 4 -> 5: 0 -> 5, 1 -> 6, ..., 4 -> 9.
-  const Ring ring(10);
-  check_near(ring.share({0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}), Shares(5, 1.0 / 5));
-}
-
-TEST_CASE("one long message among short ones") {
-  // a: 7 -> 3 shares channel 0 with b: 0 -> 1, 1 with c: 1 -> 2 and 2 with d: 2 -> 4, so a + b <=
-  // 1, a + c <= 1, a + d <= 1: all halves.
-  const Ring ring(8);
-  check_near(ring.share({7, 0, 1, 2}, {3, 1, 2, 4}), {0.5, 0.5, 0.5, 0.5});
-}
-
-TEST_CASE("a short message gets what a crowd leaves") {
-  // a, b, c, d cross channel 4 -> 5, of which a alone crosses 0: x_a = 1/4, so e: 0 -> 1 and f:
-  // 9 -> 1 share 3/4 on channel 0 and its ejection: 3/8 each.
-  const Ring ring(10);
-  check_near(ring.share({8, 2, 3, 4, 0, 9}, {5, 6, 7, 8, 1, 1}),
-             {0.25, 0.25, 0.25, 0.25, 0.375, 0.375});
-}
-
-TEST_CASE("three levels") {
-  // Channel 4: a, b, c, d, e: 1/5 each. Channel 1 holds a and b of them, and f: 0 -> 3, g: 1 -> 2:
-  // f = g = (1 - 2/5) / 2 = 3/10. Channel 0 holds a: 1/5, f: 3/10 and h: 9 -> 1: 1/2.
-  const Ring ring(12);
-  check_near(ring.share({11, 1, 2, 3, 4, 0, 1, 9}, {5, 6, 7, 8, 9, 3, 2, 1}),
-             {0.2, 0.2, 0.2, 0.2, 0.2, 0.3, 0.3, 0.5});
-}
-
-TEST_CASE("host channels are shared") {
-  // 0 sends to 1, 2 and 3: a third each. Of the ejection of 3, 2 -> 3 gets 1 - 1/3.
-  const Ring ring(4);
-  check_near(ring.share({0, 0, 0, 2}, {1, 2, 3, 3}), {1.0 / 3, 1.0 / 3, 1.0 / 3, 2.0 / 3});
-}
 
 TEST_CASE("a message to oneself is not held back, and no message has no share") {
   const Ring ring(4);
@@ -148,39 +110,6 @@ TEST_CASE("shares are feasible, and every message has a full channel on which no
       CHECK((held_back || route.empty()));
     }
   }
-}
-
-TEST_CASE("nobody gets less than 1/pi") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    const Random random(seed);
-    const Shares share = fair_share(*random.resolver, random.source, random.target);
-    const auto pi = message_congestion(*random.resolver, random.source, random.target).congestion;
-    for (std::size_t m = 0; m < share.size(); ++m) {
-      CHECK(share[m] >= 1.0 / std::max(pi[m], 1U) - 1e-12);
-    }
-  }
-}
-
-TEST_CASE("messages of equal size end at one over their share") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    const Random random(seed);
-    const Shares share = fair_share(*random.resolver, random.source, random.target);
-    Shares expected;
-    for (const double one : share) expected.push_back(1 / one);
-    const Shares times = fluid_times(*random.resolver, random.source, random.target, {});
-    REQUIRE(times.size() == share.size());
-    for (std::size_t m = 0; m < times.size(); ++m) {
-      CHECK(times[m] == doctest::Approx(expected[m]).epsilon(1e-9));
-    }
-  }
-}
-
-TEST_CASE("a message that ends leaves its share to the others") {
-  // Sizes 1 and 3 on one channel: halves until 2, then the longer one has 2 left at full rate.
-  const Ring ring(6);
-  check_near(ring.times({0, 1}, {2, 3}, {1, 3}), {2, 4});
-  // Sizes 1, 2, 3: thirds until 3; halves of 1 left until 5; then 1 left: 6.
-  check_near(ring.times({0, 1, 2}, {3, 4, 5}, {1, 2, 3}), {3, 5, 6});
 }
 
 TEST_CASE("work is kept: a full channel ends when all of its messages could have gone one by one") {

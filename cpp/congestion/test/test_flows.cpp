@@ -1,21 +1,18 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "../../routes/test/random_fabric.hpp"
 #include "../../routes/test/small_ring.hpp"
-#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/flows.hpp"
+#include "contend/congestion/messages.hpp"
 
 using namespace contend;
 
 TEST_CASE("shares of what begins and ends are those of all found anew") {
   const auto on = contend::test::make_random_fabric(3, 12, 30, 15);
-  std::vector<HostId> hosts(30);
-  for (HostId h = 0; h < 30; ++h) hosts[h] = h;
+  const std::vector<HostId> hosts = contend::test::in_order(30);
   const auto resolver =
       make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {hosts, false});
   std::mt19937 engine(7);

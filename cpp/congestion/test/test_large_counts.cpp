@@ -8,17 +8,16 @@
 
 #include "../../routes/test/small_ring.hpp"
 #include "../src/rounds/round_counter.hpp"
-#include "../src/split/followed_counter.hpp"
-#include "../src/split/lists_counter.hpp"
-#include "../src/split/tree_counter.hpp"
+#include "../src/split/shared_counters.hpp"
+#include "../src/split/ways_counters.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/dragonfly.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
-#include "contend/routes/computed/dragonfly_hops.hpp"
-#include "contend/routes/computed/tree_formula.hpp"
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/one_way/tree_formula.hpp"
+#include "contend/routes/split/ways.hpp"
+#include "contend/routes/ways/dragonfly_hops.hpp"
 
 using namespace contend;
 
@@ -69,9 +68,7 @@ struct Dumbbell {
 
 TEST_CASE("66,000 messages on one channel") {
   const Dumbbell on;
-  Places places;
-  places.hosts.resize(4 * kOnLeaf);
-  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  const Places places{contend::test::in_order(4 * kOnLeaf), false};
   const auto resolver = make_walking_resolver(on.fabric, {on.ports.data(), 6, Dumbbell::width},
                                               {on.first, on.lmc}, places);
   // p - 1 - i: everyone sends to the other side.
@@ -178,7 +175,7 @@ TEST_CASE("sums of sprayed parts that are followed one by one do not wrap") {
   const Fabric fabric({0, 1}, {2, 2}, {2, 2}, {{0, 1, 1, 1}});
   const auto dragonfly = find_dragonfly(fabric);
   REQUIRE(dragonfly);
-  const auto resolver = make_sprayed_dragonfly_resolver(fabric, *dragonfly, {{0, 1}, false}, false);
+  const auto resolver = make_sprayed_resolver(fabric, {{0, 1}, false}, dragonfly.get());
   FollowedCounter counter(*resolver->ways(), fabric.switch_channels());
   FollowedCounter other(*resolver->ways(), fabric.switch_channels());
   const std::vector<Place> source(1 << 16, 0), target(1 << 16, 1);
@@ -229,7 +226,7 @@ TEST_CASE("messages that spread over bundles or lists are counted beyond 32 bits
   const Places places{{0, 1}, false};
   const auto tree = find_complete_tree(fabric);
   REQUIRE(tree);
-  const auto bundles = make_sprayed_tree_resolver(fabric, *tree, places);
+  const auto bundles = make_sprayed_resolver(fabric, places, tree.get());
   REQUIRE(bundles->even_tree() != nullptr);
   TreeCounter counter(*bundles->even_tree()), other(*bundles->even_tree());
   check_sums(counter, other, fabric.switch_channels());
@@ -253,8 +250,7 @@ TEST_CASE("few ranks that share ends send more than 16 bits count, where channel
   for (PortNumber port = 1; port <= kCables; ++port) cables.push_back({0, port, 1, port});
   const auto size = static_cast<PortNumber>(kCables + kHosts);
   const Fabric fabric(host_switch, host_port, {size, size}, cables);
-  std::vector<Address> first(kHosts);
-  std::iota(first.begin(), first.end(), Address{1});
+  const std::vector<Address> first = contend::test::in_order(kHosts, 1);
   const std::vector<std::uint8_t> lmc(kHosts, 0);
   std::vector<PortNumber> ports(2 * (kHosts + 1), kNoPort);
   for (HostId host = 0; host < kHosts; ++host) {
@@ -263,9 +259,7 @@ TEST_CASE("few ranks that share ends send more than 16 bits count, where channel
           host_switch[host] == s ? host_port[host] : PortNumber{1};
     }
   }
-  Places places;
-  places.hosts.resize(kHosts);
-  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  const Places places{contend::test::in_order(kHosts), false};
   const auto resolver =
       make_walking_resolver(fabric, {ports.data(), 2, kHosts + 1}, {first, lmc}, places);
   REQUIRE_FALSE(resolver->narrow());

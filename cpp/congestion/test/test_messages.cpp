@@ -34,22 +34,6 @@ Amounts through(const std::vector<Place>& source, const std::vector<Place>& targ
 
 }  // namespace
 
-TEST_CASE("pi is the largest number of messages on a message's route") {
-  // 0 -> 2 by channels 0 and 2; 1 -> 2 by 2; 3 -> 0 by 6; 2 -> 2 stays.
-  const MessageCongestion found = judge({0, 1, 3, 2}, {2, 2, 0, 2});
-  CHECK(found.congestion == std::vector<std::uint32_t>{2, 2, 1, 0});
-  // Channels between switches, then injection by place, then ejection.
-  CHECK(found.channel_messages ==
-        std::vector<std::uint64_t>{1, 0, 2, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 2, 0});
-}
-
-TEST_CASE("host channels count") {
-  const MessageCongestion sent = judge({0, 0, 0}, {1, 1, 0});
-  CHECK(sent.congestion == std::vector<std::uint32_t>{2, 2, 0});
-  // 3 -> 1 and 1 -> 0 share only channel 6 (3 -> 0), 0 -> 1 and 3 -> 1 channel 0.
-  CHECK(judge({3, 1, 0}, {1, 0, 1}).congestion == std::vector<std::uint32_t>{2, 2, 2});
-}
-
 TEST_CASE("a route gets the least of rate over load, as a share of its slower port") {
   // Channels of rates 4, 1, 2, one that pads, and ports 3 and 5: 4 / 2, 1 / 2 and ports 3 / 1, 5
   // / 1.
@@ -70,8 +54,6 @@ TEST_CASE("routes, loads and rates that do not fit each other are refused") {
   CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1}, 2, Loads{1}, rate), contend::Error);
   CHECK_THROWS_AS(contend::route_shares(Numbers{0, 2}, 2, Loads{1, 1}, rate), contend::Error);
 }
-
-TEST_CASE("no message is no congestion") { CHECK(judge({}, {}).congestion.empty()); }
 
 TEST_CASE("places that do not exist and lists of different length are refused") {
   CHECK_THROWS_AS(judge({4}, {0}), contend::Error);

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <memory>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,9 +13,9 @@
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 #include "contend/pattern/random_patterns.hpp"
-#include "contend/routes/computed/tree_formula.hpp"
-#include "contend/routes/resolvers/ideal_ways.hpp"
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/one_way/tree_formula.hpp"
+#include "contend/routes/split/ways.hpp"
+#include "contend/routes/together/ideal_ways.hpp"
 #include "naive.hpp"
 
 using contend::BatchResult;
@@ -31,6 +30,7 @@ using contend::simulate;
 using contend::test::add;
 using contend::test::check_identical;
 using contend::test::check_same;
+using contend::test::in_order;
 using contend::test::make_random_fabric;
 using contend::test::Naive;
 using contend::test::RandomFabric;
@@ -77,12 +77,6 @@ std::vector<std::pair<std::string, Shared>> every_kind(Rank ranks) {
        make_parts(make_bisect(ranks - 4, false), make_rounds(4, {0, 3}, {0, 1, 2}, {0, 2, 1}, {})));
   with("parts with pieces", make_parts(make_all_to_all(ranks - 3), make_uniform(3)));
   return kinds;
-}
-
-std::vector<Place> in_order(std::size_t places) {
-  std::vector<Place> slots(places);
-  std::iota(slots.begin(), slots.end(), Place{0});
-  return slots;
 }
 
 /// One, two or four units a second for every channel.
@@ -192,19 +186,6 @@ TEST_CASE("channel numbers beyond 16 bits") {
   compare_every_kind(on, {in_order(16), false}, {in_order(16), 1, true});
 }
 
-TEST_CASE("threads change nothing") {
-  const RandomFabric on = make_random_fabric(25, 8, 24, 6);
-  const Places places{contend::test::some_hosts(25, on.fabric, 24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const Seating seating{in_order(24), 1, true};
-  for (const auto& [name, pattern] : every_kind(24)) {
-    CAPTURE(name);
-    const Samples samples{3, 0, 200, false};
-    check_identical(simulate(*resolver, *pattern, seating, samples, 1),
-                    simulate(*resolver, *pattern, seating, samples, 3));
-  }
-}
-
 TEST_CASE("threads that share the pieces of rounds of pairs change nothing, nor do rates") {
   const RandomFabric on = make_random_fabric(27, 8, 24, 6);
   const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
@@ -248,7 +229,7 @@ TEST_CASE("threads that share the pieces of a round change nothing") {
   const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
   const auto lists =
       contend::make_sprayed_resolver(on.fabric, places, contend::next_hops(on.fabric, places));
-  const auto bundles = contend::make_sprayed_tree_resolver(tree, *complete, {in_order(24), false});
+  const auto bundles = contend::make_sprayed_resolver(tree, {in_order(24), false}, complete.get());
   REQUIRE(lists->ways()->part_lists() != nullptr);
   REQUIRE(bundles->even_tree() != nullptr);
   const std::shared_ptr<const Pattern> all = contend::make_all_to_all(48);
@@ -350,28 +331,6 @@ TEST_CASE("a round with more ideal ways than are solved for is refused") {
   };
   CHECK(solve(12) == doctest::Approx(2).epsilon(0.01));
   CHECK_THROWS_AS(solve(11), contend::Error);
-}
-
-TEST_CASE("enumeration goes over every pattern and every placement") {
-  const RandomFabric on = make_random_fabric(27, 4, 4, 1);
-  const Places places{in_order(4), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const Seating shuffled{in_order(4), 1, true};
-  const Shared bisect = contend::make_bisect(4, false);
-  REQUIRE(outcomes(*bisect, shuffled) == 12U * 24U);
-  const BatchResult found = simulate(*resolver, *bisect, shuffled, {1, 0, 12 * 24, true}, 2);
-  // Every one of the 12 patterns is met 24 times: placements only rename a symmetric pattern.
-  const Seating fixed{in_order(4), 1, false};
-  const BatchResult once = simulate(*resolver, *bisect, fixed, {1, 0, 12, true}, 1);
-  REQUIRE(found.histogram.size() == once.histogram.size());
-  for (std::size_t pi = 0; pi < once.histogram.size(); ++pi) {
-    CHECK(found.histogram[pi] == 24 * once.histogram[pi]);
-  }
-  for (std::size_t c = 0; c < once.channel_messages.size(); ++c) {
-    CHECK(found.channel_messages[c] == 24 * once.channel_messages[c]);
-  }
-  CHECK_THROWS_AS(simulate(*resolver, *bisect, fixed, {1, 0, 13, true}, 1), contend::Error);
-  CHECK_THROWS_AS(simulate(*resolver, *bisect, fixed, {1, 12, 1, true}, 1), contend::Error);
 }
 
 TEST_CASE("outcomes beyond 63 bits are not counted") {

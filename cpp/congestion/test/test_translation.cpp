@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "../../routes/test/small_ring.hpp"
@@ -19,16 +18,10 @@ namespace {
 
 constexpr std::uint64_t kAnyLooks = std::numeric_limits<std::uint32_t>::max();
 
-std::vector<Place> numbers(std::size_t count) {
-  std::vector<Place> all(count);
-  std::iota(all.begin(), all.end(), Place{0});
-  return all;
-}
-
 /// On these hosts of a ring, each a rank.
 struct OnRing {
   OnRing(const ClockwiseRing& ring, const std::vector<HostId>& hosts)
-      : places(numbers(hosts.size())),
+      : places(contend::test::in_order(hosts.size())),
         resolver(
             make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {hosts, false})) {}
 
@@ -50,7 +43,7 @@ struct OnRing {
 
 TEST_CASE("a ring looks the same from every switch") {
   const ClockwiseRing ring(12);
-  const OnRing all(ring, numbers(12));
+  const OnRing all(ring, contend::test::in_order(12));
   const auto found = all.find();
   REQUIRE(found);
   CHECK(found->period == 1);
@@ -77,19 +70,19 @@ TEST_CASE("ranks that share a leaf move together") {
                       std::vector<PortNumber>(6, 4), cables);
   std::vector<PortNumber> ports(std::size_t{6} * 13, PortNumber{3});
   for (HostId h = 0; h < 12; ++h) ports[at[h] * 13 + h + 1] = static_cast<PortNumber>(1 + h % 2);
-  std::vector<Address> first(12);
-  std::iota(first.begin(), first.end(), Address{1});
+  const std::vector<Address> first = contend::test::in_order(12, 1);
   const std::vector<std::uint8_t> lmc(12, 0);
-  const auto resolver =
-      make_tabled_resolver(fabric, {ports.data(), 6, 13}, {first, lmc}, {numbers(12), false});
-  const auto found = find_translation(*resolver, numbers(12), nullptr, kAnyLooks, 2);
+  const auto resolver = make_tabled_resolver(fabric, {ports.data(), 6, 13}, {first, lmc},
+                                             {contend::test::in_order(12), false});
+  const auto found =
+      find_translation(*resolver, contend::test::in_order(12), nullptr, kAnyLooks, 2);
   REQUIRE(found);
   CHECK(found->period == 2);
 }
 
 TEST_CASE("what differs somewhere is no translation, or one of a longer period") {
   ClockwiseRing ring(12);
-  OnRing all(ring, numbers(12));
+  OnRing all(ring, contend::test::in_order(12));
   std::vector<double> rate = all.ones();
   rate[8] = 0.5;
   CHECK_FALSE(all.find(rate));
@@ -108,7 +101,7 @@ TEST_CASE("what differs somewhere is no translation, or one of a longer period")
   for (SwitchId from = 0; from < 12; ++from) {
     ClockwiseRing other(12);
     other.port((from + 1) % 12, from + 1) = 3;
-    CHECK_FALSE(OnRing(other, numbers(12)).find());
+    CHECK_FALSE(OnRing(other, contend::test::in_order(12)).find());
   }
 }
 

@@ -1,7 +1,6 @@
 #include "contend/fabric/dragonfly.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "contend/base/progress.hpp"
 

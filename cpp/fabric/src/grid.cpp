@@ -1,7 +1,6 @@
 #include "contend/fabric/grid.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "contend/base/interruption.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 
 #include "contend/pattern/fixed_patterns.hpp"
 #include "mapped_pattern.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <numeric>
 #include <vector>
 
 #include "contend/routes/engines/engines.hpp"
+#include "in_order.hpp"
 
 namespace contend::test {
 
@@ -19,13 +19,10 @@ struct Paper {
   Paper(std::vector<SwitchId> host_switch, std::vector<PortNumber> host_port,
         std::vector<PortNumber> switch_ports, const std::vector<Cable>& cables)
       : fabric(host_switch, host_port, switch_ports, cables),
-        host_address(host_switch.size()),
+        host_address(in_order(host_switch.size(), 1)),
         host_lmc(host_switch.size(), 0),
-        switch_address(switch_ports.size()),
+        switch_address(in_order(switch_ports.size(), static_cast<Address>(host_switch.size() + 1))),
         guid(switch_ports.size()) {
-    std::iota(host_address.begin(), host_address.end(), 1U);
-    std::iota(switch_address.begin(), switch_address.end(),
-              static_cast<Address>(host_switch.size() + 1));
     // The first byte is the one that tells most, see least_loaded.
     for (std::size_t s = 0; s < guid.size(); ++s) guid[s] = (s + 1) << 56;
   }
@@ -63,12 +60,10 @@ inline Paper figure() {
 
 /// Switches in a ring, one host each on port 1, the next switch on port 2, the one before on 3.
 inline Paper ring(SwitchId switches) {
-  std::vector<SwitchId> host_switch(switches);
-  std::iota(host_switch.begin(), host_switch.end(), 0U);
   std::vector<Cable> cables;
   for (SwitchId s = 0; s < switches; ++s) cables.push_back({s, 2, (s + 1) % switches, 3});
-  return {host_switch, std::vector<PortNumber>(switches, 1), std::vector<PortNumber>(switches, 3),
-          cables};
+  return {in_order(switches), std::vector<PortNumber>(switches, 1),
+          std::vector<PortNumber>(switches, 3), cables};
 }
 
 }  // namespace contend::test

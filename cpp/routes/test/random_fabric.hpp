@@ -8,6 +8,7 @@
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/tables.hpp"
+#include "in_order.hpp"
 
 namespace contend::test {
 
@@ -95,8 +96,7 @@ inline RandomFabric make_random_fabric(std::uint32_t seed, SwitchId switches, Ho
 
 /// The first `count` of the hosts in random order.
 inline std::vector<HostId> some_hosts(std::uint32_t seed, const Fabric& fabric, std::size_t count) {
-  std::vector<HostId> hosts(fabric.hosts());
-  std::iota(hosts.begin(), hosts.end(), HostId{0});
+  std::vector<HostId> hosts = in_order(fabric.hosts());
   std::mt19937 engine(seed);
   for (std::uint32_t left = static_cast<std::uint32_t>(hosts.size()); left > 1; --left) {
     std::swap(hosts[left - 1], hosts[random_fabric::below(left, engine)]);

@@ -4,6 +4,7 @@
 
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/tables.hpp"
+#include "in_order.hpp"
 
 namespace contend::test {
 

@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "contend/routes/computed/grid_hops.hpp"
+#include "contend/routes/split/ways.hpp"
+#include "contend/routes/ways/grid_hops.hpp"
 #include "contend/routes/ways/next_hops.hpp"
-#include "contend/routes/ways/ways.hpp"
 
 using namespace contend;
 
@@ -93,7 +93,7 @@ void check_spray(const Lines& lines) {
   for (HostId host = 0; host < fabric.hosts(); ++host) {
     if (host % 5 != 3) places.hosts.push_back(host);
   }
-  const auto computed = make_sprayed_grid_resolver(fabric, *grid, places);
+  const auto computed = make_sprayed_resolver(fabric, places, grid.get());
   const auto sets = make_sprayed_resolver(fabric, places, next_hops(fabric, places));
   const Ways& ways = *computed->ways();
   const Ways& others = *sets->ways();
@@ -111,8 +111,8 @@ void check_spray(const Lines& lines) {
   }
 
   std::mt19937 draw(3);
-  std::vector<std::uint32_t> messages(ways.leaves() * ways.classes());
-  for (std::uint32_t& count : messages) count = draw() % 3;
+  std::vector<std::uint64_t> messages(ways.leaves() * ways.classes());
+  for (std::uint64_t& count : messages) count = draw() % 3;
   for (std::size_t leaf = 0; leaf < ways.leaves(); ++leaf) messages[leaf * (ways.leaves() + 1)] = 0;
   std::vector<double> value(fabric.switch_channels());
   for (double& each : value) each = draw() % 1000;

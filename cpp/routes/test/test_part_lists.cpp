@@ -1,11 +1,11 @@
-#include "contend/routes/resolvers/part_lists.hpp"
+#include "contend/routes/split/part_lists.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <vector>
 
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/split/ways.hpp"
 #include "random_fabric.hpp"
 
 using contend::Cable;
@@ -56,12 +56,6 @@ struct Pods {
     return {host_switch, host_port, used, cables};
   }
 };
-
-Places all_hosts(const Fabric& fabric) {
-  Places places;
-  for (HostId host = 0; host < fabric.hosts(); ++host) places.hosts.push_back(host);
-  return places;
-}
 
 std::unique_ptr<contend::Resolver> sprayed(const Fabric& fabric, const Places& places) {
   return make_sprayed_resolver(fabric, places, next_hops(fabric, places));
@@ -133,7 +127,7 @@ TEST_CASE("messages of a whole tree of three levels share their lists") {
   const Pods pods{4, 3, 2, 2};
   const auto one = [](SwitchId, SwitchId) { return 1U; };
   const Fabric fabric = pods.build(one, one);
-  const auto resolver = sprayed(fabric, all_hosts(fabric));
+  const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
   const PartLists& lists = checked(*resolver);
   // Up from each leaf, down to each, and between any two of four pods; of each spine's channels all
   // to or from the tops of its plane are a cell, and so are all planes.
@@ -156,7 +150,7 @@ TEST_CASE("cables that are missing or more than elsewhere count as they are") {
     const Fabric fabric = pods.build(
         [&](SwitchId leaf, SwitchId spine) { return spine % 2 == 0 ? 1U : some(leaf, spine); },
         [&](SwitchId spine, SwitchId top) { return top == 0 ? 1U : some(spine, top); });
-    const auto resolver = sprayed(fabric, all_hosts(fabric));
+    const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
     checked(*resolver);
   }
 }
@@ -165,7 +159,7 @@ TEST_CASE("ways that end or go round in circles are not taken for others") {
   const Pods pods{3, 2, 2, 2};
   const auto one = [](SwitchId, SwitchId) { return 1U; };
   const Fabric fabric = pods.build(one, one);
-  const Places places = all_hosts(fabric);
+  const Places places = contend::test::all_hosts(fabric);
   contend::NextHops next = next_hops(fabric, places);
   const std::size_t switches = fabric.switches();
   // To the first leaf the first top leads nowhere, and the second back to where messages come from.
@@ -195,6 +189,6 @@ TEST_CASE("where messages have little in common they are followed") {
     host_port.push_back(3);
   }
   const Fabric fabric(host_switch, host_port, std::vector<PortNumber>(kRing, 3), cables);
-  const auto resolver = sprayed(fabric, all_hosts(fabric));
+  const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
   CHECK(resolver->ways()->part_lists() == nullptr);
 }

@@ -1,12 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 #include "contend/base/error.hpp"
 #include "contend/fabric/complete_tree.hpp"
-#include "contend/routes/computed/balanced_tree.hpp"
-#include "contend/routes/computed/tree_formula.hpp"
-#include "contend/routes/ways/route_trees.hpp"
+#include "contend/routes/one_way/formulas.hpp"
+#include "contend/routes/one_way/tree_formula.hpp"
 #include "paper_fabrics.hpp"
 
 using namespace contend;
@@ -40,12 +37,7 @@ Paper tree(const std::vector<Cable>& cables) {
           cables};
 }
 
-Places all_hosts() {
-  Places places;
-  places.hosts.resize(8);
-  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
-  return places;
-}
+Places all_hosts() { return {contend::test::in_order(8), false}; }
 
 }  // namespace
 
@@ -64,6 +56,7 @@ TEST_CASE("a complete tree is known by its cables") {
   CHECK(found->steps[1].parents == 2);
   CHECK(found->steps[1].links == 2);
   CHECK(found->steps[1].first_cable == 8);
+  CHECK(turn_entries(*found) == 8);
 }
 
 TEST_CASE(
@@ -100,20 +93,6 @@ TEST_CASE(
   CHECK_THROWS_AS(TreeFormula(paper.fabric, *found, {{0, 1, 2, 3}}, turns), Error);
 }
 
-TEST_CASE("a tree with a cable less, or two that are exchanged, is no complete one") {
-  for (std::size_t k = 0; k < cables_of_three_levels().size(); ++k) {
-    std::vector<Cable> fewer = cables_of_three_levels();
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
-    CHECK_FALSE(find_complete_tree(tree(fewer).fabric));
-  }
-  std::vector<Cable> crossed = cables_of_three_levels();
-  std::swap(crossed[0].to, crossed[1].to);
-  CHECK_FALSE(find_complete_tree(tree(crossed).fabric));
-  std::vector<Cable> turned = cables_of_three_levels();
-  std::swap(turned[8].from_port, turned[9].from_port);
-  CHECK_FALSE(find_complete_tree(tree(turned).fabric));
-}
-
 TEST_CASE("the formula goes from every leaf by the channels that the tables name") {
   const Paper paper = tree(cables_of_three_levels());
   const auto found = find_complete_tree(paper.fabric);
@@ -147,46 +126,4 @@ TEST_CASE("a tree of another fabric is refused") {
   const TurnsOf turns =
       turns_of_mod_k(paper.fabric, *find_complete_tree(paper.fabric), Parallel::after_parents);
   CHECK_THROWS_AS(TreeFormula(paper.fabric, *other, all_hosts(), turns), Error);
-}
-
-TEST_CASE("hosts in turns take the channels that the tables name, whoever puts them off") {
-  // Two hosts a leaf go round the two cables up from it, but not the four above; with a host less
-  // on some leaves these end in between, too.
-  const std::vector<Cable> cables = cables_of_three_levels();
-  const Paper uneven({0, 0, 1, 2, 2, 3}, {1, 2, 1, 1, 2, 1}, {4, 4, 4, 4, 6, 6, 6, 6, 4, 4, 4, 4},
-                     cables);
-  for (const Paper& paper : {tree(cables), uneven}) {
-    const auto found = find_complete_tree(paper.fabric);
-    REQUIRE(found);
-    CHECK(turn_entries(*found) == 8);
-    Places places;
-    places.hosts.resize(paper.fabric.hosts());
-    std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
-    const Tables tables = minhop(paper.fabric, paper.targets());
-    const auto resolver =
-        make_balanced_tree_resolver(paper.fabric, *found, paper.targets(), places);
-    RouteTrees::Grower grower(*resolver->trees());
-    const std::vector<SwitchId> leaves = {0, 1, 2, 3};
-    for (Place to = 0; to < places.hosts.size(); ++to) {
-      std::vector<Step> steps;
-      grower.grow({&to, 1}, leaves, [&](Place, const InTree&, std::span<const Step> told) {
-        steps.assign(told.begin(), told.end());
-      });
-      for (Place from = 0; from < places.hosts.size(); ++from) {
-        if (from == to) continue;
-        std::vector<std::uint32_t> route(resolver->stride());
-        resolver->resolve({&from, 1}, {&to, 1}, route.data());
-        std::erase_if(route, [&](std::uint32_t c) { return c >= resolver->switch_channels(); });
-        SwitchId at = paper.fabric.host_switch(from);
-        for (const std::uint32_t channel : route) {
-          const PortNumber port = paper.port(tables, at, paper.host_address[to]);
-          REQUIRE(paper.fabric.out(at, port) == channel);
-          REQUIRE(steps[at].channel == channel);
-          at = paper.fabric.channel_to(channel);
-        }
-        CHECK(at == paper.fabric.host_switch(to));
-        CHECK(steps[at].onward.ends());
-      }
-    }
-  }
 }

@@ -7,11 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "buckets.hpp"
 #include "contend/congestion/flows.hpp"
 #include "contend/schedule/carry_out.hpp"
 #include "contend/schedule/schedule.hpp"
-#include "crowds.hpp"
 #include "events.hpp"
 #include "processors.hpp"
 #include "roads.hpp"

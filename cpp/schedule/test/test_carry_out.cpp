@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <random>
-#include <string>
 #include <vector>
 
 #include "contend/schedule/carry_out.hpp"

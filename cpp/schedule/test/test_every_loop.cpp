@@ -9,14 +9,12 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../../routes/test/paper_fabrics.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/congestion/channel_users.hpp"
 #include "contend/congestion/failures.hpp"
-#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/reach.hpp"
 #include "contend/congestion/seats.hpp"
@@ -27,15 +25,15 @@
 #include "contend/pattern/random_patterns.hpp"
 #include "contend/routes/checks/check.hpp"
 #include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/drawn/hashed_resolver.hpp"
 #include "contend/routes/engines/engines.hpp"
 #include "contend/routes/engines/mend.hpp"
-#include "contend/routes/resolvers/hashed_resolver.hpp"
-#include "contend/routes/resolvers/ideal_ways.hpp"
-#include "contend/routes/resolvers/valiant.hpp"
 #include "contend/routes/search/fewest_collisions.hpp"
 #include "contend/routes/search/table_steps.hpp"
-#include "contend/routes/ways/ways.hpp"
-#include "contend/schedule/host_routes.hpp"
+#include "contend/routes/split/valiant.hpp"
+#include "contend/routes/split/ways.hpp"
+#include "contend/routes/together/ideal_ways.hpp"
+#include "contend/schedule/phases_by_routes.hpp"
 #include "written_schedule.hpp"
 
 using namespace contend;
@@ -149,9 +147,9 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
   }));
   loops.push_back(loop("routes by any switch", 4 + 1 + 4,
                        [&] { return make_valiant_resolver(fabric, on.places(), {}); }));
-  loops.push_back(loop("routes by any group", 4 + 1 + 6 + 4, [&] {
-    return make_valiant_resolver(fabric, on.places(), {{0, 0, 1, 1, 0, 1}});
-  }));
+  const std::vector<std::uint32_t> groups{0, 0, 1, 1, 0, 1};
+  loops.push_back(loop("routes by any group", 4 + 1 + 6 + 4,
+                       [&] { return make_valiant_resolver(fabric, on.places(), groups); }));
 }
 
 void add_congestion(const Figure& on, std::vector<Loop>& loops) {

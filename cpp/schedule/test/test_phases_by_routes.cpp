@@ -10,7 +10,7 @@
 
 #include "../../routes/test/small_ring.hpp"
 #include "contend/base/error.hpp"
-#include "contend/schedule/host_routes.hpp"
+#include "contend/schedule/phases_by_routes.hpp"
 
 using namespace contend;
 
@@ -39,21 +39,7 @@ HostRoutes crossbar(std::uint32_t hosts) {
   return routes_of(hosts, 0, [](std::uint32_t, std::uint32_t) { return Route{}; });
 }
 
-/// A tree of leaves with as many hosts each as there are top switches; the target's number chooses
-/// the top switch, as d-mod-k does.
-HostRoutes full_tree(std::uint32_t leaves, std::uint32_t each) {
-  return routes_of(leaves * each, 2 * leaves * each, [=](std::uint32_t from, std::uint32_t to) {
-    if (from / each == to / each) return Route{};
-    const std::uint32_t top = to % each;
-    return Route{from / each * each + top, leaves * each + to / each * each + top};
-  });
-}
-
-Hosts one_each(std::uint32_t hosts) {
-  Hosts made(hosts);
-  std::iota(made.begin(), made.end(), 0U);
-  return made;
-}
+Hosts one_each(std::uint32_t hosts) { return contend::test::in_order(hosts); }
 
 /// What a message occupies: channels, and the ports of its hosts, behind the channels.
 Route occupied(const HostRoutes& routes, std::uint32_t from, std::uint32_t to) {
@@ -185,19 +171,6 @@ TEST_CASE("what the messages of a channel have in common keeps them apart: it ne
   CHECK(right_phases(routes, one_each(12)).to == right_phases(crossbar(12), one_each(12)).to);
 }
 
-TEST_CASE("a full tree, every rank somewhere, stays within a tenth of the bound") {
-  std::mt19937 random(5);
-  for (const std::uint32_t each : {4U, 6U, 8U}) {
-    const HostRoutes routes = full_tree(each, each);
-    Hosts host_of_rank = one_each(each * each);
-    const Phases in_order = right_phases(routes, host_of_rank);
-    std::shuffle(host_of_rank.begin(), host_of_rank.end(), random);
-    const Phases scattered = right_phases(routes, host_of_rank);
-    CHECK(10 * in_order.count <= 11 * in_order.bound);
-    CHECK(10 * scattered.count <= 11 * scattered.bound);
-  }
-}
-
 TEST_CASE("any routes, any ranks on any hosts: every promise is kept") {
   std::mt19937 random(7);
   const auto below = [&](std::uint32_t end) {
@@ -217,14 +190,6 @@ TEST_CASE("any routes, any ranks on any hosts: every promise is kept") {
     CAPTURE(trial);
     static_cast<void>(right_phases(routes, host_of_rank));
   }
-}
-
-TEST_CASE("the same input gives the same phases") {
-  const HostRoutes routes = full_tree(5, 5);
-  const Phases once = right_phases(routes, one_each(25)),
-               again = right_phases(routes, one_each(25));
-  CHECK(once.to == again.to);
-  CHECK(once.from == again.from);
 }
 
 TEST_CASE("input that makes no sense is refused in a line") {

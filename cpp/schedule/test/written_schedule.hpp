@@ -61,8 +61,8 @@ struct Ring {
   explicit Ring(SwitchId size)
       : ring(size),
         resolver(make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                      {hosts_of(size), false})),
-        network{*resolver, hosts_of(size), {}, {}} {
+                                      {contend::test::in_order(size), false})),
+        network{*resolver, contend::test::in_order(size), {}, {}} {
     channels = resolver->switch_channels();
     const std::size_t all = channels + 3 * std::size_t{size};
     network.rate.assign(all, 10);
@@ -72,11 +72,6 @@ struct Ring {
     own_processors(size);
   }
 
-  static std::vector<HostId> hosts_of(SwitchId size) {
-    std::vector<HostId> hosts(size);
-    for (HostId h = 0; h < size; ++h) hosts[h] = h;
-    return hosts;
-  }
   static MessageClass free() {
     MessageClass one;
     one.up_to = std::numeric_limits<double>::infinity();

@@ -7,17 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contend.congestion.drawing import PlacementSource, arrange
+from contend import _core
+from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
+from contend.congestion.processes import thread_count
+from contend.congestion.rates import link_rates
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
-from contend.congestion.simulation.slowest_rounds import SlowestRounds, slowest_rounds
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import shift_distances
-from contend.placement import HostChoice, seats_by_server
-from contend.progress import Progress, shown_progress
+from contend.placement import HostChoice, Placement, seats_by_server
+from contend.progress import Progress, shown_progress, step
+from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.schema import PythonOnly, Rate, Share, told
 from contend.shown import Shown
 from contend.units import parse_rate, parse_sizes, rate_of, valued
@@ -29,6 +33,16 @@ _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
 # Messages of shifts, and flows of those that are drawn: some minutes of one core. Fewer where they
 # are counted several times, for routes that are drawn, or where a round is solved as a whole.
 _FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 25, 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class SlowestRounds:
+    """A pattern's rounds, each of which waits for its slowest message; as `Simulation` has them."""
+
+    pattern: str
+    round_max_congestion: NDArray[np.float64]
+    round_max_seconds_per_byte: NDArray[np.float64] | None
+    port_rate: float | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -180,7 +194,7 @@ def collectives(
     on_all = partial(count, fabric, placement=placed, ranks=pattern.ranks)
     most = _DRAWN
     if fabric.routes is not None:
-        most = _SOLVED if fabric.routes.together else _DRAWN // fabric.routes.flows
+        most = _SOLVED if fabric.routes.ways & Ways.TOGETHER else _DRAWN // fabric.routes.flows
     found: dict[str, Simulation | SlowestRounds] = {}
     with shown_progress(progress, fabric.name, "patterns") as tell:
         for name in _PATTERNS:
@@ -236,6 +250,61 @@ def collectives(
             of("reduction by a binomial tree", "tree:reduce", 1.0),
         ),
         gpu=gpu,
+    )
+
+
+def slowest_rounds(
+    fabric: Fabric,
+    pattern: str,
+    *,
+    placement: Placement,
+    ranks: int,
+    spread: bool = False,
+    rate: float | None = None,
+    equal_rates: bool = False,
+    threads: int | None = None,
+) -> SlowestRounds | None:
+    """What `contend.simulate` tells of rounds, in less than half of its time.
+
+    Args:
+        fabric: with routes.
+        pattern: of which nothing is drawn; this and what follows as in `contend.simulate`.
+        placement: which rank runs on which host.
+        ranks: how many.
+        spread: use all addresses of hosts in turn.
+        rate: bytes per second of every link.
+        equal_rates: count all links alike.
+        threads: to count on.
+
+    Returns:
+        None where routes or seats are drawn, or messages split.
+
+    Raises:
+        UsageError: as `contend.simulate`.
+    """
+    parsed, placed = arrange(fabric, pattern, placement, None, 1, ranks)
+    seating = seat(parsed, placed)
+    if seating.random or fabric.draws_routes:
+        return None
+    resolver = make_resolver(
+        fabric,
+        seating.hosts,
+        spread=spread,
+        messages=parsed.rounds * parsed.ranks,
+        follows=~ONE_WAY,
+    )
+    if resolver.unit > 1 or resolver.splits:
+        return None
+    rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
+    with step(f"{parsed.name} on {fabric.name}"):
+        congestion, time = _core.slowest_rounds(
+            resolver, parsed.core, seating.core, thread_count(threads, None), rates.by_place
+        )
+    return SlowestRounds(
+        pattern=parsed.name,
+        round_max_congestion=congestion.astype(np.float64),
+        round_max_seconds_per_byte=rates.seconds_per_byte(congestion, time, fabric.cables),
+        port_rate=rates.port,
     )
 
 

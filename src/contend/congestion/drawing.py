@@ -35,6 +35,11 @@ class Seating:
     ranks_per_slot: int
     random: bool
 
+    @property
+    def core(self) -> _core.Seating:
+        """The same in the core."""
+        return _core.Seating(self.slots, self.ranks_per_slot, self.random)
+
 
 def arrange(
     fabric: Fabric,

@@ -19,7 +19,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.progress import step
-from contend.routes import Routes, make_resolver, mendable
+from contend.routes import Routes, Ways, make_resolver, mendable
 
 _Cost = tuple[int, int, NDArray[np.float64], NDArray[np.float64], float]
 
@@ -83,9 +83,7 @@ class FailureJudge:
                     *mendable(fabric),
                     pattern.core,
                     hosts,
-                    whole.seed,
-                    whole.samples,
-                    whole.exhaustive,
+                    _drawn(whole),
                     rates,
                 )
 
@@ -101,6 +99,11 @@ class FailureJudge:
         """Whether each host is gone or cut off if switches and cables die, shape [hosts]."""
         rest = _core.remains(self._fabric.core, list(switches), list(cables))
         return np.asarray(rest.host_gone(), dtype=bool)
+
+
+def _drawn(whole: Simulation) -> _core.Samples:
+    """The samples of a simulation."""
+    return _core.Samples(whole.seed, 0, whole.samples, whole.exhaustive)
 
 
 class _Alike:
@@ -147,10 +150,10 @@ class _OnWaysFoundAnew:
     ) -> None:
         self._fabric, self._routes, self._pattern = fabric, routes, pattern
         self._hosts, self._whole, self._rates = hosts, whole, rates
-        self._before = make_resolver(fabric, hosts, draws=True, several=True, together=True)
+        self._before = make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER)
         # Draws differ from switch to switch, also where cables do not, and what is sought together
         # is found nearly, not exactly.
-        evenly = routes.several and not routes.drawn and not routes.together
+        evenly = routes.ways & (Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER) == Ways.SPLIT
         # Tables may tell apart what stands alike.
         evenly &= routes.grouped is None
         self._alike = _Alike(fabric) if evenly else None
@@ -194,13 +197,11 @@ class _OnWaysFoundAnew:
 
     def _counts(self, pattern: _core.Pattern) -> NDArray[np.uint64]:
         """Messages of every sample."""
-        whole = self._whole
-        return _core.message_counts(pattern, whole.seed, 0, whole.samples, whole.exhaustive)
+        return _core.message_counts(pattern, _drawn(self._whole))
 
     def _bandwidth(self, resolver: _core.Resolver, pattern: _core.Pattern) -> NDArray[np.float64]:
         """What pairs get in every sample, on one thread: failures are judged side by side."""
-        whole, seats = self._whole, np.arange(len(self._hosts), dtype=np.uint32)
-        drawn = (whole.seed, 0, whole.samples, whole.exhaustive)
-        found = _core.simulate(resolver, pattern, seats, 1, False, *drawn, 1, self._rates)
+        seating = _core.Seating(np.arange(len(self._hosts), dtype=np.uint32), 1, False)
+        found = _core.simulate(resolver, pattern, seating, _drawn(self._whole), 1, self._rates)
         shares: NDArray[np.float64] = found["share" if len(self._rates) else "bandwidth"]
         return shares

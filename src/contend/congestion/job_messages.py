@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, rails_of, servers_of
 from contend.pattern import Pattern
 from contend.pattern import parse as parse_pattern
-from contend.routes import make_resolver
+from contend.routes import Ways, each_alone, make_resolver
 from contend.units import counted
 
 Hosts = NDArray[np.uint32]
@@ -88,15 +88,16 @@ class JobMessages:
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
         self._jobs = [self._ranks(hosts) for hosts in jobs]
-        self._resolver = make_resolver(fabric, self.hosts, draws=True, several=True, solved=True)
+        self._resolver = make_resolver(
+            fabric, self.hosts, follows=Ways.DRAWN | Ways.SPLIT | Ways.SOLVED
+        )
         self.rates: LinkRates = link_rates(fabric, self.hosts)
         routes = fabric.routes
-        self.together = routes is not None and routes.together
+        self.together = routes is not None and Ways.TOGETHER in routes.ways
         """Whether how a message splits depends on all others: then `solve` says what it gets."""
         alone = self._resolver
-        if routes is not None and self.together:
-            lone = fabric.replace(routes=routes.each_alone)
-            alone = make_resolver(lone, self.hosts, several=True)
+        if self.together:
+            alone = make_resolver(each_alone(fabric), self.hosts, follows=Ways.SPLIT)
         self._crossed = alone.crossed
 
     @property

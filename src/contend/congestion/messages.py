@@ -15,7 +15,7 @@ from contend.congestion.rates import link_rates
 from contend.congestion.split_messages import split_shares
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import make_resolver
+from contend.routes import ONE_WAY, Ways, make_resolver
 
 if TYPE_CHECKING:
     import polars
@@ -72,7 +72,7 @@ def message_congestion(
             nothing.
     """
     drawing = _drawing(fabric, draw)
-    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True)
+    placed = place_messages(fabric, [(source, target)], spread=spread, follows=Ways.DRAWN)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
     congestion, share, counted = _core.message_congestion(
         placed.resolver, *placed.rounds[0], rates, drawing
@@ -151,7 +151,9 @@ def fair_share(
         UsageError: as `message_congestion`.
     """
     drawing = _drawing(fabric, draw)
-    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True, together=True)
+    placed = place_messages(
+        fabric, [(source, target)], spread=spread, follows=Ways.DRAWN | Ways.TOGETHER
+    )
     if fabric.routes is not None and placed.resolver.splits:
         raise UsageError(
             f"routes by {fabric.routes.engine} send every message over several paths at once, and "
@@ -229,9 +231,9 @@ def message_shares(
     """
     cases = [(sample, number) for sample in patterns for number in range(len(sample.rounds))]
     ends = [sample.between_hosts(number) for sample, number in cases]
-    placed = place_messages(fabric, ends, spread=spread, draws=True, several=True)
+    placed = place_messages(fabric, ends, spread=spread, follows=Ways.DRAWN | Ways.SPLIT)
     rates = link_rates(fabric, placed.hosts).by_place
-    split = fabric.routes is not None and fabric.routes.several
+    split = fabric.routes is not None and Ways.SPLIT in fabric.routes.ways
     port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
@@ -287,9 +289,7 @@ def place_messages(
     rounds: Sequence[tuple[Hosts, Hosts]],
     *,
     spread: bool = False,
-    draws: bool = False,
-    several: bool = False,
-    together: bool = False,
+    follows: Ways = ONE_WAY,
 ) -> PlacedMessages:
     """Prepares the routes of messages, given as source and target hosts of every round.
 
@@ -314,9 +314,7 @@ def place_messages(
         hosts.astype(np.uint32),
         spread=spread,
         messages=len(every_end) // 2,
-        draws=draws,
-        several=several,
-        together=together,
+        follows=follows,
     )
     place = np.zeros(fabric.hosts, dtype=np.uint32)
     place[hosts] = np.arange(len(hosts), dtype=np.uint32)

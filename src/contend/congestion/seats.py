@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import ROUTE, ROUTES, UsageError
 from contend.fabric import Fabric, capacities
-from contend.routes import make_resolver
+from contend.routes import Ways, each_alone, make_resolver
 
 # Changes of a channel's load on trial: so many for each message and channel of a route, and at most
 # so many in all, which takes some seconds.
@@ -88,7 +88,7 @@ def judge_seats(
     """
     every = np.asarray(hosts, dtype=np.uint32)
     places, seats = np.unique(every, return_inverse=True)
-    if fabric.routes is not None and fabric.routes.solved:
+    if fabric.routes is not None and fabric.routes.ways & Ways.SOLVED:
         return _judge_solved(fabric, traffic, places, seats.reshape(-1), rate)
     resolver = _resolver(fabric, places, messages=len(traffic.source))
     found = _core.judge_seats(
@@ -139,7 +139,7 @@ def seat_ranks(
     begun = np.stack([place_of[np.asarray(start, dtype=np.int64)] for start in starts])
     if begun.shape[1] != traffic.ranks:
         raise UsageError(f"expected hosts of {traffic.ranks} ranks, got {begun.shape[1]}")
-    near = fabric if fabric.routes is None else fabric.replace(routes=fabric.routes.each_alone)
+    near = each_alone(fabric)
     resolver = _resolver(near, places)
     channels = 2 * (resolver.crossed + 2)
     found = _core.seat_ranks(
@@ -163,7 +163,7 @@ def _judge_solved(
     rate: float | None,
 ) -> SeatFigures:
     """The same, phase by phase, where all messages of a phase split together."""
-    resolver = make_resolver(fabric, places, solved=True)
+    resolver = make_resolver(fabric, places, follows=Ways.SOLVED)
     seconds = _seconds_per_byte(fabric, places, rate)
     rounds = _core.IdealRounds(resolver, 1 / seconds)
     between, padding = resolver.switch_channels, len(seconds)
@@ -203,7 +203,7 @@ def _judge_solved(
 def _resolver(
     fabric: Fabric, places: NDArray[np.uint32], *, messages: float = np.inf
 ) -> _core.Resolver:
-    if fabric.routes is not None and fabric.routes.everywhere:
+    if fabric.routes is not None and fabric.routes.ways & Ways.EVERYWHERE:
         raise UsageError(
             f"routes by {fabric.routes.engine} go over the whole fabric wherever ranks are, so a "
             "placement changes little: give ",
@@ -211,7 +211,7 @@ def _resolver(
             " or another ",
             ROUTE,
         )
-    return make_resolver(fabric, places, messages=messages, several=True)
+    return make_resolver(fabric, places, messages=messages, follows=Ways.SPLIT)
 
 
 def _seconds_per_byte(

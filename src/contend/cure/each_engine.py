@@ -12,7 +12,7 @@ from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric, cables_per_pair, is_tree, switch_levels
 from contend.placement import HostChoice
 from contend.progress import Progress, shown_progress
-from contend.routes import check_engine, compute, dependency_cycle, engine_names
+from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names
 from contend.schema import PythonOnly, Seconds, Share
 from contend.shown import Shown
 from contend.units import parse_seconds, valued
@@ -134,7 +134,7 @@ def _all_engines(fabric: Fabric) -> list[str]:
 def _shifts(routed: Fabric, hosts: HostChoice | None, ranks: int, seed: int) -> Simulation | None:
     """All hosts by every distance in turn; None where that would take long."""
     assert routed.routes is not None
-    if routed.routes.together:
+    if routed.routes.ways & Ways.TOGETHER:
         return None
     few = _DRAWN_SHIFTS if routed.draws_routes else None
     if few is not None and few * routed.routes.flows * ranks**2 > _MOST_DRAWN:

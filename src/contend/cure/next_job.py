@@ -21,6 +21,7 @@ from contend.errors import UsageError, printable_line
 from contend.fabric import Fabric
 from contend.names import shorten
 from contend.placement import by_server
+from contend.routes import Ways, each_alone
 from contend.schema import PythonOnly, Share
 from contend.units import counted
 
@@ -138,7 +139,7 @@ def choose_next(
     tried = range(samples, samples + _SEARCH_SAMPLES) if drawn else range(every)
     rings = rails and messages.patterns == RAIL_PATTERNS
     # A search has no time to solve for each choice: it takes near routes.
-    near = fabric if fabric.routes is None else fabric.replace(routes=fabric.routes.each_alone)
+    near = each_alone(fabric)
     quick = messages
     if messages.together:
         quick = JobMessages(
@@ -175,7 +176,7 @@ def _ring(fabric: Fabric, hosts: NDArray[np.uint32], seed: int) -> list[NDArray[
     None where routes are drawn anew every time, or lead everywhere from anywhere.
     """
     routes = fabric.routes
-    if routes is None or routes.drawn or routes.everywhere:
+    if routes is None or routes.ways & (Ways.DRAWN | Ways.EVERYWHERE):
         return []
     placed = by_server(fabric, hosts)
     servers, rails = placed.shape

@@ -19,6 +19,7 @@ from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import ProgramProfile
+from contend.routes import Routes, Ways
 from contend.schema import PythonOnly, Seconds
 from contend.shown import Shown
 from contend.units import counted, parse_rate, valued
@@ -151,8 +152,8 @@ def place(
         judge_seats(fabric, sent.traffic, one, rate=bytes_per_second) for one in (given, found)
     )
     routes, remarks = fabric.routes, tuple[str, ...]()
-    if routes is not None and routes.together:
-        remarks = (f"searched by {routes.each_alone.engine}, judged by {routes.engine}",)
+    if routes is not None and routes.ways & Ways.TOGETHER:
+        remarks = (_searched_by(routes),)
         if after.busy >= before.busy:
             # What is better by near routes may be none by these.
             found, after = given, before
@@ -178,6 +179,10 @@ def place(
         left_out=left_out,
         seconds=time.perf_counter() - started,
     )
+
+
+def _searched_by(routes: Routes) -> str:
+    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}"
 
 
 def _searched(

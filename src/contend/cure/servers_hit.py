@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend.congestion import JobMessages
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, rails_of, servers_of
-from contend.routes import compute, mended
+from contend.routes import Ways, compute, mended
 from contend.schema import Share
 
 
@@ -92,7 +92,7 @@ class RailLosses:
         lost = np.bincount(self._server[gone], minlength=len(self._size))
         hit = (lost > 0) & (lost < self._size)
         routes = self._fabric.routes
-        if routes is not None and routes.together:
+        if routes is not None and routes.ways & Ways.TOGETHER:
             return None
         # The same servers take part before and after, so that chance pairs the same.
         standing = np.unique(self._server[left])

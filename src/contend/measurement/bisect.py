@@ -22,6 +22,7 @@ from contend.measurement.models import Agreement, agreement, usable
 from contend.measurement.place import Place
 from contend.measurement.question import MeasuredCell, OptionValue, options_of
 from contend.pattern import parse
+from contend.routes import Ways
 from contend.runs import Run, rate_limit
 from contend.schema import LeftOut, PythonOnly, Rate, told
 from contend.units import parse_numbers, parse_size
@@ -215,7 +216,7 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         `pair_bandwidths` with ``congestion`` (pi), ``share`` (rate over load), ``fair_share``
         (max-min) and ``port``, as `contend.congestion.predict` has them.
     """
-    load = fabric.routes is not None and fabric.routes.several
+    load = fabric.routes is not None and Ways.SPLIT in fabric.routes.ways
     foreseen = message_shares(fabric, measured_patterns(run, hosts)).select(
         pl.col("pattern").cast(pl.Int64),
         pl.col("source_rank").cast(pl.Int64),

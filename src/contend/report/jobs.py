@@ -17,6 +17,7 @@ from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
+from contend.routes import Ways
 from contend.units import counted, verb
 
 if TYPE_CHECKING:
@@ -324,7 +325,7 @@ def _next_table(found: Jobs, following: NextJob) -> ResultTable:
 
 def _searched(found: Jobs) -> str:
     routes = found.fabric.routes
-    if routes is None or not routes.together:
+    if routes is None or not routes.ways & Ways.TOGETHER:
         return ""
     return f"searched by {routes.each_alone.engine}, judged by {routes.engine}; "
 

@@ -1,4 +1,3 @@
-from .changed import changed_ports as changed_ports
 from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary
 from .checking import all_to_all_load as all_to_all_load
@@ -23,14 +22,17 @@ from .multipath.adaptive import AdaptiveTables as AdaptiveTables
 from .multipath.adaptive import PortGroups as PortGroups
 from .multipath.hashed import HashedRoutes as HashedRoutes
 from .multipath.hashed import NextHops as NextHops
-from .multipath.sprayed import SprayedRoutes as SprayedRoutes
-from .multipath.valiant import UgalRoutes as UgalRoutes
-from .multipath.valiant import ValiantRoutes as ValiantRoutes
+from .multipath.split import SprayedRoutes as SprayedRoutes
+from .multipath.split import UgalRoutes as UgalRoutes
+from .multipath.split import ValiantRoutes as ValiantRoutes
 from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
 from .others import with_others_found as with_others_found
+from .routes import ONE_WAY as ONE_WAY
 from .routes import Routes as Routes
 from .routes import RoutesLeft as RoutesLeft
+from .routes import Ways as Ways
+from .routes import each_alone as each_alone
 from .routes import make_resolver as make_resolver
 from .routes import tables_of as tables_of
 from .saving import HOLD_ROUTES as HOLD_ROUTES
@@ -42,5 +44,6 @@ from .saving import save as save
 from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
+from .tables import changed_ports as changed_ports
 from .tracing import Route as Route
 from .tracing import find_route as find_route

@@ -16,9 +16,13 @@ from contend.progress import step
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.multipath.hashed import HashedRoutes
-from contend.routes.multipath.ideal import IdealRoutes
-from contend.routes.multipath.sprayed import SprayedRoutes, group_of_switch
-from contend.routes.multipath.valiant import UgalRoutes, ValiantRoutes
+from contend.routes.multipath.split import (
+    IdealRoutes,
+    SprayedRoutes,
+    UgalRoutes,
+    ValiantRoutes,
+    group_of_switch,
+)
 from contend.routes.options import split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from enum import Flag, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,25 @@ if TYPE_CHECKING:
 _OTHERS = (ROUTES, " or another ", ROUTE)
 
 
+class Ways(Flag):
+    """What ways messages take; nothing of it: each has one, the same whenever it is sent."""
+
+    DRAWN = auto()
+    """Every sample draws them anew, so that one drawing tells of no other."""
+    SPLIT = auto()
+    """A message takes several ways at once."""
+    TOGETHER = auto()
+    """How it splits depends on which others are sent with it."""
+    SOLVED = auto()
+    """These splits are found for all messages of a round, and can be told of each."""
+    EVERYWHERE = auto()
+    """A message goes over all of the fabric, wherever its hosts are."""
+
+
+ONE_WAY = Ways(0)
+"""Each message has one way, the same whenever it is sent."""
+
+
 @dataclass(frozen=True)
 class Routes(ABC):
     """Which ways messages take between hosts.
@@ -34,19 +54,14 @@ class Routes(ABC):
     engine: str = field(default="", kw_only=True)
 
     @property
+    def ways(self) -> Ways:
+        """What ways messages take."""
+        return ONE_WAY
+
+    @property
     def drawn(self) -> bool:
-        """Whether every sample draws them anew, so that one drawing tells of no other."""
-        return False
-
-    @property
-    def several(self) -> bool:
-        """Whether a message takes several ways at once."""
-        return False
-
-    @property
-    def everywhere(self) -> bool:
-        """Whether a message goes over all of the fabric, wherever its hosts are."""
-        return False
+        """Whether every sample draws them anew."""
+        return Ways.DRAWN in self.ways
 
     @property
     def flows(self) -> int:
@@ -56,16 +71,6 @@ class Routes(ABC):
     @property
     def alike(self) -> bool:
         """Whether all switches choose by the same hash."""
-        return False
-
-    @property
-    def together(self) -> bool:
-        """Whether how a message splits depends on which others are sent with it."""
-        return False
-
-    @property
-    def solved(self) -> bool:
-        """Whether these splits are found for all messages of a round, and can be told of each."""
         return False
 
     @property
@@ -169,10 +174,7 @@ def make_resolver(
     *,
     spread: bool = False,
     messages: float = np.inf,
-    draws: bool = False,
-    several: bool = False,
-    together: bool = False,
-    solved: bool = False,
+    follows: Ways = ONE_WAY,
 ) -> _core.Resolver:
     """Prepares the routes between hosts.
 
@@ -181,34 +183,32 @@ def make_resolver(
         hosts: the hosts that take part, shape [places], each once.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         messages: how many are expected; a table that costs more than it saves is not built.
-        draws: the caller says of every message which drawing it takes, where routes are drawn. For
-            all others one drawing would stand for the fabric's routes, so these are refused.
-        several: the caller counts messages that take several ways at once, see `Routes.several`;
-            for all others these are refused.
-        together: the caller counts whole rounds of messages, so that these may split as is best
-            beside the others, see `Routes.together`; for all others these are refused.
-        solved: the caller has whole rounds solved, see `Routes.solved`.
+        follows: what ways the caller can follow; routes that take others are refused. `DRAWN`: it
+            says of every message which drawing it takes; for all others one drawing would stand for
+            the fabric's routes. `SPLIT`: it counts messages that take several ways at once.
+            `TOGETHER`: it counts whole rounds of messages, so that these may split as is best
+            beside the others. `SOLVED`: it has whole rounds solved.
 
     Raises:
         UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
             host cannot be reached.
     """
     routes = routes_of(fabric)
-    if routes.drawn and not draws:
+    ways = routes.ways
+    if ways & Ways.DRAWN and not follows & Ways.DRAWN:
         raise UsageError(
             f"routes by {routes.engine} are drawn anew for every sample, and this needs fixed "
             "routes: give ",
             *_OTHERS,
         )
-    counts = together or (solved and routes.solved) if routes.together else several
-    if routes.together and not counts:
+    if ways & Ways.TOGETHER and not follows & (Ways.TOGETHER | ways & Ways.SOLVED):
         raise UsageError(
             f"routes by {routes.engine} split each message depending on all the others, and this "
             "looks at each by itself: give ",
             *_OTHERS,
             ", such as spray",
         )
-    if routes.several and not counts:
+    if ways & Ways.SPLIT and not (ways & Ways.TOGETHER or follows & Ways.SPLIT):
         raise UsageError(
             f"routes by {routes.engine} send every message over several paths at once, and this "
             "follows each along one path: give ",
@@ -219,6 +219,11 @@ def make_resolver(
             return routes.resolver(fabric, hosts, spread=spread, messages=messages)
     except UnreachableError as error:
         raise unreachable(fabric, error) from None
+
+
+def each_alone(fabric: Fabric) -> Fabric:
+    """The fabric with near routes that say of each message how it splits, see `Routes`."""
+    return fabric if fabric.routes is None else fabric.replace(routes=fabric.routes.each_alone)
 
 
 def tables_of(fabric: Fabric) -> ForwardingTables:

@@ -3,27 +3,118 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, made_of
+from contend.progress import step
 from contend.routes.addresses import targets_of
-from contend.routes.computed.computed_routes import computed_routes
-from contend.routes.computed.shapes import complete_tree, grid, needing_none, tree_of_own_parents
+from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.multipath.hashed import are_many
 from contend.routes.options import read_roots
 from contend.routes.room import expect_room
 from contend.routes.routes import Routes
+from contend.routes.shapes import find_complete_tree, find_grid, needing_none, tree_of_own_parents
 from contend.routes.tables import ForwardingTables
 
+# What the core's graph of a fabric is made of, and how destinations are counted.
+_GRAPH = (
+    *("host_switch", "host_port", "host_lid", "host_lmc", "switch_ports"),
+    *("cable_from", "cable_from_port", "cable_to", "cable_to_port"),
+)
 # Turns of minhop that a formula keeps, in two bytes each; tables take several times as much.
 _MOST_TURNS = 1 << 29
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedRoutes(Routes):
+    """Routes of an engine that has a formula on a tree or grid of which nothing is missing.
+
+    The channels that a message crosses follow from the numbers of its hosts, and are the same that
+    the engine's tables would give. What needs tables gets them, made when they are first asked for.
+
+    Attributes:
+        made_for: the fabric that they were computed for, without routes.
+        by_tables: the engine, which makes the ports of `ForwardingTables`.
+        by_formula: makes the resolver between hosts on what was found.
+        find: finds what the fabric is.
+    """
+
+    made_for: Fabric = field(repr=False)
+    by_tables: Callable[[Fabric], NDArray[np.uint16]] = field(repr=False)
+    by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver] = field(repr=False)
+    find: Callable[[_core.Fabric], Any] = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return made_of(self)
+
+    @cached_property
+    def shape(self) -> Any:
+        """What the fabric is; None where no formula gives its routes."""
+        # The further addresses of a host have turns of their own.
+        if self.made_for.host_lmc.any():
+            return None
+        return self.find(self.made_for.core)
+
+    @cached_property
+    def tables(self) -> ForwardingTables:
+        """What they are in tables.
+
+        Raises:
+            MissingError: memory is short for these.
+        """
+        instead = "contend simulate needs none, unless --plot asks for a page (.html)"
+        expect_room(self.made_for, instead=lambda: instead)
+        with step(f"tables of {self.made_for.name} by {self.engine}"):
+            return ForwardingTables(self.by_tables(self.made_for), engine=self.engine)
+
+    def in_groups(self, fabric: Fabric) -> AdaptiveTables:
+        """What the tables say, in which no entry has a group."""
+        return self.tables.in_groups(fabric)
+
+    @property
+    def ports(self) -> NDArray[np.uint16]:
+        """Those of the tables, see `ForwardingTables.ports`."""
+        return self.tables.ports
+
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """By the formula on the fabric that it was found for, by tables on any other."""
+        if self.shape is None or not _same_graph(fabric, self.made_for):
+            return self.tables.resolver(fabric, hosts, spread=spread, messages=messages)
+        return self.by_formula(self.made_for, self.shape, hosts)
+
+
+def _same_graph(one: Fabric, other: Fabric) -> bool:
+    """Whether both have the same cables and addresses."""
+    columns = ((getattr(one, name), getattr(other, name)) for name in _GRAPH)
+    return all(mine is its or np.array_equal(mine, its) for mine, its in columns)
+
+
+def computed_routes(
+    fabric: Fabric,
+    by_tables: Callable[[Fabric], NDArray[np.uint16]],
+    by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver],
+    find: Callable[[_core.Fabric], Any] = find_complete_tree,
+) -> ComputedRoutes | None:
+    """The routes of an engine by its formula; None where that does not give them.
+
+    Args:
+        fabric: with addresses.
+        by_tables: see `ComputedRoutes`.
+        by_formula: likewise.
+        find: likewise.
+    """
+    routes = ComputedRoutes(fabric, by_tables, by_formula, find)
+    return None if routes.shape is None else routes
 
 
 @dataclass(frozen=True)
@@ -71,14 +162,14 @@ def _balanced(job: EngineJob, by_tables: Callable[[Fabric], NDArray[np.uint16]])
 def _balanced_resolver(
     fabric: Fabric, tree: _core.CompleteTree, hosts: NDArray[np.uint32]
 ) -> _core.Resolver:
-    return _core.make_balanced_tree_resolver(fabric.core, tree, targets_of(fabric), hosts)
+    return _core.balanced_tree_resolver(fabric.core, hosts, tree, targets_of(fabric))
 
 
 def dor(job: EngineJob) -> Routes:
     """Dimension order."""
     fabric, by_tables = job.fabric, _dor_ports
     if are_many(fabric, np.arange(fabric.hosts, dtype=np.uint32)):
-        computed = computed_routes(fabric, by_tables, _dor_resolver, grid)
+        computed = computed_routes(fabric, by_tables, _dor_resolver, find_grid)
         if computed is not None:
             return computed
     return job.tables(by_tables)
@@ -89,7 +180,7 @@ def _dor_ports(fabric: Fabric) -> NDArray[np.uint16]:
 
 
 def _dor_resolver(fabric: Fabric, grid: _core.Grid, hosts: NDArray[np.uint32]) -> _core.Resolver:
-    return _core.make_dimension_order_resolver(fabric.core, grid, targets_of(fabric), hosts)
+    return _core.dimension_order_resolver(fabric.core, hosts, grid, targets_of(fabric))
 
 
 def updn(job: EngineJob) -> Routes:
@@ -105,7 +196,7 @@ def updn(job: EngineJob) -> Routes:
             "one distance; name roots with updn,roots=FILE"
         )
     by_tables = partial(_updn_ports, roots=roots)
-    tree = complete_tree(core)
+    tree = find_complete_tree(core)
     if tree is not None and _are_highest(tree, roots, job.fabric.switches):
         return _balanced(job, by_tables)
     return job.tables(by_tables)
@@ -160,4 +251,4 @@ def _mod_k_resolver(
     *,
     in_order_of_ports: bool,
 ) -> _core.Resolver:
-    return _core.make_tree_resolver(fabric.core, tree, hosts, in_order_of_ports)
+    return _core.tree_resolver(fabric.core, hosts, tree, in_order_of_ports)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from contend import _core
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, made_of
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
-from contend.routes.routes import Routes
+from contend.routes.routes import Routes, tables_of
 
 NO_PORT = 0xFFFF
 
@@ -118,7 +119,7 @@ class ForwardingTables(Routes):
             else _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
         )
         most_bytes = _LARGEST_TABLE if pays else 0
-        resolver = _core.make_resolver(
+        resolver = _core.stored_resolver(
             *(fabric.core, self.ports, *addresses, hosts, spread, hops, most_bytes)
         )
         if resolver.bytes <= _LARGEST_KEPT:
@@ -133,3 +134,38 @@ def by_cable(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.bool_]:
     cabled[fabric.cable_to, fabric.cable_to_port] = True
     known = np.minimum(ports, cabled.shape[1] - 1).astype(np.int64)
     return np.take_along_axis(cabled, known, axis=1)
+
+
+def changed_ports(
+    old: Fabric,
+    new: Fabric,
+    switches: Sequence[tuple[int, int]],
+    hosts: Sequence[tuple[int, int]],
+) -> NDArray[np.int64]:
+    """How many entries for hosts differ at every switch, shape [switches].
+
+    Args:
+        old: with its tables.
+        new: with its own; LIDs may be others.
+        switches: numbers before and after of switches that both have.
+        hosts: the same of hosts; the entries for their first LIDs are compared.
+
+    Raises:
+        UsageError: one of them has no tables.
+    """
+    before, after = (
+        _entries(fabric, [pair[end] for pair in switches], [pair[end] for pair in hosts])
+        for end, fabric in enumerate((old, new))
+    )
+    counts: NDArray[np.int64] = np.count_nonzero(before != after, axis=1)
+    return counts
+
+
+def _entries(fabric: Fabric, switches: list[int], hosts: list[int]) -> NDArray[np.uint16]:
+    """Ports by which switches forward to hosts, shape [switches, hosts]."""
+    ports = tables_of(fabric).ports
+    lids = fabric.host_lid[hosts].astype(np.int64)
+    known = (lids > 0) & (lids < ports.shape[1])
+    entries = np.full((len(switches), len(hosts)), NO_PORT, dtype=np.uint16)
+    entries[:, known] = ports[np.ix_(switches, lids[known])]
+    return entries

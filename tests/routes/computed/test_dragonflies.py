@@ -19,7 +19,7 @@ from computed_ways import (
 from contend import _core
 from contend.fabric import Fabric, make, without
 from contend.pattern import parse
-from contend.routes import compute, make_resolver
+from contend.routes import Ways, compute, make_resolver
 
 # With one global cable between two groups or several, most groups, one of one switch, one alone.
 DRAGONFLIES = [
@@ -38,8 +38,7 @@ DRAGONFLIES = [
 def expect_hashes(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
     """Compares the channels of drawn routes with those from sets of channels."""
     core = fabric.core
-    found, computed = _core.find_dragonfly(core), _core.make_hashed_dragonfly_resolver
-    expect_hashes_as_in_sets(core, found, computed, hosts)
+    expect_hashes_as_in_sets(core, _core.find_dragonfly(core), hosts)
 
 
 @pytest.mark.parametrize("spec", DRAGONFLIES)
@@ -65,10 +64,10 @@ def test_large_dragonflies_keep_no_sets_of_channels() -> None:
     # 2,064 switches with hosts: their square is above the limit from which a formula counts.
     fabric = compute(make("dragonfly:1,16,8"), "ecmp,flows=2")
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT)
     # A set of channels for every two switches takes 17 MB, the bits of 129 groups two kilobytes.
     assert resolver.bytes < 50_000
-    sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
+    sets = _core.hashed_resolver(fabric.core, hosts, None, 2, False)
     pairs = pairs_of(fabric.hosts)
     assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
     cut = without(fabric, ["group 1 switch 1:3"]).fabric
@@ -84,8 +83,8 @@ def sprayed_on_dragonfly(
     assert dragonfly is not None
     group = np.arange(core.switches if by_groups else 0, dtype=np.uint32) // dragonfly.switches
     return (
-        _core.make_sprayed_dragonfly_resolver(core, dragonfly, hosts, by_groups),
-        _core.make_sprayed_resolver(core, hosts, group, None),
+        _core.sprayed_resolver(core, hosts, dragonfly, group),
+        _core.sprayed_resolver(core, hosts, None, group),
     )
 
 
@@ -114,15 +113,24 @@ def test_large_dragonflies_spray_without_sets_of_channels(by_groups: bool) -> No
     engine = "spray,by=groups" if by_groups else "spray"
     fabric = compute(make("dragonfly:1,16,8"), engine)
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.SPLIT)
     assert resolver.bytes < 50_000
     # Groups may have other names than those that cables tell.
     named = tuple(f"rack {number // 48} switch {number % 48}" for number in range(fabric.switches))
-    renamed = make_resolver(compute(fabric.replace(switch_name=named), engine), hosts, several=True)
+    renamed = make_resolver(
+        compute(fabric.replace(switch_name=named), engine), hosts, follows=Ways.SPLIT
+    )
     assert (renamed.bytes > 10_000_000) == by_groups
     pattern = parse("permutation", len(hosts)).core
     computed, sets = (
-        _core.simulate(each, pattern, hosts, 1, False, 1, 0, 2, False, 1, np.zeros(0))
+        _core.simulate(
+            each,
+            pattern,
+            _core.Seating(hosts, 1, False),
+            _core.Samples(1, 0, 2, False),
+            1,
+            np.zeros(0),
+        )
         for each in sprayed_on_dragonfly(fabric, hosts, by_groups=by_groups)
     )
     assert_array_equal(computed["channel_messages"], sets["channel_messages"])

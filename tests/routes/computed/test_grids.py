@@ -22,7 +22,7 @@ from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
 from contend.pattern import parse
-from contend.routes import ForwardingTables, compute, make_resolver
+from contend.routes import ForwardingTables, Ways, compute, make_resolver
 from contend.routes.addresses import targets_of, with_addresses
 
 # Sides that are odd, even and of two; one dimension and several; parallel cables.
@@ -52,7 +52,7 @@ GRIDS = [
 def expect_hashes(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
     """Compares the channels of drawn routes with those from sets of channels."""
     core = fabric.core
-    expect_hashes_as_in_sets(core, _core.find_grid(core), _core.make_hashed_grid_resolver, hosts)
+    expect_hashes_as_in_sets(core, _core.find_grid(core), hosts)
 
 
 def expect_dimension_order(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
@@ -61,7 +61,7 @@ def expect_dimension_order(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
     grid = _core.find_grid(fabric.core)
     assert grid is not None
     targets = targets_of(fabric)
-    computed = _core.make_dimension_order_resolver(fabric.core, grid, targets, hosts)
+    computed = _core.dimension_order_resolver(fabric.core, hosts, grid, targets)
     tables = ForwardingTables(_core.dimension_order(fabric.core, targets))
     stored = tables.resolver(fabric, hosts, spread=False, messages=1e9)
     pairs = pairs_of(len(hosts))
@@ -90,8 +90,8 @@ def sprayed_on_grid(
     grid = _core.find_grid(core)
     assert grid is not None
     return (
-        _core.make_sprayed_grid_resolver(core, grid, hosts),
-        _core.make_sprayed_resolver(core, hosts, np.zeros(0, np.uint32), None),
+        _core.sprayed_resolver(core, hosts, grid, np.zeros(0, np.uint32)),
+        _core.sprayed_resolver(core, hosts, None, np.zeros(0, np.uint32)),
     )
 
 
@@ -118,8 +118,8 @@ def test_parts_of_sprayed_messages_across_a_channel_are_those_in_sets(spec: str)
     channels = np.arange(2 * fabric.cables, dtype=np.uint32)
     users = [
         _core.channel_users(
-            *(resolver, parse("alltoall", len(hosts)).core, hosts, 1, False),
-            *(1, 0, 1, False, 1, channels, np.zeros(0)),
+            *(resolver, parse("alltoall", len(hosts)).core, _core.Seating(hosts, 1, False)),
+            *(_core.Samples(1, 0, 1, False), 1, channels, np.zeros(0)),
         )
         for resolver in sprayed_on_grid(fabric, hosts)
     ]
@@ -183,10 +183,10 @@ def test_large_grids_keep_no_sets_of_channels() -> None:
     # 2,197 switches with hosts: their square is above the limit from which a formula counts.
     fabric = compute(make("torus:13x13x13"), "ecmp,flows=2")
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, draws=True, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.DRAWN | Ways.SPLIT)
     # A set of channels for every two switches takes 19 MB, the six hops of a switch 54 bytes.
     assert resolver.bytes < 150_000
-    sets = _core.make_hashed_resolver(fabric.core, hosts, 2, False, None)
+    sets = _core.hashed_resolver(fabric.core, hosts, None, 2, False)
     pairs = pairs_of(fabric.hosts)
     assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
 
@@ -195,14 +195,21 @@ def test_large_grids_keep_no_sets_of_channels() -> None:
 def test_large_grids_spray_without_sets_of_channels(spec: str) -> None:
     fabric = compute(make(spec), "spray")
     hosts = np.arange(fabric.hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, hosts, several=True)
+    resolver = make_resolver(fabric, hosts, follows=Ways.SPLIT)
     assert resolver.bytes < 2_000_000
     # Small grids of every kind are held against sets elsewhere.
     if spec != "torus:46x46":
         return
     pattern = parse("permutation", len(hosts)).core
     computed, sets = (
-        _core.simulate(each, pattern, hosts, 1, False, 1, 0, 2, False, 1, np.zeros(0))
+        _core.simulate(
+            each,
+            pattern,
+            _core.Seating(hosts, 1, False),
+            _core.Samples(1, 0, 2, False),
+            1,
+            np.zeros(0),
+        )
         for each in (resolver, sprayed_on_grid(fabric, hosts)[1])
     )
     # A thousandth of a message may be rounded either way.

@@ -17,7 +17,7 @@ from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
 from contend.pattern import parse
-from contend.routes import compute, make_resolver
+from contend.routes import Ways, compute, make_resolver
 
 TREES = [
     "crossbar:8",
@@ -252,8 +252,8 @@ def test_hashes_choose_the_channels_that_they_chose_in_sets(
     for count in (core.hosts, 5):
         hosts = np.arange(count, dtype=np.uint32)
         pairs = pairs_of(count)
-        computed = _core.make_hashed_tree_resolver(core, tree, hosts, *options)
-        sets = _core.make_hashed_resolver(core, hosts, *options, None)
+        computed = _core.hashed_resolver(core, hosts, tree, *options)
+        sets = _core.hashed_resolver(core, hosts, None, *options)
         for draw in (0, 3):
             assert_array_equal(computed.routes(*pairs, draw), sets.routes(*pairs, draw))
 
@@ -269,12 +269,12 @@ def test_sprayed_messages_spread_as_over_ways_one_by_one(spec: str, rated: bool)
     rates = np.random.default_rng(4).choice([1e9, 3e9], channels if rated else 0)
     computed, listed = (
         _core.simulate(
-            *(resolver, parse("bisect", len(hosts)).core, hosts, 1, False),
-            *(1, 0, 20, False, 1, rates),
+            *(resolver, parse("bisect", len(hosts)).core, _core.Seating(hosts, 1, False)),
+            *(_core.Samples(1, 0, 20, False), 1, rates),
         )
         for resolver in (
-            _core.make_sprayed_tree_resolver(core, tree, hosts),
-            _core.make_sprayed_resolver(core, hosts, np.zeros(0, np.uint32), None),
+            _core.sprayed_resolver(core, hosts, tree, np.zeros(0, np.uint32)),
+            _core.sprayed_resolver(core, hosts, None, np.zeros(0, np.uint32)),
         )
     )
     # A thousandth of a message may be rounded either way, in each of the rounds.
@@ -289,7 +289,7 @@ def test_what_asks_for_sprayed_ways_of_many_hosts_gets_them() -> None:
     fabric = compute(make("xgft:3;1,36,72;1,18,18"), "spray")
     hosts = np.array([0, 1, 36, 2591], dtype=np.uint32)
     assert fabric.hosts == 2592
-    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), several=True)
+    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), follows=Ways.SPLIT)
     assert resolver.splits
     channels, part = resolver.parts(hosts[:-1], hosts[1:])
     # Up and down by every spine of a pod, and through all switches on top.

@@ -22,13 +22,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
-from contend.routes import (
-    HashedRoutes,
-    compute,
-    engine_names,
-    make_resolver,
-    save,
-)
+from contend.routes import HashedRoutes, Ways, compute, engine_names, make_resolver, save
 from contend.routes.routes import tables_of
 from contend.schedule import (
     Cables,
@@ -50,7 +44,7 @@ def ecmp(name: str) -> Fabric:
 def test_every_route_is_a_shortest_path() -> None:
     """Of a tree of three levels: as long as those of minhop, and without a gap."""
     fabric = ecmp("xgft:3;2,2,3;1,2,2")
-    hashed = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), draws=True)
+    hashed = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), follows=Ways.DRAWN)
     tabled = make_resolver(compute(fabric, "minhop"), np.arange(fabric.hosts, dtype=np.uint32))
     source, target = np.nonzero(~np.eye(fabric.hosts, dtype=bool))
     ends = source.astype(np.uint32), target.astype(np.uint32)
@@ -103,7 +97,9 @@ def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
             ]
         ),
     )
-    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), draws=True)
+    resolver = make_resolver(
+        compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
+    )
     source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
     taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=12)
     expected, deviation = 4096 / 3, (4096 * 2 / 9) ** 0.5
@@ -121,7 +117,9 @@ def test_parallel_cables_are_each_as_likely() -> None:
         switch_ports=80,
         cables=np.array([[0, 70, 1, 70], [0, 71, 1, 71], [1, 73, 0, 73], [0, 72, 1, 72]]),
     )
-    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), draws=True)
+    resolver = make_resolver(
+        compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
+    )
     source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
     taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=8)
     expected, deviation = 4096 / 4, (4096 * 3 / 16) ** 0.5
@@ -261,7 +259,7 @@ def test_hosts_without_a_way_are_named() -> None:
     )
     expected = 'host "a" cannot be reached from switch "right", which has no way there'
     with pytest.raises(UsageError, match=expected):
-        make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32), draws=True)
+        make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32), follows=Ways.DRAWN)
 
 
 def test_counting_every_outcome_is_refused() -> None:

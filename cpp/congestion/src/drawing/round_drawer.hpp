@@ -9,9 +9,18 @@
 
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/shuffle.hpp"
-#include "outcomes.hpp"
 
 namespace contend {
+
+/// n!, when it is below 2^63.
+inline std::optional<std::uint64_t> factorial(std::size_t n) {
+  std::uint64_t product = 1;
+  for (std::uint64_t k = 2; k <= n; ++k) {
+    if (product >= (std::uint64_t{1} << 63) / k) return std::nullopt;
+    product *= k;
+  }
+  return product;
+}
 
 constexpr std::uint32_t kPlacementDraws = 0;
 constexpr std::uint32_t kFirstRoundDraws = 1;

@@ -1,14 +1,75 @@
 #include "contend/congestion/messages.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "../rounds/channel_rates.hpp"
+#include "../split/ideal_counter.hpp"
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/congestion/crossings.hpp"
+#include "contend/congestion/flows.hpp"
 
 namespace contend {
+
+namespace {
+
+/// What rounding may leave of a message that has ended, as a part of its size.
+constexpr double kNothing = 1e-11;
+
+/// All messages that cross a channel, under way together.
+struct Together {
+  Together(const Crossings& crossings, std::vector<double> rate)
+      : flows(crossings, std::move(rate)) {
+    for (std::uint32_t m = 0; m < crossings.messages(); ++m) {
+      if (!crossings.of_message(m).empty()) under_way.push_back({m, flows.begin(m)});
+    }
+  }
+  void fill() {
+    flows.gather();
+    flows.fill();
+  }
+
+  struct Message {
+    std::uint32_t number;
+    std::uint32_t flow;
+  };
+  Flows flows;
+  std::vector<Message> under_way;
+};
+
+std::vector<double> checked_sizes(std::span<const double> size, std::size_t messages) {
+  if (size.empty()) return std::vector<double>(messages, 1);
+  if (size.size() != messages) throw Error("as many sizes as messages");
+  for (const double one : size) {
+    if (!(one > 0) || !std::isfinite(one)) throw Error("sizes above 0");
+  }
+  return {size.begin(), size.end()};
+}
+
+/// Where each splits as is best for all.
+std::vector<double> ideal_share(const Resolver& resolver, std::span<const Place> source,
+                                std::span<const Place> target, const ChannelRates& rates) {
+  IdealCounter counter(resolver);
+  counter.set_rates(rates);
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] != target[m]) counter.count(source.subspan(m, 1), target.subspan(m, 1));
+  }
+  counter.solve();
+  std::vector<double> shares(source.size(), 1.0);
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] == target[m]) continue;
+    const double share = rates.alone(source[m], target[m]) / counter.seconds(source[m], target[m]);
+    shares[m] = std::min(share, 1.0);
+  }
+  return shares;
+}
+
+}  // namespace
 
 MessageCongestion message_congestion(const Resolver& resolver, std::span<const Place> source,
                                      std::span<const Place> target, std::span<const double> rate,
@@ -81,6 +142,61 @@ std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<c
     }
   }
   return through;
+}
+
+std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
+                               std::span<const Place> target, std::span<const double> rate,
+                               std::uint64_t draw) {
+  if (resolver.ideal_ways() != nullptr) {
+    check_messages(resolver, source, target);
+    const std::vector<double> each =
+        rates_or_ones(rate, resolver.switch_channels() + 2 * resolver.places());
+    return ideal_share(resolver, source, target, ChannelRates(resolver, each));
+  }
+  const Crossings crossings(resolver, source, target, false, draw);
+  const std::vector<double> each = rates_or_ones(rate, crossings.channels());
+  const ChannelRates rates(resolver, each);
+  Together together(crossings, each);
+  together.fill();
+  std::vector<double> shares(crossings.messages(), 1.0);
+  for (const auto& [number, flow] : together.under_way) {
+    shares[number] = together.flows.share(flow) / rates.port(source[number], target[number]);
+  }
+  return shares;
+}
+
+std::vector<double> fluid_times(const Resolver& resolver, std::span<const Place> source,
+                                std::span<const Place> target, std::span<const double> size,
+                                std::span<const double> rate) {
+  const Crossings crossings(resolver, source, target);
+  const std::vector<double> each = rates_or_ones(rate, crossings.channels());
+  const double fastest = ChannelRates(resolver, each).fastest_port();
+  Together together(crossings, each);
+  const std::vector<double> sizes = checked_sizes(size, crossings.messages());
+  std::vector<double> rest = sizes;
+  std::vector<double> times = sizes;
+  for (double& alone : times) alone /= fastest;
+  double now = 0;
+  while (!together.under_way.empty()) {
+    check_interruption();
+    together.fill();
+    const Flows& flows = together.flows;
+    double step = std::numeric_limits<double>::infinity();
+    for (const auto& [number, flow] : together.under_way) {
+      step = std::min(step, rest[number] / flows.share(flow));
+    }
+    now += step;
+    for (const auto& [number, flow] : together.under_way) {
+      rest[number] -= step * flows.share(flow);
+      times[number] = now;
+    }
+    std::erase_if(together.under_way, [&](const Together::Message& message) {
+      const bool ended = rest[message.number] <= kNothing * sizes[message.number];
+      if (ended) together.flows.end(message.flow);
+      return ended;
+    });
+  }
+  return times;
 }
 
 }  // namespace contend

@@ -1,4 +1,4 @@
-#include "ideal_trunks.hpp"
+#include "ideal_graph.hpp"
 
 #include <algorithm>
 #include <map>

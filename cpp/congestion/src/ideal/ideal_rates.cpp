@@ -123,10 +123,10 @@ void IdealRates::build_graph(const PairsOfPlaces& pairs) {
   graph_.clear();
   node_.assign(pairs.size(), kNone);
   end_.assign(pairs.size(), kNone);
-  std::vector<std::vector<std::uint32_t>> to_class(ways_.leaf_of_class.size());
+  std::vector<std::vector<std::uint32_t>> to_class(ways_.classes.classes());
   for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) {
     const std::uint32_t row = ways_.next.row_of[pairs.target[pair]];
-    if (ways_.leaf_of_class[row] != ways_.leaf_of[pairs.source[pair]]) {
+    if (ways_.classes.leaf_of_class(row) != ways_.classes.leaf_of(pairs.source[pair])) {
       to_class[row].push_back(pair);
     }
   }
@@ -136,7 +136,7 @@ void IdealRates::build_graph(const PairsOfPlaces& pairs) {
     if (to_class[row].empty()) continue;
     leaf.clear();
     for (const std::uint32_t pair : to_class[row]) {
-      leaf.push_back(ways_.leaf_of[pairs.source[pair]]);
+      leaf.push_back(ways_.classes.leaf_of(pairs.source[pair]));
     }
     node.resize(leaf.size());
     check_interruption();

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/split/ways.hpp"
 #include "ideal_graph.hpp"
 #include "ideal_splits.hpp"
 

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 #include "../drawing/round_drawer.hpp"
 #include "../ideal/ideal_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/split/ways.hpp"
 
 namespace contend {
 
@@ -82,21 +84,58 @@ class Parts {
   std::vector<OfRow> of_rows_;
 };
 
+/// What is drawn, and the channels that are watched.
+struct Watched {
+  const Resolver& resolver;
+  const Pattern& pattern;
+  const Seating& seating;
+  const Samples& samples;
+  std::span<const std::uint32_t> channels;
+};
+
 /// One thread's share of the work.
-template <class Id>
 class Watcher {
  public:
-  Watcher(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-          const Samples& samples, const Rows& rows, const Parts& parts, std::uint32_t unit,
-          std::size_t channels)
-      : resolver_(resolver),
-        pattern_(pattern),
-        rows_(rows),
-        parts_(parts),
-        unit_(unit),
-        drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
-        sources_(channels * resolver.places(), 0),
-        targets_(sources_.size(), 0) {}
+  explicit Watcher(const Watched& watched)
+      : resolver_(watched.resolver),
+        pattern_(watched.pattern),
+        drawer_(watched.pattern, watched.seating, watched.samples,
+                watched.pattern.shares_ends() || shares_places(watched.seating)),
+        users_{1, std::vector<std::uint64_t>(watched.channels.size() * resolver_.places(), 0), {}} {
+    users_.targets = users_.sources;
+  }
+
+  void begin(std::uint64_t sample, std::uint32_t round) {
+    drawer_.begin(sample, round);
+    draw_ = drawer_.routes_of(sample);
+  }
+
+  void add_to(ChannelUsers& users) const {
+    for (std::size_t i = 0; i < users.sources.size(); ++i) users.sources[i] += users_.sources[i];
+    for (std::size_t i = 0; i < users.targets.size(); ++i) users.targets[i] += users_.targets[i];
+  }
+
+ protected:
+  void add(std::size_t row, Place source, Place target, std::uint64_t amount) {
+    users_.sources[row * resolver_.places() + source] += amount;
+    users_.targets[row * resolver_.places() + target] += amount;
+  }
+
+  const Resolver& resolver_;
+  const Pattern& pattern_;
+  RoundDrawer drawer_;
+  std::uint64_t draw_ = 0;
+
+ private:
+  ChannelUsers users_;
+};
+
+/// Where messages go their ways whatever else is sent.
+template <class Id>
+class WayWatcher : public Watcher {
+ public:
+  WayWatcher(const Watched& watched, const Rows& rows, const Parts& parts, std::uint32_t unit)
+      : Watcher(watched), rows_(rows), parts_(parts), unit_(unit) {}
 
   void run(std::uint64_t sample, std::uint32_t round) {
     begin(sample, round);
@@ -105,29 +144,19 @@ class Watcher {
     }
   }
 
-  void begin(std::uint64_t sample, std::uint32_t round) {
-    drawer_.begin(sample, round);
-    draw_ = drawer_.routes_of(sample);
-  }
-
   void run_piece(std::uint32_t piece) {
     const Messages& messages = drawer_.draw(piece);
     for (std::size_t m = 0; m < messages.size(); ++m) {
       const Place source = messages.source[m];
       const Place target = messages.target[m];
-      add(rows_.injection[source], source, target, unit_);
-      add(rows_.ejection[target], source, target, unit_);
+      add_asked(rows_.injection[source], source, target, unit_);
+      add_asked(rows_.ejection[target], source, target, unit_);
     }
     if (parts_.any()) {
       add_parts(messages);
     } else {
       add_routes(messages);
     }
-  }
-
-  void add_to(ChannelUsers& users) const {
-    for (std::size_t i = 0; i < sources_.size(); ++i) users.sources[i] += sources_[i];
-    for (std::size_t i = 0; i < targets_.size(); ++i) users.targets[i] += targets_[i];
   }
 
  private:
@@ -150,45 +179,29 @@ class Watcher {
     for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
       const Place source = messages.source[m];
       const Place target = messages.target[m];
-      for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target, 1);
+      for (std::size_t k = 0; k < stride; ++k)
+        add_asked(rows_.between[route[k]], source, target, 1);
     }
   }
 
-  void add(std::uint32_t row, Place source, Place target, std::uint32_t amount) {
-    if (row == kNotAsked) return;
-    sources_[row * resolver_.places() + source] += amount;
-    targets_[row * resolver_.places() + target] += amount;
+  void add_asked(std::uint32_t row, Place source, Place target, std::uint32_t amount) {
+    if (row != kNotAsked) add(row, source, target, amount);
   }
 
-  const Resolver& resolver_;
-  const Pattern& pattern_;
   const Rows& rows_;
   const Parts& parts_;
   std::uint32_t unit_;
-  RoundDrawer drawer_;
-  std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
-  std::vector<std::uint64_t> sources_;
-  std::vector<std::uint64_t> targets_;
 };
 
-/// Where messages split as is best for all of their round: one thread's share of the work.
-class IdealWatcher {
+/// Where messages split as is best for all of their round.
+class IdealWatcher : public Watcher {
  public:
-  IdealWatcher(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-               const Samples& samples, std::span<const std::uint32_t> channels,
-               std::span<const double> rate)
-      : pattern_(pattern),
-        channels_(channels),
-        between_(resolver.switch_channels()),
-        places_(resolver.places()),
-        rates_(resolver, rate),
-        drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
-        sources_(channels.size() * places_, 0),
-        targets_(sources_.size(), 0) {}
+  IdealWatcher(const Watched& watched, std::span<const double> rate)
+      : Watcher(watched), channels_(watched.channels), rates_(watched.resolver, rate) {}
 
   void run(std::uint64_t sample, std::uint32_t round) {
-    drawer_.begin(sample, round);
+    begin(sample, round);
     std::vector<std::uint64_t> sent;
     for (const std::uint32_t piece : InParts(pattern_.pieces(round))) {
       const Messages& messages = drawer_.draw(piece);
@@ -198,100 +211,61 @@ class IdealWatcher {
     }
     const PairsOfPlaces pairs = distinct_pairs(sent);
     rates_.solve(pairs);
-    for (std::size_t row = 0; row < channels_.size(); ++row) add(row, pairs);
-  }
-
-  void add_to(ChannelUsers& users) const {
-    for (std::size_t i = 0; i < sources_.size(); ++i) users.sources[i] += sources_[i];
-    for (std::size_t i = 0; i < targets_.size(); ++i) users.targets[i] += targets_[i];
+    for (std::size_t row = 0; row < channels_.size(); ++row) add_pairs(row, pairs);
   }
 
  private:
-  void add(std::size_t row, const PairsOfPlaces& pairs) {
+  void add_pairs(std::size_t row, const PairsOfPlaces& pairs) {
     const ChannelId channel = channels_[row];
-    const bool crosses = channel < between_;
+    const std::size_t between = resolver_.switch_channels();
+    const bool crosses = channel < between;
     const std::vector<double> parts =
         crosses ? rates_.parts_across(channel) : std::vector<double>();
     for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
       const Place source = pairs.source[pair], target = pairs.target[pair];
-      const bool at_port = channel == between_ + source || channel == between_ + places_ + target;
+      const bool at_port =
+          channel == between + source || channel == between + resolver_.places() + target;
       const double part = crosses ? parts[pair] : at_port ? 1.0 : 0.0;
-      const auto amount =
-          static_cast<std::uint64_t>(std::llround(part * Parts::kUnit)) * pairs.messages[pair];
-      sources_[row * places_ + source] += amount;
-      targets_[row * places_ + target] += amount;
+      const auto amount = static_cast<std::uint64_t>(std::llround(part * Parts::kUnit));
+      add(row, source, target, amount * pairs.messages[pair]);
     }
   }
 
-  const Pattern& pattern_;
   std::span<const std::uint32_t> channels_;
-  std::size_t between_;
-  std::size_t places_;
   IdealRates rates_;
-  RoundDrawer drawer_;
-  std::vector<std::uint64_t> sources_;
-  std::vector<std::uint64_t> targets_;
 };
 
-ChannelUsers run_ideal(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                       const Samples& samples, std::span<const std::uint32_t> channels,
-                       std::span<const double> rate, int threads) {
-  const Rows checked(resolver, channels);
-  ChannelUsers users;
-  users.unit = Parts::kUnit;
-  users.sources.resize(channels.size() * resolver.places(), 0);
-  users.targets.resize(users.sources.size(), 0);
-  std::deque<IdealWatcher> watchers;
-  for (int thread = 0; thread < threads; ++thread) {
-    watchers.emplace_back(resolver, pattern, seating, samples, channels, rate);
-  }
-  const std::uint32_t rounds = pattern.rounds();
-  const std::size_t cells = std::size_t{samples.count} * rounds;
-  in_parallel(threads, cells, run_length(cells, threads), [&](const Pieces& mine) {
-    for (const std::size_t cell : mine) {
-      watchers[mine.thread()].run(samples.first + cell / rounds,
-                                  static_cast<std::uint32_t>(cell % rounds));
-    }
-  });
-  for (const IdealWatcher& watcher : watchers) watcher.add_to(users);
-  return users;
-}
-
-template <class Id>
-ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                 const Samples& samples, std::span<const std::uint32_t> channels, int threads) {
-  const Rows rows(resolver, channels);
-  const Parts parts(resolver.ways(), rows);
-  ChannelUsers users;
-  const std::uint32_t unit = parts.any() ? Parts::kUnit : resolver.unit();
-  users.unit = unit;
-  users.sources.resize(channels.size() * resolver.places(), 0);
-  users.targets.resize(users.sources.size(), 0);
-  std::deque<Watcher<Id>> watchers;
-  for (int thread = 0; thread < threads; ++thread) {
-    watchers.emplace_back(resolver, pattern, seating, samples, rows, parts, unit, channels.size());
-  }
-  const std::uint32_t rounds = pattern.rounds();
-  const std::size_t cells = std::size_t{samples.count} * rounds;
-  if (shares_pieces(pattern, cells, threads)) {
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-      const auto round = static_cast<std::uint32_t>(cell % rounds);
-      for (Watcher<Id>& watcher : watchers) watcher.begin(samples.first + cell / rounds, round);
-      const std::size_t pieces = pattern.pieces(round);
+/// All samples by as many watchers as there are threads, each made with `more`.
+template <class Each, class... More>
+ChannelUsers run(const Watched& watched, std::uint32_t unit, int threads, const More&... more) {
+  const std::size_t size = watched.channels.size() * watched.resolver.places();
+  ChannelUsers users{unit, std::vector<std::uint64_t>(size, 0),
+                     std::vector<std::uint64_t>(size, 0)};
+  std::deque<Each> watchers;
+  for (int thread = 0; thread < threads; ++thread) watchers.emplace_back(watched, more...);
+  const std::uint32_t rounds = watched.pattern.rounds();
+  const std::size_t cells = std::size_t{watched.samples.count} * rounds;
+  const auto sample = [&](std::size_t cell) { return watched.samples.first + cell / rounds; };
+  const auto round = [&](std::size_t cell) { return static_cast<std::uint32_t>(cell % rounds); };
+  bool together = false;
+  if constexpr (!std::is_same_v<Each, IdealWatcher>) {
+    together = shares_pieces(watched.pattern, cells, threads);
+    for (std::size_t cell = 0; cell < cells && together; ++cell) {
+      for (Each& watcher : watchers) watcher.begin(sample(cell), round(cell));
+      const std::size_t pieces = watched.pattern.pieces(round(cell));
       in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
-        Watcher<Id>& watcher = watchers[mine.thread()];
+        Each& watcher = watchers[mine.thread()];
         for (const std::size_t piece : mine) watcher.run_piece(static_cast<std::uint32_t>(piece));
       });
     }
-  } else {
+  }
+  if (!together) {
     in_parallel(threads, cells, run_length(cells, threads), [&](const Pieces& mine) {
-      Watcher<Id>& watcher = watchers[mine.thread()];
-      for (const std::size_t cell : mine) {
-        watcher.run(samples.first + cell / rounds, static_cast<std::uint32_t>(cell % rounds));
-      }
+      Each& watcher = watchers[mine.thread()];
+      for (const std::size_t cell : mine) watcher.run(sample(cell), round(cell));
     });
   }
-  for (const Watcher<Id>& watcher : watchers) watcher.add_to(users);
+  for (const Each& watcher : watchers) watcher.add_to(users);
   return users;
 }
 
@@ -302,12 +276,16 @@ ChannelUsers channel_users(const Resolver& resolver, const Pattern& pattern, con
                            std::span<const double> rate, int threads) {
   check_samples(resolver, pattern, seating, samples);
   threads = thread_count(threads);
+  const Watched watched{resolver, pattern, seating, samples, channels};
+  const Rows rows(resolver, channels);
   if (resolver.ideal_ways() != nullptr) {
-    return run_ideal(resolver, pattern, seating, samples, channels, rate, threads);
+    return run<IdealWatcher>(watched, Parts::kUnit, threads, rate);
   }
+  const Parts parts(resolver.ways(), rows);
+  const std::uint32_t unit = parts.any() ? Parts::kUnit : resolver.unit();
   return resolver.narrow()
-             ? run<std::uint16_t>(resolver, pattern, seating, samples, channels, threads)
-             : run<std::uint32_t>(resolver, pattern, seating, samples, channels, threads);
+             ? run<WayWatcher<std::uint16_t>>(watched, unit, threads, rows, parts, unit)
+             : run<WayWatcher<std::uint32_t>>(watched, unit, threads, rows, parts, unit);
 }
 
 }  // namespace contend

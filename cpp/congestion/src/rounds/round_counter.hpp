@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../split/split_counter.hpp"
-#include "byte_seconds.hpp"
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
@@ -19,7 +18,6 @@
 #include "lone_piece.hpp"
 #include "pi_values.hpp"
 #include "round_averages.hpp"
-#include "value_counters.hpp"
 
 namespace contend {
 

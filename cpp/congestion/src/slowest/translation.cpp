@@ -4,7 +4,6 @@
 #include <atomic>
 #include <deque>
 #include <limits>
-#include <numeric>
 
 #include "contend/base/threads.hpp"
 #include "contend/routes/ways/route_trees.hpp"

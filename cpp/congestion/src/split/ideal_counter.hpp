@@ -10,10 +10,10 @@
 
 #include "../ideal/ideal_rates.hpp"
 #include "../rounds/channel_rates.hpp"
+#include "../rounds/fold_usage.hpp"
 #include "../rounds/pi_values.hpp"
-#include "../rounds/round_load.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/ideal_ways.hpp"
+#include "contend/routes/together/ideal_ways.hpp"
 #include "split_counter.hpp"
 
 namespace contend {

@@ -1,11 +1,9 @@
 #include "split_counter.hpp"
 
-#include "contend/routes/ways/ways.hpp"
-#include "followed_counter.hpp"
+#include "contend/routes/split/ways.hpp"
 #include "ideal_counter.hpp"
-#include "lists_counter.hpp"
-#include "tree_counter.hpp"
-#include "ways_counter.hpp"
+#include "shared_counters.hpp"
+#include "ways_counters.hpp"
 
 namespace contend {
 

@@ -1,7 +1,6 @@
 #include "contend/routes/engines/balance.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "contend/base/threads.hpp"

@@ -1,17 +1,16 @@
-#include "contend/routes/computed/balanced_tree.hpp"
+#include "contend/routes/one_way/formulas.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "contend/base/error.hpp"
 #include "contend/base/large_array.hpp"
-#include "contend/routes/computed/tree_formula.hpp"
 #include "contend/routes/engines/balance.hpp"
+#include "contend/routes/one_way/tree_formula.hpp"
 #include "contend/routes/ways/route_trees.hpp"
 
 namespace contend {

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/computed/grid_hops.hpp"
 #include "contend/routes/engines/balance.hpp"
+#include "contend/routes/one_way/formulas.hpp"
 #include "contend/routes/ways/route_trees.hpp"
-#include "hashed_hops.hpp"
 
 namespace contend {
 
@@ -109,11 +108,6 @@ class DimensionOrder final : public WrittenResolver<DimensionOrder> {
 };
 
 }  // namespace
-
-std::unique_ptr<Resolver> make_hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
-                                                    const Places& places, const Hashing& hashing) {
-  return std::make_unique<HashedHops<GridHops>>(fabric, places, GridHops(grid), hashing);
-}
 
 std::unique_ptr<Resolver> make_dimension_order_resolver(const Fabric& fabric, const Grid& grid,
                                                         const Targets& targets,

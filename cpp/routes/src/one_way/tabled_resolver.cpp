@@ -20,11 +20,12 @@ constexpr std::size_t round_up_stride(std::size_t hops) {
 }
 
 template <class Id>
-class TabledResolver final : public Resolver {
+class TabledResolver final : public WrittenResolver<TabledResolver<Id>> {
  public:
   TabledResolver(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
                  const Places& places, std::size_t hops)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), round_up_stride(hops)),
+      : WrittenResolver<TabledResolver>(places.hosts.size(), fabric.switch_channels(),
+                                        round_up_stride(hops)),
         spread_(places.spread) {
     PlaceColumns columns(fabric, addresses, places);
     columns_ = columns.columns();
@@ -45,18 +46,12 @@ class TabledResolver final : public Resolver {
   const RouteTrees* trees() const override { return trees_ ? &*trees_ : nullptr; }
   std::size_t bytes() const override { return table_.size() * sizeof(Id); }
 
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint16_t* channels) const override {
-    if constexpr (sizeof(Id) == 2) copy(source, target, channels);
-  }
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint32_t* channels) const override {
-    copy(source, target, channels);
-  }
-
  private:
+  friend WrittenResolver<TabledResolver>;
+  using Resolver::stride;
+
   void fill(const Fabric& fabric, const TableView& tables, const PlaceColumns& columns) {
-    const std::size_t first_pad = switch_channels();
+    const std::size_t first_pad = this->switch_channels();
     in_parallel(thread_count(), columns.leaves().size(), 1, [&](const Pieces& pieces) {
       std::vector<ChannelId> route;
       for (const std::size_t row : pieces) {
@@ -76,7 +71,10 @@ class TabledResolver final : public Resolver {
   }
 
   template <class Out>
-  void copy(std::span<const Place> source, std::span<const Place> target, Out* out) const {
+  void write(std::span<const Place> source, std::span<const Place> target, std::uint64_t,
+             Out* out) const {
+    // Where channels need 32 bits nobody asks for them in 16.
+    if constexpr (sizeof(Out) < sizeof(Id)) return;
     switch (stride()) {
       case 2:
         return copy_strided<2>(source, target, out);
@@ -120,20 +118,15 @@ class TabledResolver final : public Resolver {
 }  // namespace
 
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
-                                               const AddressView& addresses, const Places& places) {
-  return make_tabled_resolver(fabric, tables, addresses, places,
-                              longest_route(fabric, tables, addresses, places));
-}
-
-std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
                                                const AddressView& addresses, const Places& places,
-                                               std::size_t longest) {
+                                               std::optional<std::size_t> longest) {
+  if (!longest) longest = longest_route(fabric, tables, addresses, places);
   if (fabric.switch_channels() + kPads <= 0x10000) {
     return std::make_unique<TabledResolver<std::uint16_t>>(fabric, tables, addresses, places,
-                                                           longest);
+                                                           *longest);
   }
   return std::make_unique<TabledResolver<std::uint32_t>>(fabric, tables, addresses, places,
-                                                         longest);
+                                                         *longest);
 }
 
 std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,

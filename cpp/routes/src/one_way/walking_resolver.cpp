@@ -119,16 +119,10 @@ class WalkingResolver final : public WrittenResolver<WalkingResolver> {
 }  // namespace
 
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
-                                                const AddressView& addresses,
-                                                const Places& places) {
-  return make_walking_resolver(fabric, tables, addresses, places,
-                               longest_route(fabric, tables, addresses, places));
-}
-
-std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
                                                 const AddressView& addresses, const Places& places,
-                                                std::size_t longest) {
-  return std::make_unique<WalkingResolver>(fabric, tables, addresses, places, longest);
+                                                std::optional<std::size_t> longest) {
+  if (!longest) longest = longest_route(fabric, tables, addresses, places);
+  return std::make_unique<WalkingResolver>(fabric, tables, addresses, places, *longest);
 }
 
 }  // namespace contend

@@ -1,5 +1,3 @@
-#include "make_part_lists.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "contend/base/mixed.hpp"
 #include "contend/base/progress.hpp"
+#include "sprayed_ways.hpp"
 
 namespace contend {
 
@@ -16,7 +15,6 @@ namespace {
 
 /// Entries of lists for each step of following all messages, at most.
 constexpr std::uint64_t kMostPerStep = 4;
-
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 /// A part of a message on a switch.

@@ -4,11 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "contend/base/error.hpp"
 #include "contend/base/progress.hpp"
+#include "contend/routes/split/ways.hpp"
 #include "contend/routes/ways/next_hops.hpp"
-#include "contend/routes/ways/ways.hpp"
-#include "make_part_lists.hpp"
 #include "sprayed_ways.hpp"
 
 namespace contend {
@@ -20,35 +18,26 @@ class SprayedResolver final : public SplittingResolver, private Ways {
   SprayedResolver(const Fabric& fabric, const Places& places, NextHops next)
       : SplittingResolver(places.hosts.size(), fabric.switch_channels(),
                           std::max<std::size_t>(next.hops, 1), kSprayUnit),
-        ways_(fabric, std::move(next)) {
-    const std::vector<std::uint32_t> number = ways_.next().source_number(fabric.switches());
-    for (const HostId host : places.hosts) leaf_.push_back(number[fabric.host_switch(host)]);
-    for (const SwitchId end : ways_.next().ends) leaf_of_class_.push_back(number[end]);
-  }
+        Ways(Classes(fabric, places, next)),
+        ways_(fabric, std::move(next)) {}
 
   std::size_t bytes() const override { return ways_.bytes(); }
   const Ways* ways() const override { return this; }
   std::uint64_t work_of_round() const override { return ways_.work(); }
-
-  std::size_t leaves() const override { return ways_.next().sources.size(); }
-  std::uint32_t leaf_of(Place place) const override { return leaf_[place]; }
-  std::size_t classes() const override { return ways_.next().ends.size(); }
-  std::uint32_t class_of(Place place) const override { return ways_.next().row_of[place]; }
-  std::uint32_t leaf_of_class(std::size_t number) const override { return leaf_of_class_[number]; }
 
   const PartLists* part_lists() const override {
     std::call_once(listed_, [&] { lists_ = make_part_lists(ways_); });
     return lists_.get();
   }
 
-  void spread(std::span<const std::uint32_t> messages, std::span<double> load,
+  void spread(std::span<const std::uint64_t> messages, std::span<double> load,
               Crossed& crossed) const override {
     crossed.clear();
     std::vector<double> flow(ways_.switches() + ways_.bundles(), 0);
     std::vector<double> on_each(ways_.sets(), 0);
-    for_each_target(messages, [&](std::span<const std::uint32_t> sent, std::size_t row) {
+    for_each_target(messages, [&](std::span<const std::uint64_t> sent, std::size_t row) {
       for (std::size_t source = 0; source < sent.size(); ++source) {
-        flow[ways_.next().sources[source]] = sent[source];
+        flow[ways_.next().sources[source]] = static_cast<double>(sent[source]);
       }
       for (const std::uint32_t item : ways_.order_of(row)) {
         const double here = std::exchange(flow[item], 0);
@@ -72,7 +61,7 @@ class SprayedResolver final : public SplittingResolver, private Ways {
     }
   }
 
-  void largest(std::span<const std::uint32_t> messages, const Crossed& crossed,
+  void largest(std::span<const std::uint64_t> messages, const Crossed& crossed,
                std::span<const double> value, std::span<double> largest) const override {
     std::vector<double> of_set(ways_.sets(), 0);
     for (std::uint32_t set = 0; set < of_set.size(); ++set) {
@@ -83,7 +72,7 @@ class SprayedResolver final : public SplittingResolver, private Ways {
     std::vector<double> from(ways_.switches() + ways_.bundles(), 0);
     std::size_t begin = 0;
     auto end_of_row = crossed.ends.begin();
-    for_each_target(messages, [&](std::span<const std::uint32_t> sent, std::size_t row) {
+    for_each_target(messages, [&](std::span<const std::uint64_t> sent, std::size_t row) {
       from[ways_.next().ends[row]] = 0;
       const std::size_t end = *end_of_row++;
       for (std::size_t place = end; place > begin; --place) {
@@ -143,20 +132,7 @@ class SprayedResolver final : public SplittingResolver, private Ways {
   }
 
  private:
-  template <class Visit>
-  void for_each_target(std::span<const std::uint32_t> messages, const Visit& visit) const {
-    const std::size_t count = leaves();
-    for (const std::size_t row : InParts(classes())) {
-      const std::span<const std::uint32_t> sent = messages.subspan(row * count, count);
-      if (std::any_of(sent.begin(), sent.end(), [](std::uint32_t n) { return n > 0; })) {
-        visit(sent, row);
-      }
-    }
-  }
-
   SprayedWays ways_;
-  std::vector<std::uint32_t> leaf_;           ///< of every place
-  std::vector<std::uint32_t> leaf_of_class_;  ///< of every class
   mutable std::once_flag listed_;
   mutable std::unique_ptr<const PartLists> lists_;
 };
@@ -166,6 +142,14 @@ class SprayedResolver final : public SplittingResolver, private Ways {
 std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
                                                 NextHops next) {
   return std::make_unique<SprayedResolver>(fabric, places, std::move(next));
+}
+
+std::unique_ptr<Resolver> make_sprayed_resolver(const Fabric& fabric, const Places& places,
+                                                const Topology& topology,
+                                                std::span<const std::uint32_t> group) {
+  auto formula = make_sprayed_formula(fabric, places, topology, !group.empty());
+  if (formula) return formula;
+  return make_sprayed_resolver(fabric, places, next_hops(fabric, places, rest_of(topology), group));
 }
 
 }  // namespace contend

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
+#include "contend/routes/resolver.hpp"
+#include "contend/routes/split/part_lists.hpp"
 #include "contend/routes/ways/next_hops.hpp"
+#include "contend/routes/ways/topology.hpp"
 
 namespace contend {
 
@@ -66,5 +70,19 @@ class SprayedWays {
   std::vector<std::size_t> begin_;
   std::uint64_t work_ = 0;
 };
+
+/// The lists of all messages that are sprayed.
+///
+/// What a message does behind its first hop depends on where that ends and on its target alone; and
+/// targets for which all switches between do the same, as those below the same spines of a fat
+/// tree, have all but their last hop in common. Cost: twice, from every such bundle of first hops
+/// to every such group of targets, the channels on the ways. None where the lists would have more
+/// than kMostPerStep entries for each step that following the messages takes: of direct networks,
+/// where little is in common.
+std::unique_ptr<const PartLists> make_part_lists(const SprayedWays& ways);
+
+/// A resolver by the formula of a topology; null where ways have to be searched for.
+std::unique_ptr<Resolver> make_sprayed_formula(const Fabric& fabric, const Places& places,
+                                               const Topology& topology, bool by_groups);
 
 }  // namespace contend

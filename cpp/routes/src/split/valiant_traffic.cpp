@@ -41,13 +41,14 @@ struct Mean {
   static double both(double first, double second) { return first + second; }
 };
 
-bool any(std::span<const std::uint32_t> messages) {
+bool any(std::span<const std::uint64_t> messages) {
   return std::any_of(messages.begin(), messages.end(), [](std::uint32_t n) { return n > 0; });
 }
 
-std::vector<std::vector<SwitchId>> stops_of(const Fabric& fabric, const Stops& stops) {
+std::vector<std::vector<SwitchId>> stops_of(const Fabric& fabric,
+                                            std::span<const std::uint32_t> group) {
   std::vector<std::vector<SwitchId>> members(fabric.switches());
-  if (stops.group.empty()) {
+  if (group.empty()) {
     for (HostId host = 0; host < fabric.hosts(); ++host) {
       const SwitchId s = fabric.host_switch(host);
       members[s].assign(1, s);
@@ -55,30 +56,28 @@ std::vector<std::vector<SwitchId>> stops_of(const Fabric& fabric, const Stops& s
     return members;
   }
   for (SwitchId s = 0; s < fabric.switches(); ++s) {
-    if (stops.group[s] >= fabric.switches()) throw Error("groups numbered from 0");
-    members[stops.group[s]].push_back(s);
+    if (group[s] >= fabric.switches()) throw Error("groups numbered from 0");
+    members[group[s]].push_back(s);
   }
   return members;
 }
 
 }  // namespace
 
-ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places, const Stops& stops,
-                               const Remains* rest)
+ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places,
+                               std::span<const std::uint32_t> group, const Remains* rest)
     : switches_(fabric.switches()) {
-  const NextHops joined = next_hops(fabric, places, rest, stops.group);
+  const NextHops joined = next_hops(fabric, places, rest, group);
   leaves_ = joined.sources;
-  const std::vector<std::uint32_t> number = joined.source_number(switches_);
-  for (const HostId host : places.hosts) leaf_of_.push_back(number[fabric.host_switch(host)]);
-  to_ = WaysTo(fabric).ends();
+  to_ = fabric.channel_ends();
 
-  const Measure measure = measure_of(rest, stops.group);
+  const Measure measure = measure_of(rest, group);
   // Switches that messages cannot get to are no stops, such as those of another part.
   std::vector<std::uint8_t> joins(switches_, 0);
   const std::vector<std::vector<SwitchId>> all_leaves{leaves_};
   for (const SwitchId s : ways_to_some(fabric, all_leaves, measure).order) joins[s] = 1;
   std::vector<std::vector<SwitchId>> ends;
-  for (const std::vector<SwitchId>& stop : stops_of(fabric, stops)) {
+  for (const std::vector<SwitchId>& stop : stops_of(fabric, group)) {
     ends.emplace_back();
     std::copy_if(stop.begin(), stop.end(), std::back_inserter(ends.back()),
                  [&](SwitchId s) { return joins[s] != 0; });
@@ -91,7 +90,7 @@ ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places, const
     if (ends[stop].size() == 1) row_at[ends[stop][0]] = stop;
     alike_ = alike_ && ends[stop].size() == 1;
   }
-  for (std::uint32_t leaf = 0; leaf < leaves(); ++leaf) {
+  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     const std::uint32_t row = row_at[leaves_[leaf]];
     if (row != kNoLeaf) {
       leaf_of_row_[row] = leaf;
@@ -116,7 +115,7 @@ void ValiantTraffic::find_entries() {
     for (std::size_t stop = 0; stop < stops_; ++stop) {
       entries_.push_back({ways_.order_of(stop)[0], each});
     }
-    first_entry_.assign(leaves() + 1, 0);
+    first_entry_.assign(leaves_.size() + 1, 0);
     return;
   }
   std::vector<double> flow(switches_, 0);
@@ -164,7 +163,7 @@ void ValiantTraffic::add_second_half(std::span<const double> sent, std::span<dou
 
 void ValiantTraffic::send(std::span<const double> straight, std::span<const double> around,
                           std::span<double> load) const {
-  const std::size_t count = leaves();
+  const std::size_t count = leaves_.size();
   std::vector<double> to_each_stop(count, 0);
   for (std::size_t pair = 0; pair < around.size(); ++pair) {
     to_each_stop[pair % count] += around[pair] / static_cast<double>(stops_);
@@ -195,9 +194,9 @@ void ValiantTraffic::send(std::span<const double> straight, std::span<const doub
 }
 
 template <class Meeting>
-void ValiantTraffic::find(std::span<const std::uint32_t> asked, std::span<const double> value,
+void ValiantTraffic::find(std::span<const std::uint64_t> asked, std::span<const double> value,
                           std::span<double> straight, std::span<double> around) const {
-  const std::size_t count = leaves();
+  const std::size_t count = leaves_.size();
   std::vector<double> to_stops(count, 0);
   std::vector<double> from(switches_, 0);
   const auto beyond = [&](ChannelId channel) { return from[to_[channel]]; };
@@ -234,13 +233,13 @@ void ValiantTraffic::find(std::span<const std::uint32_t> asked, std::span<const 
   }
 }
 
-void ValiantTraffic::find_largest(std::span<const std::uint32_t> asked,
+void ValiantTraffic::find_largest(std::span<const std::uint64_t> asked,
                                   std::span<const double> value, std::span<double> straight,
                                   std::span<double> around) const {
   find<Largest>(asked, value, straight, around);
 }
 
-void ValiantTraffic::find_mean(std::span<const std::uint32_t> asked, std::span<const double> value,
+void ValiantTraffic::find_mean(std::span<const std::uint64_t> asked, std::span<const double> value,
                                std::span<double> straight, std::span<double> around) const {
   find<Mean>(asked, value, straight, around);
 }

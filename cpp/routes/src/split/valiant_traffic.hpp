@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/valiant.hpp"
+#include "contend/routes/split/valiant.hpp"
+#include "contend/routes/split/ways.hpp"
 #include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
@@ -19,12 +21,10 @@ namespace contend {
 /// all messages take one look at the switches for each row, and so does what they meet.
 class ValiantTraffic {
  public:
-  ValiantTraffic(const Fabric& fabric, const Places& places, const Stops& stops,
+  ValiantTraffic(const Fabric& fabric, const Places& places, std::span<const std::uint32_t> group,
                  const Remains* rest);
 
-  std::size_t leaves() const { return leaves_.size(); }
-  /// Number of the leaf that a place is on.
-  std::uint32_t leaf_of(Place place) const { return leaf_of_[place]; }
+  std::span<const SwitchId> leaves() const { return leaves_; }
   std::size_t bytes() const;
   /// Switches that a round looks at.
   std::uint64_t work() const { return ways_.order.size(); }
@@ -36,9 +36,9 @@ class ValiantTraffic {
   /// What a message meets of values of channels: the largest on any of its ways, or what it meets
   /// in the mean over its packets of the sum along their ways. Written for those pairs that
   /// `asked` names; where `straight` or `around` is empty, not for that kind of ways.
-  void find_largest(std::span<const std::uint32_t> asked, std::span<const double> value,
+  void find_largest(std::span<const std::uint64_t> asked, std::span<const double> value,
                     std::span<double> straight, std::span<double> around) const;
-  void find_mean(std::span<const std::uint32_t> asked, std::span<const double> value,
+  void find_mean(std::span<const std::uint64_t> asked, std::span<const double> value,
                  std::span<double> straight, std::span<double> around) const;
 
  private:
@@ -57,12 +57,11 @@ class ValiantTraffic {
   /// Adds what begins its second half at the switches of entries, for messages to a leaf.
   void add_second_half(std::span<const double> sent, std::span<double> flow) const;
   template <class Meeting>
-  void find(std::span<const std::uint32_t> asked, std::span<const double> value,
+  void find(std::span<const std::uint64_t> asked, std::span<const double> value,
             std::span<double> straight, std::span<double> around) const;
 
   std::size_t switches_;
   std::vector<SwitchId> leaves_;
-  std::vector<std::uint32_t> leaf_of_;  ///< of every place
   /// Rows of stops come first.
   std::size_t stops_ = 0;
   WaysToSome ways_;
@@ -73,6 +72,32 @@ class ValiantTraffic {
   bool alike_ = true;
   std::vector<Entry> entries_;
   std::vector<std::size_t> first_entry_{0};
+};
+
+/// What routes by way of stops have in common: leaves are counted, and classes are leaves.
+class ByStops : public SplittingResolver, protected Ways {
+ public:
+  ByStops(const Fabric& fabric, const Places& places, ValiantTraffic traffic)
+      : SplittingResolver(places.hosts.size(), fabric.switch_channels(), 1, kUnit),
+        Ways(Classes(fabric, places, traffic.leaves())),
+        traffic_(std::move(traffic)) {}
+
+  std::size_t bytes() const override { return traffic_.bytes(); }
+  const Ways* ways() const final { return this; }
+
+ protected:
+  /// A thousandth of a message is told from none.
+  static constexpr std::uint32_t kUnit = 1024;
+
+  const ValiantTraffic& traffic() const { return traffic_; }
+  /// Bytes of a round whose messages are counted by pair, as is what is worst on their ways, and
+  /// that needs some more for every pair.
+  std::size_t counted(std::size_t more) const {
+    return classes() * leaves() * (sizeof(std::uint64_t) + sizeof(double) + more);
+  }
+
+ private:
+  ValiantTraffic traffic_;
 };
 
 }  // namespace contend

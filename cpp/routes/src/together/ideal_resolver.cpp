@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
-#include "contend/routes/resolvers/ideal_ways.hpp"
+#include "contend/routes/together/ideal_ways.hpp"
 
 namespace contend {
 
@@ -17,16 +17,11 @@ class IdealResolver final : public SplittingResolver {
  public:
   IdealResolver(const Fabric& fabric, const Places& places, NextHops next, std::size_t most_arcs)
       : SplittingResolver(places.hosts.size(), fabric.switch_channels(),
-                          std::max<std::size_t>(next.hops, 1), kUnit) {
-    const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
-    for (const HostId host : places.hosts) {
-      ways_.leaf_of.push_back(number[fabric.host_switch(host)]);
+                          std::max<std::size_t>(next.hops, 1), kUnit),
+        ways_{Classes(fabric, places, next), std::move(next), fabric.channel_ends(), most_arcs} {
+    for (const std::uint32_t set : ways_.next.set_of) {
+      work_ += kPasses * ways_.next.of_set(set).size();
     }
-    for (const SwitchId end : next.ends) ways_.leaf_of_class.push_back(number[end]);
-    ways_.to = WaysTo(fabric).ends();
-    for (const std::uint32_t set : next.set_of) work_ += kPasses * next.of_set(set).size();
-    ways_.next = std::move(next);
-    ways_.most_arcs = most_arcs;
   }
 
   std::size_t bytes() const override {

@@ -1,4 +1,4 @@
-#include "contend/routes/computed/dragonfly_hops.hpp"
+#include "contend/routes/ways/dragonfly_hops.hpp"
 
 #include <bit>
 

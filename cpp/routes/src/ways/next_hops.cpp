@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -232,6 +233,74 @@ NextHops next_hops(const Fabric& fabric, const Places& places, const Remains* re
     }
   }
   return next;
+}
+
+Classes::Classes(const Fabric& fabric, const Places& places, const NextHops& next)
+    : leaves_(next.sources.size()), class_of_(next.row_of) {
+  const std::vector<std::uint32_t> number = next.source_number(fabric.switches());
+  for (const HostId host : places.hosts) leaf_of_.push_back(number[fabric.host_switch(host)]);
+  for (const SwitchId end : next.ends) leaf_of_class_.push_back(number[end]);
+}
+
+Classes::Classes(const Fabric& fabric, const Places& places, std::span<const SwitchId> leaves)
+    : leaves_(leaves.size()), leaf_of_class_(leaves.size()) {
+  std::vector<std::uint32_t> number(fabric.switches(), 0);
+  std::iota(leaf_of_class_.begin(), leaf_of_class_.end(), 0U);
+  for (const std::uint32_t leaf : leaf_of_class_) number[leaves[leaf]] = leaf;
+  for (const HostId host : places.hosts) leaf_of_.push_back(number[fabric.host_switch(host)]);
+  class_of_ = leaf_of_;
+}
+
+WaysTo::WaysTo(const Fabric& fabric) : to_(fabric.channel_ends()), state_(fabric.switches()) {}
+
+void WaysTo::enter(const NextHops& next, std::size_t row, SwitchId s) {
+  State& state = state_[s];
+  if (next.set_of[row * state_.size() + s] == 0) {
+    state = {s, 0, false, Seen::done};
+    order_.push_back(s);
+    return;
+  }
+  state.seen = Seen::on_path;
+  path_.push_back({s, 0});
+}
+
+void WaysTo::follow(const NextHops& next, std::size_t row, std::span<const SwitchId> from) {
+  for (State& state : state_) state = {};
+  order_.clear();
+  const SwitchId end = next.ends[row];
+  if (end != kNoSwitch) state_[end].seen = Seen::done;
+  for (const SwitchId start : from) {
+    if (state_[start].seen != Seen::no) continue;
+    enter(next, row, start);
+    while (!path_.empty()) {
+      const SwitchId s = path_.back().at;
+      State& state = state_[s];
+      const std::span<const ChannelId> set = next.of_set(next.set_of[row * state_.size() + s]);
+      if (path_.back().next == set.size()) {
+        state.seen = Seen::done;
+        order_.push_back(s);
+        path_.pop_back();
+        continue;
+      }
+      const SwitchId peer = to_[set[path_.back().next]];
+      const State& there = state_[peer];
+      if (there.seen == Seen::no) {
+        enter(next, row, peer);
+        continue;
+      }
+      ++path_.back().next;
+      state.hops = std::max(state.hops, there.hops + 1);
+      if (state.last != kNoSwitch) continue;
+      if (there.seen == Seen::on_path) {
+        state.last = peer;
+        state.circle = true;
+      } else {
+        state.last = there.last;
+        state.circle = there.circle;
+      }
+    }
+  }
+  std::reverse(order_.begin(), order_.end());
 }
 
 }  // namespace contend

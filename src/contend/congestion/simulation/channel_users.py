@@ -14,7 +14,7 @@ from contend.congestion.rates import hottest
 from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
-from contend.routes import make_resolver
+from contend.routes import Ways, each_alone, make_resolver
 from contend.routes.room import expect_memory
 from contend.schema import PythonOnly, Share, told
 from contend.units import counted, rounded
@@ -269,22 +269,16 @@ def routes_across(
         nothing = np.zeros((len(placed.channels), placed.fabric.hosts))
         return nothing, nothing
     routes = placed.fabric.routes
-    if routes is not None and routes.together:
+    if routes is not None and routes.ways & Ways.TOGETHER:
         # Those between any two hosts are sent together by nobody.
-        lone = placed.fabric.replace(routes=routes.each_alone)
-        resolver = make_resolver(lone, placed.hosts, several=True)
+        resolver = make_resolver(each_alone(placed.fabric), placed.hosts, follows=Ways.SPLIT)
     drawings = _DRAWINGS if placed.fabric.draws_routes else 1
     seating = Seating(placed.hosts, np.arange(places, dtype=np.uint32), 1, random=False)
     unit, sources, targets = _core.channel_users(
         resolver,
         parse("shifts", places).core,
-        seating.slots,
-        seating.ranks_per_slot,
-        seating.random,
-        seed,
-        0,
-        drawings,
-        False,
+        seating.core,
+        _core.Samples(seed, 0, drawings, False),
         threads,
         placed.numbers,
         np.zeros(0),

@@ -45,15 +45,11 @@ from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
 from contend.progress import FineProgress, Progress, shown_progress, told
-from contend.routes import make_resolver
+from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.routes.room import machine_memory
 from contend.units import parse_rate, parse_share, valued
 
-# Routes, pattern, slots, ranks of each and whether they are drawn; seed, first sample, their number
-# and whether they are all outcomes in turn.
-_Drawn: TypeAlias = tuple[
-    _core.Resolver, _core.Pattern, NDArray[np.uint32], int, bool, int, int, int, bool
-]
+_Drawn: TypeAlias = tuple[_core.Resolver, _core.Pattern, _core.Seating, _core.Samples]
 
 
 class SimulationInterrupted(KeyboardInterrupt):
@@ -137,10 +133,7 @@ def simulate(
             seating.hosts,
             spread=spread,
             messages=plan.most * sent.rounds * sent.ranks,
-            draws=True,
-            several=True,
-            together=not asked,
-            solved=True,
+            follows=~Ways.TOGETHER if asked else ~ONE_WAY,
         )
         if asked and resolver.splits:
             asked.expect_room(fabric, seating.hosts)
@@ -273,13 +266,8 @@ class _Count:
 
     def _drawn(self, begin: int, end: int) -> _Drawn:
         """Some samples as the core takes them: the same numbers draw the same messages."""
-        seating = self.seating
-        return (
-            self.resolver,
-            self.pattern.core,
-            *(seating.slots, seating.ranks_per_slot, seating.random),
-            *(self.seed, begin, end - begin, self.plan.enumerate),
-        )
+        samples = _core.Samples(self.seed, begin, end - begin, self.plan.enumerate)
+        return self.resolver, self.pattern.core, self.seating.core, samples
 
     def _on_channels(self) -> NDArray[np.uint64]:
         """Messages on every channel of the fabric so far."""

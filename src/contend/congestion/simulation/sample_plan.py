@@ -85,11 +85,7 @@ def plan_samples(
         raise UsageError(f"expected at least 1 sample, got {samples}")
     if precision is not None and not 0 < precision < 1:
         raise UsageError(f"expected a precision between 0 and 100 %, got {precision:%}")
-    outcomes = (
-        None
-        if drawn
-        else _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
-    )
+    outcomes = None if drawn else _core.outcomes(pattern.core, seating.core)
     if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
         count = (
             "too many to count, or not equally likely ones" if outcomes is None else f"{outcomes:,}"

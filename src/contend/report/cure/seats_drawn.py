@@ -18,6 +18,7 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.fabric.scene import spoken_names
 from contend.report.style import COLOURS, FAINT, name_rows, new_figure, styled, title
 from contend.report.words import printable
+from contend.routes import each_alone
 from contend.units import counted, rounded
 
 if TYPE_CHECKING:
@@ -65,10 +66,8 @@ class LoadedSeats:
         # Ranks of one host send nothing over the network.
         away = source != target
         size = traffic.bytes[away].astype(np.uint64)
-        fabric = self.better.fabric
-        if fabric.routes is not None:
-            # As the search took them where messages split together.
-            fabric = fabric.replace(routes=fabric.routes.each_alone)
+        # As the search took them where messages split together.
+        fabric = each_alone(self.better.fabric)
         return channel_bytes(fabric, source[away], target[away], size)
 
 

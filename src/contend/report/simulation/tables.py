@@ -10,6 +10,7 @@ from contend.congestion import Average, LoadedChannel, Simulation
 from contend.fabric import Fabric, capacities, is_generator
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
+from contend.routes import Ways
 from contend.units import counted, verb
 
 _HOTTEST = 8
@@ -90,7 +91,7 @@ def _ways(simulation: Simulation) -> str:
     if routes is None:
         return ""
     said = ["are drawn anew for every sample"] if routes.drawn else []
-    if routes.together and not routes.everywhere:
+    if routes.ways & Ways.SOLVED:
         found = simulation.effective_bandwidth
         said.append(
             "split every message in the way that is best for all: no adaptive switch can do better"
@@ -98,7 +99,7 @@ def _ways(simulation: Simulation) -> str:
             else "split every message nearly in the way that is best for all: ideal switches get "
             f"at least {percent(found.mean)}, at most {percent(found.at_most)}"
         )
-    elif routes.several:
+    elif routes.ways & Ways.SPLIT:
         said.append("send every message over several paths at once")
     return f"Routes by {routes.engine} {' and '.join(said)}." if said else ""
 

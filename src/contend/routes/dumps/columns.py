@@ -94,7 +94,7 @@ def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
 def _mixed(routes: AdaptiveTables) -> list[Finding]:
     """That hashed groups stand beside others, which are not drawn then."""
     hashed = routes.groups.hashed[routes.groups.of_entry] == 1
-    if not routes.several or not hashed.any():
+    if routes.drawn or not hashed.any():
         return []
     text = (
         f"{counted(int(np.count_nonzero(hashed)), 'entry')} of the tables choose by a "

@@ -13,7 +13,7 @@ from contend import _core
 from contend.errors import Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
-from contend.routes.routes import Routes, RoutesLeft, unreachable
+from contend.routes.routes import Routes, RoutesLeft, Ways, unreachable
 
 _MOST_GROUPS = 0xFFFF
 _NO_PORT = 0xFFFF
@@ -84,7 +84,7 @@ class AdaptiveTables(Routes):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ports", np.ascontiguousarray(self.ports, dtype=np.uint16))
-        kind = "adaptive routing" if self.several else "hashed routing"
+        kind = "adaptive routing" if self._splits else "hashed routing"
         object.__setattr__(self, "engine", self.engine or kind)
 
     @cached_property
@@ -92,14 +92,9 @@ class AdaptiveTables(Routes):
         return bool((self.groups.used & (self.groups.hashed == 0)).any())
 
     @property
-    def drawn(self) -> bool:
-        """A hash of what no two samples share, unless packets are spread."""
-        return not self._splits
-
-    @property
-    def several(self) -> bool:
-        """Over all ports of the groups."""
-        return self._splits
+    def ways(self) -> Ways:
+        """Over all ports of the groups, or by a hash of what no two samples share."""
+        return Ways.SPLIT if self._splits else Ways.DRAWN
 
     @property
     def grouped(self) -> AdaptiveTables:
@@ -121,9 +116,15 @@ class AdaptiveTables(Routes):
                 f'host "{name}" has no address (LID) in the tables; leave it out with ',
                 Argument("without"),
             )
+        return self._followed(fabric, hosts, self._splits, asks_for_cut=False)[0]
+
+    def _followed(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], splits: bool, *, asks_for_cut: bool
+    ) -> tuple[_core.Resolver, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]:
+        """As `RoutesLeft` has it; without `asks_for_cut` all must arrive."""
         addresses = (fabric.host_lid, fabric.host_lmc)
-        return _core.make_grouped_resolver(
-            fabric.core, *self._arrays, *addresses, hosts, not self._splits
+        return _core.grouped_resolver(
+            fabric.core, *self._arrays, *addresses, hosts, not splits, asks_for_cut
         )
 
     def as_they_were(
@@ -138,14 +139,7 @@ class AdaptiveTables(Routes):
             *zip(fabric.cable_to[died].tolist(), fabric.cable_to_port[died].tolist(), strict=True),
         ]
         left = self.without_ports(fabric, dead)
-        found = _core.make_grouped_rest(
-            fabric.core,
-            *left._arrays,
-            *(fabric.host_lid, fabric.host_lmc),
-            hosts,
-            not self._splits,
-        )
-        return RoutesLeft(*found)
+        return RoutesLeft(*left._followed(fabric, hosts, self._splits, asks_for_cut=True))
 
     def without_ports(self, fabric: Fabric, dead: Iterable[tuple[int, int]]) -> AdaptiveTables:
         """The same where ports have died, of which their switches learn by themselves.

@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UnreachableError, UsageError
+from contend.errors import UnreachableError
 from contend.fabric import Fabric
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.without_tables import RoutesWithoutTables
-from contend.routes.routes import unreachable
+from contend.routes.routes import Ways, unreachable
+from contend.routes.shapes import find_complete_tree, find_dragonfly, find_grid, first_shape
 
 # Leaves times switches: what next hops are kept of. Beyond it a formula counts where there is one.
 # For sprayed messages sums of parts and the formula may differ by rounding, so small fabrics stay.
 _MOST_WAYS = 1 << 22
+_LARGE = (find_dragonfly, find_grid)
 
 
 @dataclass(frozen=True)
@@ -39,42 +41,24 @@ class HashedRoutes(RoutesWithoutTables):
     alike: bool = field(default=False, kw_only=True)
 
     @property
-    def drawn(self) -> bool:
-        """A hash of what no two samples share."""
-        return True
-
-    @property
-    def several(self) -> bool:
-        """Each flow has one of its own."""
-        return self.flows > 1
+    def ways(self) -> Ways:
+        """A hash of what no two samples share; each flow has one of its own."""
+        return Ways.DRAWN | Ways.SPLIT if self.flows > 1 else Ways.DRAWN
 
     def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
     ) -> _core.Resolver:
         """Chooses at every switch on the way; the same hashes among the ways that are left."""
-        tree = _core.find_complete_tree(fabric.core) if rest is None else None
-        if tree is not None:
-            return _core.make_hashed_tree_resolver(fabric.core, tree, hosts, self.flows, self.alike)
-        if rest is None and are_many(fabric, hosts):
-            dragonfly = _core.find_dragonfly(fabric.core)
-            if dragonfly is not None:
-                return _core.make_hashed_dragonfly_resolver(
-                    fabric.core, dragonfly, hosts, self.flows, self.alike
-                )
-            grid = _core.find_grid(fabric.core)
-            if grid is not None:
-                return _core.make_hashed_grid_resolver(
-                    fabric.core, grid, hosts, self.flows, self.alike
-                )
-        self.expect_room(fabric, hosts, rest)
-        return _core.make_hashed_resolver(fabric.core, hosts, self.flows, self.alike, rest)
+        finders = (find_complete_tree, *(_LARGE if are_many(fabric, hosts) else ()))
+        shape = first_shape(fabric.core, finders) if rest is None else None
+        if shape is None:
+            self.expect_room(fabric, hosts, rest)
+        return _core.hashed_resolver(fabric.core, hosts, shape or rest, self.flows, self.alike)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """Every switch chooses by a hash among all ports that begin a shortest way."""
         if self.flows > 1 or self.alike:
-            raise UsageError(
-                f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
-            )
+            raise self.told_by_no_file()
         return shortest_in_groups(fabric, hashed=True)
 
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:

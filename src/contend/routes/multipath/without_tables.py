@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes.computed.shapes import needing_none
 from contend.routes.room import expect_memory
-from contend.routes.routes import Routes
+from contend.routes.routes import Routes, Ways
+from contend.routes.shapes import needing_none
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class RoutesWithoutTables(Routes):
     """Routes between hosts, whatever their LIDs; after a failure they are found anew."""
 
     @property
-    def several(self) -> bool:
-        """Over all that the switches find."""
-        return True
+    def ways(self) -> Ways:
+        """All that the switches find."""
+        return Ways.SPLIT
 
     def resolver(
         self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
@@ -71,6 +71,12 @@ class RoutesWithoutTables(Routes):
         size = leaves * (4 * fabric.switches + between_leaves * leaves)
         what = f"next hops of {self.engine} on {fabric.name} need at least"
         expect_memory(size, what, instead=instead)
+
+    def told_by_no_file(self) -> UsageError:
+        """Where no tables with groups of ports say the same."""
+        return UsageError(
+            f"no file says that routes are those of {self.engine}: give route=ecmp or spray"
+        )
 
     @abstractmethod
     def on_rest(

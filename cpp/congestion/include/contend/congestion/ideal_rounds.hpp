@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/ways/ways.hpp"
+#include "contend/routes/split/ways.hpp"
 
 namespace contend {
 

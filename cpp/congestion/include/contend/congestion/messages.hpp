@@ -41,4 +41,34 @@ std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<c
                                            std::span<const Place> target,
                                            std::span<const std::uint64_t> amount);
 
+// What simultaneous messages get when those that are held back elsewhere leave their part of a
+// channel to the others. `rate`: bytes per second of every channel, between switches, then
+// injection and ejection by place; empty where all carry the same, each 1. `draw`: which drawing of
+// routes messages take, see Resolver::resolve_drawn.
+
+/// The max-min fair share of every message: no message can get more without taking from one that
+/// has no more than itself, so every message has a full channel on which no other gets more
+/// (Bertsekas and Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). In parts of the
+/// slower of its two hosts' ports. A message from a place to itself gets 1. Throws Error when a
+/// place does not exist, or for other rates.
+///
+/// All shares rise together, channels filling up one after the other, the next one found by a heap.
+/// Cost: O(n log n) for n channels crossed by all messages together.
+std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
+                               std::span<const Place> target, std::span<const double> rate = {},
+                               std::uint64_t draw = 0);
+
+/// When messages that start together end, each getting its max-min fair share of what is under way
+/// at the time: seconds, for sizes in bytes. Sizes are positive, one a message, or none when all
+/// are
+/// 1. A message from a place to itself takes as long as at the fastest port. Throws as above, and
+/// for other sizes.
+///
+/// Messages of equal size end at 1 / fair_share() where all channels have rate 1: on the channel
+/// that holds a message back no other is faster, so none ends before it. Cost: that of fair_share()
+/// for every different time.
+std::vector<double> fluid_times(const Resolver& resolver, std::span<const Place> source,
+                                std::span<const Place> target, std::span<const double> size,
+                                std::span<const double> rate = {});
+
 }  // namespace contend

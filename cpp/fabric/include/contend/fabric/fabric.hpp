@@ -65,6 +65,7 @@ class Fabric {
   /// End points of a channel between switches.
   SwitchId channel_from(ChannelId channel) const { return channel_to_[channel ^ 1U]; }
   SwitchId channel_to(ChannelId channel) const { return channel_to_[channel]; }
+  const std::vector<SwitchId>& channel_ends() const { return channel_to_; }
   PortNumber channel_from_port(ChannelId channel) const { return channel_from_port_[channel]; }
   PortNumber channel_to_port(ChannelId channel) const { return channel_from_port_[channel ^ 1U]; }
 

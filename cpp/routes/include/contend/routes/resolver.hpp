@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -76,21 +77,16 @@ class Resolver {
   virtual std::size_t bytes() const = 0;
 
   /// Writes stride() channels for each message to `channels`. Source and target differ and are
-  /// below places(). The 16-bit form may be called only when narrow().
-  virtual void resolve(std::span<const Place> source, std::span<const Place> target,
-                       std::uint16_t* channels) const = 0;
-  virtual void resolve(std::span<const Place> source, std::span<const Place> target,
-                       std::uint32_t* channels) const = 0;
-
-  /// The same where routes are drawn: every number `draw` stands for one drawing of them all, and
-  /// resolve() gives that of number 0. Tables have nothing to draw.
+  /// below places(). The 16-bit form may be called only when narrow(). Where routes are drawn every
+  /// number `draw` stands for one drawing of them all; tables have nothing to draw.
   virtual void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
-                             std::uint64_t /*draw*/, std::uint16_t* channels) const {
-    resolve(source, target, channels);
-  }
+                             std::uint64_t draw, std::uint16_t* channels) const = 0;
   virtual void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
-                             std::uint64_t /*draw*/, std::uint32_t* channels) const {
-    resolve(source, target, channels);
+                             std::uint64_t draw, std::uint32_t* channels) const = 0;
+  /// The same by drawing number 0.
+  template <class Out>
+  void resolve(std::span<const Place> source, std::span<const Place> target, Out* channels) const {
+    resolve_drawn(source, target, 0, channels);
   }
 
  private:
@@ -107,14 +103,6 @@ class WrittenResolver : public Resolver {
  public:
   using Resolver::Resolver;
 
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint16_t* channels) const final {
-    self().write(source, target, 0, channels);
-  }
-  void resolve(std::span<const Place> source, std::span<const Place> target,
-               std::uint32_t* channels) const final {
-    self().write(source, target, 0, channels);
-  }
   void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
                      std::uint64_t draw, std::uint16_t* channels) const final {
     self().write(source, target, draw, channels);
@@ -134,14 +122,16 @@ class SplittingResolver : public Resolver {
   using Resolver::Resolver;
 
   bool tabled() const final { return false; }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint16_t*) const final {
+  void resolve_drawn(std::span<const Place>, std::span<const Place>, std::uint64_t,
+                     std::uint16_t*) const final {
     refuse();
   }
-  void resolve(std::span<const Place>, std::span<const Place>, std::uint32_t*) const final {
+  void resolve_drawn(std::span<const Place>, std::span<const Place>, std::uint64_t,
+                     std::uint32_t*) const final {
     refuse();
   }
 
- protected:
+ private:
   [[noreturn]] static void refuse() {
     throw Error("routes that take one way at a time, got some that split messages");
   }
@@ -152,25 +142,19 @@ void resolve_many(const Resolver& resolver, std::span<const Place> source,
                   std::span<const Place> target, std::uint64_t draw, std::uint32_t* channels);
 
 /// Looks routes up in a table of (leaf switch of the source, target address): one memory access a
-/// message. Built by walking every entry once, in parallel. Borrows fabric and tables.
+/// message. Built by walking every entry once, in parallel. Borrows fabric and tables. `longest` is
+/// what longest_route() gives; it is called where that is not known.
 /// Throws Error, naming the pair and the switch, when a place cannot be reached from another.
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
-                                               const AddressView& addresses, const Places& places);
-/// The same where longest_route() of these is known.
-std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
                                                const AddressView& addresses, const Places& places,
-                                               std::size_t longest);
+                                               std::optional<std::size_t> longest = {});
 
 /// Walks the forwarding tables for every message, many messages in step so that their memory
 /// accesses overlap. Needs no memory of its own; for fabrics whose route table would not fit.
-/// Borrows fabric and tables.
-/// All routes are checked first, as above.
-std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
-                                                const AddressView& addresses, const Places& places);
-/// The same where longest_route() of these is known.
+/// Borrows fabric and tables. `longest` and errors as above.
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
                                                 const AddressView& addresses, const Places& places,
-                                                std::size_t longest);
+                                                std::optional<std::size_t> longest = {});
 
 /// Looks routes of at most four channels up in a table that is factored: the first two channels by
 /// the ports that they leave from, the others by their numbers, and leaves that send to a block of

@@ -101,7 +101,9 @@ Trace trace(const Fabric& fabric, SwitchId from, HostId to, const Port& port,
 }
 
 /// The same to one of a host's addresses by forwarding tables.
-Trace trace(const Fabric& fabric, const TableView& tables, SwitchId from, HostId to,
-            Address address, std::vector<ChannelId>& route);
+inline Trace trace(const Fabric& fabric, const TableView& tables, SwitchId from, HostId to,
+                   Address address, std::vector<ChannelId>& route) {
+  return trace(fabric, from, to, [=](SwitchId s) { return tables.at(s, address); }, route);
+}
 
 }  // namespace contend

@@ -7,6 +7,7 @@
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/ways/next_hops.hpp"
+#include "contend/routes/ways/topology.hpp"
 
 namespace contend {
 
@@ -47,5 +48,10 @@ class Hashes {
 /// Cost: a few multiplications a hop.
 std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
                                                NextHops next, const Hashing& hashing = {});
+
+/// The same by the shortest ways on a topology.
+std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places,
+                                               const Topology& topology,
+                                               const Hashing& hashing = {});
 
 }  // namespace contend

@@ -5,6 +5,7 @@
 
 #include "contend/fabric/complete_tree.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/grid.hpp"
 #include "contend/routes/engines/engines.hpp"
 #include "contend/routes/resolver.hpp"
 
@@ -27,5 +28,11 @@ std::unique_ptr<Resolver> make_balanced_tree_resolver(const Fabric& fabric,
 
 /// Pairs of a subtree and a leaf that the above holds a turn for.
 std::size_t turn_entries(const CompleteTree& tree);
+
+/// The routes of dimension_order() on a grid without tables. Every place has an address; of hosts
+/// with several the first counts. Borrows the fabric and the grid.
+std::unique_ptr<Resolver> make_dimension_order_resolver(const Fabric& fabric, const Grid& grid,
+                                                        const Targets& targets,
+                                                        const Places& places);
 
 }  // namespace contend

@@ -12,7 +12,6 @@
 #include "contend/routes/checks/trace.hpp"
 #include "contend/routes/engines/engines.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 
@@ -61,15 +60,5 @@ class TreeFormula {
 /// Computes routes for every message: two words of the source and of the target for each step.
 std::unique_ptr<Resolver> make_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
                                              const Places& places, const TurnsOf& turns);
-
-/// The hashed shortest ways of make_hashed_resolver() on a complete tree, without sets of channels:
-/// all cables up lead nearer to what is not below, and all parallel ones down to what is.
-std::unique_ptr<Resolver> make_hashed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                                    const Places& places, const Hashing& hashing);
-
-/// The ways of make_sprayed_resolver() on a complete tree, which are made only for who asks for
-/// them: an EvenTree tells what all messages put on channels. Borrows the fabric.
-std::unique_ptr<Resolver> make_sprayed_tree_resolver(const Fabric& fabric, const CompleteTree& tree,
-                                                     const Places& places);
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
@@ -10,23 +11,18 @@
 
 namespace contend {
 
-/// Where packets turn that do not take shortest ways: each goes to a stop first, all of them alike,
-/// and from there to its target, both by shortest ways.
-struct Stops {
-  /// Group of every switch, from 0: stops are groups, whichever switch of them is nearest, and
-  /// ways are short that cross few cables between groups; see Measure. Empty: stops are the
-  /// switches with hosts.
-  std::vector<std::uint32_t> group;
-};
-
-/// Valiant's algorithm: each packet by way of a stop that is drawn at random. (L. Valiant, A scheme
-/// for fast parallel communication, SIAM Journal on Computing, 1982.) On each half a packet takes
-/// any shortest way, as make_sprayed_resolver() has it; messages within a switch stay there.
-/// Cost of a look at all messages of a round: every switch, once for each stop and each switch that
-/// receives any. Where `rest` is given: on what is left of the fabric.
-/// Throws UnreachableError when no way joins two of the hosts.
+/// Valiant's algorithm: each packet goes to a stop first that is drawn at random, all of them
+/// alike, and from there to its target. Stops are the switches with hosts; or, where `group` has
+/// that of every switch, from 0, groups, whichever switch of them is nearest, and ways are short
+/// then that cross few cables between groups, see Measure. (L. Valiant, A scheme for fast parallel
+/// communication, SIAM Journal on Computing, 1982.) On each half a packet takes any shortest way,
+/// as make_sprayed_resolver() has it; messages within a switch stay there. Cost of a look at all
+/// messages of a round: every switch, once for each stop and each switch that receives any. Where
+/// `rest` is given: on what is left of the fabric. Throws UnreachableError when no way joins two of
+/// the hosts.
 std::unique_ptr<Resolver> make_valiant_resolver(const Fabric& fabric, const Places& places,
-                                                const Stops& stops, const Remains* rest = nullptr);
+                                                std::span<const std::uint32_t> group,
+                                                const Remains* rest = nullptr);
 
 /// Universal globally-adaptive load balancing (UGAL): each packet straight, or around by a stop,
 /// whichever takes less by the queues and the hops on the way, where all queues are known (UGAL-G).
@@ -36,7 +32,8 @@ std::unique_ptr<Resolver> make_valiant_resolver(const Fabric& fabric, const Plac
 /// what it takes on a host's port. Cost of a look at all messages of a round: some hundred times
 /// that of make_valiant_resolver().
 std::unique_ptr<Resolver> make_ugal_resolver(const Fabric& fabric, const Places& places,
-                                             const Stops& stops, std::vector<double> seconds,
+                                             std::span<const std::uint32_t> group,
+                                             std::vector<double> seconds,
                                              const Remains* rest = nullptr);
 
 }  // namespace contend

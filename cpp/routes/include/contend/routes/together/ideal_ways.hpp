@@ -17,11 +17,10 @@ struct IdealWays {
   /// Arcs that the ways of one round may have: some 8 GB, and seconds for every pass over them.
   static constexpr std::size_t kMostArcs = std::size_t{1} << 27;
 
+  Classes classes;
   NextHops next;
-  std::vector<std::uint32_t> leaf_of;        ///< by place: the number of its switch in next.sources
-  std::vector<std::uint32_t> leaf_of_class;  ///< by class: the number of its end there
-  std::vector<SwitchId> to;                  ///< by channel between switches: where it ends
-  std::size_t most_arcs = kMostArcs;         ///< a round with more is refused
+  std::vector<SwitchId> to;  ///< by channel between switches: where it ends
+  std::size_t most_arcs;     ///< a round with more is refused
 
   /// Where a channel begins: the other of its cable ends there.
   SwitchId from(ChannelId channel) const { return to[channel ^ 1U]; }

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "contend/fabric/dragonfly.hpp"
 #include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 
@@ -109,17 +107,5 @@ class DragonflyHops {
   std::size_t words_;                 ///< of joint_, for each group
   std::vector<std::uint64_t> joint_;  ///< by two groups: whether a switch has cables to both
 };
-
-/// The hashed shortest ways of make_hashed_resolver() on a dragonfly, without sets of channels.
-std::unique_ptr<Resolver> make_hashed_dragonfly_resolver(const Fabric& fabric,
-                                                         const Dragonfly& dragonfly,
-                                                         const Places& places,
-                                                         const Hashing& hashing);
-
-/// The sprayed shortest ways of make_sprayed_resolver() likewise; where `by_groups`, those for the
-/// groups of the dragonfly.
-std::unique_ptr<Resolver> make_sprayed_dragonfly_resolver(const Fabric& fabric,
-                                                          const Dragonfly& dragonfly,
-                                                          const Places& places, bool by_groups);
 
 }  // namespace contend

@@ -3,13 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "contend/fabric/fabric.hpp"
 #include "contend/fabric/grid.hpp"
-#include "contend/routes/engines/engines.hpp"
-#include "contend/routes/resolver.hpp"
-#include "contend/routes/resolvers/hashed_resolver.hpp"
 
 namespace contend {
 
@@ -74,21 +71,5 @@ class GridHops {
  private:
   const Grid* grid_;
 };
-
-/// The hashed shortest ways of make_hashed_resolver() on a grid, without sets of channels.
-/// Borrows the grid.
-std::unique_ptr<Resolver> make_hashed_grid_resolver(const Fabric& fabric, const Grid& grid,
-                                                    const Places& places, const Hashing& hashing);
-
-/// The sprayed shortest ways of make_sprayed_resolver() likewise. Cost of a message: the channels
-/// on its ways, eight bytes for each switch there.
-std::unique_ptr<Resolver> make_sprayed_grid_resolver(const Fabric& fabric, const Grid& grid,
-                                                     const Places& places);
-
-/// The routes of dimension_order() on a grid without tables. Every place has an address; of hosts
-/// with several the first counts. Borrows the fabric and the grid.
-std::unique_ptr<Resolver> make_dimension_order_resolver(const Fabric& fabric, const Grid& grid,
-                                                        const Targets& targets,
-                                                        const Places& places);
 
 }  // namespace contend

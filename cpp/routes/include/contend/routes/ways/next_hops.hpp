@@ -42,6 +42,30 @@ struct NextHops {
   std::vector<std::uint32_t> source_number(std::size_t switches) const;
 };
 
+/// Which places hang on a leaf, and which targets are of a class: what is sent from a leaf to a
+/// class goes the same ways. Targets of a class hang on one leaf.
+class Classes {
+ public:
+  /// The sources of next hops, and their rows.
+  Classes(const Fabric& fabric, const Places& places, const NextHops& next);
+  /// Leaves that are classes, too.
+  Classes(const Fabric& fabric, const Places& places, std::span<const SwitchId> leaves);
+
+  std::size_t leaves() const { return leaves_; }
+  std::size_t classes() const { return leaf_of_class_.size(); }
+  /// Number of the leaf that a place is on.
+  std::uint32_t leaf_of(Place place) const { return leaf_of_[place]; }
+  /// Number of the class of a target.
+  std::uint32_t class_of(Place place) const { return class_of_[place]; }
+  std::uint32_t leaf_of_class(std::size_t number) const { return leaf_of_class_[number]; }
+
+ private:
+  std::size_t leaves_;
+  std::vector<std::uint32_t> leaf_of_;
+  std::vector<std::uint32_t> class_of_;
+  std::vector<std::uint32_t> leaf_of_class_;
+};
+
 /// What a way's length is.
 struct Measure {
   /// By channel between switches: whether it counts as none; empty where all are there.
