@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import UNSET, Struct, convert
 from msgspec.json import encode
 from rich.segment import Segment, Segments
 from rich.text import Text
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from contend.report.page.explorable import Explorable
-
-Value = TypeVar("Value", bound=Struct)
 
 Drawn: TypeAlias = "Figure | Iterable[tuple[str, Figure]]"
 """A figure, or several with names."""
@@ -204,19 +200,3 @@ class Document:
 
     def _lines(self) -> list[str]:
         return [printable(line) for line in self.verdict.splitlines()]
-
-
-def filled(struct: type[Value], *results: object, **others: Any) -> Value:
-    """A struct of JSON with the members of results that have its names.
-
-    Args:
-        struct: what to fill.
-        results: have an attribute for every field that is neither given nor optional; of several
-            with one name that of the first counts.
-        others: fields that they have not; those that are unset stay so.
-    """
-    members = {name: value for name, value in others.items() if value is not UNSET}
-    for name in struct.__struct_fields__:
-        if name not in others and (having := [one for one in results if hasattr(one, name)]):
-            members[name] = getattr(having[0], name)
-    return convert(SimpleNamespace(**members), struct, from_attributes=True)

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contend.congestion import SampleMean
-from contend.report.document import filled
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
 from contend.studies import Record, SimulatedPlan, SimulatedStudy
 
@@ -66,12 +65,11 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
 def study_json(study: SimulatedStudy) -> StudyJson:
     """The result of ``contend study --json`` for a plan of simulations."""
     plan, records = study.plan, [outcome.record for outcome in study.outcomes]
-    return filled(
-        StudyJson,
-        plan,
-        verdict="",
+    return StudyJson(
         study=plan.name,
         run=str(study.folder),
+        average=plan.average,
+        notes=list(plan.notes),
         cells=[_cell(plan, record) for record in records],
         applications=list(impacts(plan, records)) or UNSET,
     )
