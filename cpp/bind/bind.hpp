@@ -123,6 +123,7 @@ void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
 void bind_resolver(nb::module_& m);
 void bind_pattern(nb::module_& m);
+void bind_packets(nb::module_& m);
 void bind_congestion(nb::module_& m);
 void bind_schedule(nb::module_& m);
 void bind_readers(nb::module_& m);

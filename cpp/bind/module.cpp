@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
   contend::bind::bind_check(m);
   contend::bind::bind_fabric(m);
   contend::bind::bind_resolver(m);
+  contend::bind::bind_packets(m);
   contend::bind::bind_pattern(m);
   contend::bind::bind_congestion(m);
   contend::bind::bind_schedule(m);

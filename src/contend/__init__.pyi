@@ -17,6 +17,7 @@ from .congestion import message_congestion as message_congestion
 from .congestion import message_shares as message_shares
 from .congestion import show as show
 from .congestion import simulate as simulate
+from .congestion import simulate_packets as simulate_packets
 from .congestion import write_destinations as write_destinations
 from .cure import Jobs as Jobs
 from .cure import diff as diff

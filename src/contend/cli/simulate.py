@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from contend import congestion, report
 from contend import fabric as fabric_room
 from contend.cli.common import load, told_by_the_first
-from contend.cli.options.option import BytesPerSecond, Option, Seconds, Share, in_options, parsed
+from contend.cli.options.option import (
+    Bytes,
+    BytesPerSecond,
+    Option,
+    Seconds,
+    Share,
+    in_options,
+    option,
+    parsed,
+)
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
+    BUFFER,
+    BYTES,
     FABRIC_HELP,
     LIST,
     PATTERN,
@@ -34,10 +45,10 @@ from contend.cli.options.shared import (
 )
 from contend.errors import ContendError, UsageError
 from contend.report import Document
-from contend.units import counted, parse_seconds
+from contend.units import counted, parse_seconds, parse_size
 
 if TYPE_CHECKING:
-    from contend.congestion import Communicator, Simulation
+    from contend.congestion import Communicator, PacketSimulation, Simulation
     from contend.fabric import Fabric
 
 
@@ -103,6 +114,74 @@ PictureOption = Annotated[
 ]
 
 
+class Model(StrEnum):
+    """What is simulated."""
+
+    COUNTED = "counted"
+    PACKETS = "packets"
+
+
+class QueuesChoice(StrEnum):
+    """What --queues takes."""
+
+    FIFO = "fifo"
+    VOQ = "voq"
+    BOTH = "both"
+
+
+MODEL = Option(("--model",), None, "Count messages on channels, or carry them out as packets, too")
+QUEUES = Option(("--queues",), None, "How switches keep packets")
+MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
+
+
+@dataclass(frozen=True)
+class PacketOptions:
+    """How packets are carried. A verb that takes one has all options that say it."""
+
+    model: Annotated[Model, MODEL()] = Model.COUNTED
+    queues: Annotated[
+        QueuesChoice | None,
+        QUEUES(
+            ": in one queue for each port, or in one for each way out; both bracket real switches.",
+            default="both",
+        ),
+    ] = None
+    buffer: Annotated[
+        Bytes | None, BUFFER("0 is any number, for --model packets.", default="64KiB")
+    ] = None
+    mtu: Annotated[Bytes | None, MTU(default="4KiB")] = None
+    bytes: Annotated[
+        str | None, BYTES(", or steady: hosts send all the time.", default="steady")
+    ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether packets are carried out.
+
+        Raises:
+            UsageError: options for packets without them.
+        """
+        given = [name for name in _OF_PACKETS if getattr(self, name) is not None]
+        if given and self.model != Model.PACKETS:
+            raise UsageError(f"--{given[0]} goes with --model packets")
+        return self.model == Model.PACKETS
+
+    def arguments(self) -> dict[str, Any]:
+        """As `contend.simulate_packets` takes them."""
+        both = self.queues in (None, QueuesChoice.BOTH)
+        queues = tuple(congestion.Queues) if both else (str(self.queues),)
+        taken: dict[str, Any] = {"queues": queues}
+        taken |= {
+            name: value for name in ("buffer", "mtu") if (value := getattr(self, name)) is not None
+        }
+        if self.bytes not in (None, "steady"):
+            taken["message_bytes"] = parsed("--bytes", parse_size)(self.bytes)
+        return taken
+
+
+_OF_PACKETS = tuple(field.name for field in fields(PacketOptions) if field.name != "model")
+
+
 def _show_patterns(asked: bool) -> None:
     if asked:
         from contend.pattern import FORMS
@@ -119,6 +198,7 @@ ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 def simulate(
     loading: Loading,
     outputs: MetricOutputs,
+    packets: PacketOptions,
     fabrics: FabricsArgument,
     pattern: PatternOption = "bisect",
     placement: PlacementOption = "random",
@@ -144,7 +224,8 @@ def simulate(
 ) -> Document:
     """Count the congestion of a traffic pattern on a fabric.
 
-    Under mpirun or srun, all processes share the samples.
+    With --model packets it is also carried out packet by packet. Under mpirun or srun, all
+    processes share the samples.
 
     Example: contend simulate net.ibnetdiscover --routes net.lfts --pattern bisect --plot net.png
     """
@@ -156,9 +237,18 @@ def simulate(
     world = congestion.launched_communicator()
     told: list[Document] = []
 
+    counting = {
+        "--exhaustive": exhaustive,
+        "--channel": channel,
+        "--counters": counters,
+        "--picture": picture,
+    }
+    if packets.asked and (others := [option for option, given in counting.items() if given]):
+        raise UsageError(f"{others[0]} goes with --model counted alone")
+
     with told_by_the_first(world) as first:
         simulate_one = partial(
-            congestion.simulate,
+            congestion.simulate_packets if packets.asked else congestion.simulate,
             pattern=pattern,
             placement=placement,
             hosts=hosts,
@@ -166,19 +256,27 @@ def simulate(
             ranks=ranks,
             samples=samples,
             precision=precision,
-            exhaustive=exhaustive,
             spread=spread,
             rate=rate,
             equal_rates=equal_rates,
-            channels=channel or (),
             seed=seed,
             threads=threads,
             progress=first,
             communicator=world,
+            **(
+                packets.arguments()
+                if packets.asked
+                else {"exhaustive": exhaustive, "channels": channel or ()}
+            ),
         )
 
-        def tell(simulation: Simulation, cut_short: bool = False) -> None:
+        def tell(simulation: Simulation | PacketSimulation, cut_short: bool = False) -> None:
             if not first:
+                return
+            if isinstance(simulation, congestion.PacketSimulation):
+                told.append(report.packets_document(simulation, cut_short=cut_short))
+                if len(cases) > 1 or cut_short:
+                    told[-1].print_to(outputs.console)
                 return
             if counters:
                 fabric = simulation.whole_fabric
@@ -200,14 +298,15 @@ def simulate(
         reasons = "; ".join(f"{name}: {in_options(error)}" for name, error in refusals)
         failed = f"{len(refusals)} of {counted(len(cases), 'simulation')} failed"
         shortfall = f"{failed}: {reasons}"
-    return replace(report.simulations_document(told, shortfall=shortfall), picture=picture)
+    together = report.packets_documents if packets.asked else report.simulations_document
+    return replace(together(told, shortfall=shortfall), picture=picture)
 
 
 def _simulate_all(
     cases: Sequence[tuple[str, str | None]],
     routes: str | None,
     loaded: Callable[..., Fabric],
-    simulate_one: Callable[..., Simulation],
+    simulate_one: Callable[..., Simulation | PacketSimulation],
     tell: Callable[..., None],
     world: Communicator | None,
 ) -> list[tuple[str, ContendError]]:
@@ -218,7 +317,7 @@ def _simulate_all(
             fabric = congestion.agree(world, partial(loaded, source, routes, engine))
             simulation = simulate_one(fabric)
             congestion.agree(world, partial(tell, simulation))
-        except congestion.SimulationInterrupted as interrupt:
+        except (congestion.SimulationInterrupted, congestion.PacketsInterrupted) as interrupt:
             tell(interrupt.simulation, True)
             # Ctrl-C, or what ended it otherwise.
             raise interrupt.__cause__ or interrupt from None

@@ -25,6 +25,8 @@ from .machine import mpi_document as mpi_document
 from .memory import memory_document as memory_document
 from .metrics import Metric as Metric
 from .metrics import metrics_text as metrics_text
+from .packets import packets_document as packets_document
+from .packets import packets_documents as packets_documents
 from .page.both import both_explored as both_explored
 from .page.document import page_document as page_document
 from .page.explorable import explored as explored

@@ -30,6 +30,7 @@ from .opensm import opensm_programs as opensm_programs
 from .others import with_others_found as with_others_found
 from .routes import ONE_WAY as ONE_WAY
 from .routes import Routes as Routes
+from .routes import routes_of as routes_of
 from .routes import RoutesLeft as RoutesLeft
 from .routes import Ways as Ways
 from .routes import each_alone as each_alone

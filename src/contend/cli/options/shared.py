@@ -160,7 +160,7 @@ RATE = option("--rate", takes="RATE", means="Bandwidth of a cable in each direct
 BUFFER = option(
     "--buffer",
     takes="SIZE",
-    means="Bytes that can queue for an emulated switch's channel",
+    means="Bytes that a switch can queue for one channel",
     by=parse_size,
 )
 HOST_QUEUE = option(

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace contend {
+
+using Time = std::uint64_t;  ///< picoseconds
+
+inline constexpr Time kNever = std::numeric_limits<Time>::max();
+inline constexpr double kTicksPerSecond = 1e12;
+
+/// A packet has left over `channel`, or where `step` is given its first bits have come.
+struct Event {
+  Time time;
+  std::uint32_t channel;
+  std::uint32_t step;
+};
+
+/// Events in the order of their time, without a heap: what lasts equally long ends in the order in
+/// which it began, so every duration has a queue of its own, and the next event is the first of one
+/// of a few queues.
+class DelayLines {
+ public:
+  DelayLines() : lines_(1), first_(1, kNever) {}
+
+  /// The line of a duration.
+  std::uint32_t add(Time delay) {
+    for (std::uint32_t line = 1; line < lines_.size(); ++line) {
+      if (lines_[line].delay == delay) return line;
+    }
+    lines_.push_back({});
+    lines_.back().delay = delay;
+    first_.push_back(kNever);
+    return static_cast<std::uint32_t>(lines_.size() - 1);
+  }
+
+  /// An event before all others, given in the order of their times.
+  void start(const Event& event) { put_last(0, event); }
+
+  void put(std::uint32_t line, Time now, Event event) {
+    event.time = now + lines_[line].delay;
+    put_last(line, event);
+  }
+
+  /// The next event; null when nothing happens any more.
+  const Event* next() {
+    current_ = 0;
+    for (std::uint32_t line = 1; line < first_.size(); ++line) {
+      if (first_[line] < first_[current_]) current_ = line;
+    }
+    if (first_[current_] == kNever) return nullptr;
+    const Line& line = lines_[current_];
+    return &line.events[line.begin & line.mask()];
+  }
+
+  /// The event so many behind that one in its line; null where there is none yet.
+  const Event* ahead(std::size_t count) const {
+    const Line& line = lines_[current_];
+    const std::size_t at = line.begin + count;
+    return at < line.end ? &line.events[at & line.mask()] : nullptr;
+  }
+
+  /// Takes away what next() gave.
+  void pop() {
+    Line& line = lines_[current_];
+    ++line.begin;
+    first_[current_] =
+        line.begin == line.end ? kNever : line.events[line.begin & line.mask()].time;
+  }
+
+ private:
+  struct Line {
+    Time delay = 0;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::vector<Event> events = std::vector<Event>(16);  ///< a ring, its size a power of two
+
+    std::size_t mask() const { return events.size() - 1; }
+  };
+
+  void put_last(std::uint32_t number, const Event& event) {
+    Line& line = lines_[number];
+    if (line.end - line.begin == line.events.size()) grow(line);
+    if (line.begin == line.end) first_[number] = event.time;
+    line.events[line.end++ & line.mask()] = event;
+  }
+
+  static void grow(Line& line) {
+    std::vector<Event> more(2 * line.events.size());
+    for (std::size_t at = line.begin; at != line.end; ++at) {
+      more[at & (more.size() - 1)] = line.events[at & line.mask()];
+    }
+    line.events = std::move(more);
+  }
+
+  std::vector<Line> lines_;
+  std::vector<Time> first_;  ///< by line, side by side
+  std::uint32_t current_ = 0;
+};
+
+}  // namespace contend

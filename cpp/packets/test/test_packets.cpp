@@ -1,0 +1,363 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "../../routes/test/random_fabric.hpp"
+#include "../../routes/test/small_ring.hpp"
+#include "contend/packets/packets.hpp"
+
+using namespace contend;
+
+namespace {
+
+/// One switch, and the messages between its hosts.
+struct Crossbar {
+  explicit Crossbar(HostId hosts)
+      : fabric(std::vector<SwitchId>(hosts, 0), ports_from(1, hosts), {PortNumber(hosts)}, {}),
+        first(hosts),
+        lmc(hosts, 0),
+        ports(ports_from(0, hosts + 1)) {
+    std::vector<HostId> all(hosts);
+    for (HostId h = 0; h < hosts; ++h) first[all[h] = h] = h + 1;
+    resolver = make_tabled_resolver(fabric, {ports.data(), 1, ports.size()}, {first, lmc},
+                                    {all, false});
+  }
+
+  static std::vector<PortNumber> ports_from(unsigned begin, unsigned count) {
+    std::vector<PortNumber> ports(count);
+    for (unsigned k = 0; k < count; ++k) ports[k] = static_cast<PortNumber>(begin + k);
+    return ports;
+  }
+
+  void send(Place from, Place to, unsigned times = 1) {
+    source.insert(source.end(), times, from);
+    target.insert(target.end(), times, to);
+  }
+
+  PacketFlows run(const PacketModel& model) const {
+    const PacketRoutes routes = packet_routes(*resolver, source, target, 0);
+    return packet_flows(routes, std::vector<double>(routes.channels, 1e9), model);
+  }
+
+  Fabric fabric;
+  std::vector<Address> first;
+  std::vector<std::uint8_t> lmc;
+  std::vector<PortNumber> ports;
+  std::unique_ptr<Resolver> resolver;
+  std::vector<Place> source;
+  std::vector<Place> target;
+};
+
+double sum(const std::vector<double>& shares) {
+  double all = 0;
+  for (const double share : shares) all += share;
+  return all;
+}
+
+/// What n inputs that always have a packet for any of n outputs get of these.
+double saturated(unsigned n, Queueing queueing, std::uint32_t buffer, double until) {
+  Crossbar crossbar(2 * n);
+  for (Place from = 0; from < n; ++from) {
+    for (Place to = 0; to < n; ++to) crossbar.send(from, n + to);
+  }
+  PacketModel model;
+  model.queueing = queueing;
+  model.buffer = buffer;
+  model.drawn = true;
+  model.until = until;
+  return sum(crossbar.run(model).share) / n;
+}
+
+/// The same network by a list of all events in the order of their time, and queues of packets by
+/// value: slow, and plain.
+class PlainNetwork {
+ public:
+  PlainNetwork(const Crossings& crossings, std::size_t places, const PacketModel& model)
+      : crossings_(crossings),
+        model_(model),
+        eject_(crossings.channels() - places),
+        inject_(crossings.channels() - 2 * places),
+        channels_(crossings.channels()),
+        arrived_(crossings.messages(), 0) {
+    takes_ = std::llround(model.packet_bytes / 1e9 * 1e12);
+    latency_ = std::llround(model.latency * 1e12);
+  }
+
+  std::vector<std::uint32_t> run() {
+    for (std::size_t m = 0; m < crossings_.messages(); ++m) {
+      left_.push_back(model_.message_packets);
+      of_host_[crossings_.of_message(m).front()].push_back(m);
+    }
+    for (const auto& [channel, _] : of_host_) {
+      at(0, 0, [this, c = channel] { serve(c); });
+    }
+    while (!events_.empty()) {
+      const auto first = events_.begin();
+      const auto happens = first->second;
+      now_ = std::get<0>(first->first);
+      events_.erase(first);
+      happens();
+    }
+    return arrived_;
+  }
+
+  std::int64_t end() const { return now_; }
+  bool empty() const {
+    for (const Channel& channel : channels_) {
+      if (!channel.buffer.empty() || channel.taken != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Packet {
+    std::size_t message;
+    std::size_t hop;  ///< of its route: the channel that it came over
+  };
+  struct Channel {
+    std::deque<Packet> buffer;
+    std::deque<std::size_t> waiting;
+    std::uint32_t taken = 0;
+    bool busy = false;
+  };
+
+  void at(std::int64_t time, int kind, std::function<void()> what) {
+    events_.emplace(std::make_tuple(time, kind, count_++), std::move(what));
+  }
+
+  std::size_t channel_of(const Packet& packet, std::size_t further) const {
+    return crossings_.of_message(packet.message)[packet.hop + further];
+  }
+
+  void serve(std::size_t c) {
+    Channel& channel = channels_[c];
+    if (channel.busy || (c < eject_ && channel.taken == model_.buffer)) return;
+    Packet packet{0, 0};
+    std::size_t from = c;
+    if (c >= inject_ && c < eject_) {
+      auto& mine = of_host_[c];
+      while (!mine.empty() && left_[mine.front()] == 0) mine.pop_front();
+      if (mine.empty()) return;
+      packet.message = mine.front();
+      --left_[packet.message];
+      mine.push_back(packet.message);
+      mine.pop_front();
+    } else {
+      if (channel.waiting.empty()) return;
+      from = channel.waiting.front();
+      channel.waiting.pop_front();
+      packet = channels_[from].buffer.front();
+      ++packet.hop;
+    }
+    channel.busy = true;
+    if (c < eject_) {
+      ++channel.taken;
+      at(now_ + latency_, 2, [this, packet, c] {
+        channels_[c].buffer.push_back(packet);
+        if (channels_[c].buffer.size() == 1) ask(c);
+      });
+    }
+    at(now_ + takes_, 1, [this, packet, c, from] {
+      channels_[c].busy = false;
+      if (c >= eject_) ++arrived_[packet.message];
+      if (from != c) {
+        channels_[from].buffer.pop_front();
+        if (!channels_[from].buffer.empty()) ask(from);
+        --channels_[from].taken;
+        serve(from);
+      }
+      serve(c);
+    });
+  }
+
+  /// The first packet of a buffer wants to go on.
+  void ask(std::size_t from) {
+    const std::size_t to = channel_of(channels_[from].buffer.front(), 1);
+    channels_[to].waiting.push_back(from);
+    serve(to);
+  }
+
+  const Crossings& crossings_;
+  PacketModel model_;
+  std::size_t eject_;
+  std::size_t inject_;
+  std::vector<Channel> channels_;
+  std::vector<std::uint32_t> arrived_;
+  std::vector<std::uint32_t> left_;
+  std::map<std::size_t, std::deque<std::size_t>> of_host_;
+  std::map<std::tuple<std::int64_t, int, std::uint64_t>, std::function<void()>> events_;
+  std::uint64_t count_ = 0;
+  std::int64_t now_ = 0;
+  std::int64_t takes_ = 0;
+  std::int64_t latency_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a saturated crossbar with one queue an input gets what Karol et al. found in 1987") {
+  // Karol, Hluchyj and Morgan: "Input versus output queueing on a space-division packet switch",
+  // IEEE Transactions on Communications 35 (12), table I.
+  const std::map<unsigned, double> published = {{2, .7500}, {3, .6825}, {4, .6553}, {8, .6184}};
+  for (const auto& [n, share] : published) {
+    CHECK(std::abs(saturated(n, Queueing::kInOrder, 64, 30000) - share) < .003);
+  }
+  // Its limit for large switches is 2 - sqrt(2).
+  const double large = saturated(64, Queueing::kInOrder, 64, 3000);
+  CHECK(large > .585);
+  CHECK(large < .593);
+}
+
+TEST_CASE("queues for every output let a saturated crossbar carry nearly all") {
+  CHECK(saturated(16, Queueing::kByOutput, 64, 6000) >= .98);
+}
+
+TEST_CASE("hot spots take what Pfister and Norton's bound leaves") {
+  // "Hot spot" contention and combining in multistage interconnection networks, IEEE Transactions
+  // on Computers 34 (10), 1985: with a part h of all packets for one of n hosts, each sends at most
+  // 1 / (1 + h (n - 1)).
+  constexpr unsigned n = 64;
+  for (const unsigned per : {32U, 16U, 8U, 4U}) {
+    Crossbar crossbar(2 * n);
+    for (Place from = 0; from < n; ++from) {
+      for (Place to = 0; to < n; ++to) crossbar.send(from, n + to, per - 1);
+      crossbar.send(from, n, n);
+    }
+    PacketModel model;
+    model.drawn = true;
+    model.from = 1500;
+    model.until = 31500;
+    const double bound = 1 / (1 + (n - 1.0) / per);
+    const double found = sum(crossbar.run(model).share) / n / bound;
+    CHECK(found > .98);
+    // Of 30,000 packets for the hot host, the drawn part of all is right within half a percent.
+    CHECK(found < 1.01);
+  }
+}
+
+TEST_CASE("a message is held up by one that it shares a trunk with, whose target others want") {
+  for (const unsigned rivals : {1U, 2U, 3U}) {
+    // Hosts 0 and 1 on the first switch, 2 and 3 and the rivals on the second; 0 -> 2, 1 -> 3 and
+    // every rival -> 2. The trunk has room for both.
+    const auto hosts = static_cast<HostId>(4 + rivals);
+    std::vector<SwitchId> at(hosts, 1);
+    at[0] = at[1] = 0;
+    std::vector<PortNumber> port{1, 2};
+    for (HostId h = 2; h < hosts; ++h) port.push_back(static_cast<PortNumber>(h - 1));
+    const auto trunk = static_cast<PortNumber>(hosts);
+    const Fabric fabric(at, port, {trunk, trunk}, {{0, trunk, 1, trunk}});
+    std::vector<Address> first(hosts);
+    const std::vector<std::uint8_t> lmc(hosts, 0);
+    std::vector<PortNumber> ports(2 * (hosts + 1), trunk);
+    std::vector<HostId> all(hosts);
+    for (HostId h = 0; h < hosts; ++h) {
+      first[all[h] = h] = h + 1;
+      ports[at[h] * (hosts + 1) + h + 1] = port[h];
+    }
+    const auto resolver = make_tabled_resolver(fabric, {ports.data(), 2, hosts + 1U}, {first, lmc},
+                                               {all, false});
+    std::vector<Place> source{0, 1};
+    std::vector<Place> target{2, 3};
+    for (Place rival = 4; rival < hosts; ++rival) {
+      source.push_back(rival);
+      target.push_back(2);
+    }
+    const PacketRoutes routes = packet_routes(*resolver, source, target, 0);
+    const std::vector<double> rate(routes.channels, 1e9);
+    PacketModel model;
+    model.from = 2000;
+    model.until = 12000;
+    for (const Queueing queueing : {Queueing::kInOrder, Queueing::kByOutput}) {
+      model.queueing = queueing;
+      model.buffer = 16;
+      const PacketFlows found = packet_flows(routes, rate, model);
+      CHECK(std::abs(found.share[1] - 1.0 / (rivals + 1)) < .002);
+      CHECK(found.circle.empty());
+    }
+    // Without a limit, and with queues of their own, nothing but the trunk holds it up.
+    model.buffer = 0;
+    CHECK(std::abs(packet_flows(routes, rate, model).share[1] - .5) < .002);
+  }
+}
+
+TEST_CASE("a ring whose buffers fill locks up, and its circle is told") {
+  const contend::test::ClockwiseRing ring(8);
+  std::vector<HostId> all(8);
+  for (HostId h = 0; h < 8; ++h) all[h] = h;
+  const auto resolver =
+      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {all, false});
+  std::vector<Place> target;
+  for (Place h = 0; h < 8; ++h) target.push_back((h + 3) % 8);
+  const PacketRoutes routes = packet_routes(*resolver, all, target, 0);
+  const std::vector<double> rate(routes.channels, 1e9);
+  for (const Queueing queueing : {Queueing::kInOrder, Queueing::kByOutput}) {
+    PacketModel model;
+    model.queueing = queueing;
+    const PacketFlows found = packet_flows(routes, rate, model);
+    CHECK(found.circle == std::vector<std::uint32_t>{0, 2, 4, 6, 8, 10, 12, 14});
+    CHECK(sum(found.share) < .01);
+    // With room for all nothing does.
+    model.buffer = 0;
+    CHECK(packet_flows(routes, rate, model).circle.empty());
+  }
+}
+
+TEST_CASE("messages of random fabrics go as by a plain list of events, and all arrive") {
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    const auto on = contend::test::make_random_fabric(seed, 6, 14, 12);
+    std::vector<HostId> hosts(14);
+    for (HostId h = 0; h < 14; ++h) hosts[h] = h;
+    const auto resolver =
+        make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {hosts, false});
+    std::mt19937 engine(seed);
+    std::vector<Place> source;
+    std::vector<Place> target;
+    for (int m = 0; m < 25; ++m) {
+      source.push_back(static_cast<Place>(engine() % 14));
+      target.push_back((source.back() + 1 + static_cast<Place>(engine() % 13)) % 14);
+    }
+    const PacketRoutes routes = packet_routes(*resolver, source, target, 0);
+    const std::vector<double> rate(routes.channels, 1e9);
+    PacketModel model;
+    model.buffer = 3;
+    model.message_packets = 40;
+    model.together = true;
+    const PacketFlows found = packet_flows(routes, rate, model);
+    const Crossings crossings(*resolver, source, target);
+    PlainNetwork plain(crossings, 14, model);
+    const auto arrived = plain.run();
+    double least = 2;
+    for (std::size_t m = 0; m < arrived.size(); ++m) {
+      if (found.circle.empty()) CHECK(arrived[m] == 40);
+      least = std::min(least, found.share[m]);
+    }
+    if (!found.circle.empty()) continue;
+    CHECK(plain.empty());
+    // The last message of all ends when the plain network falls silent.
+    const double took = 40 * 4096 / 1e9 / least;
+    CHECK(took == doctest::Approx(static_cast<double>(plain.end()) / 1e12).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a fast channel behind a slow one never runs out of a packet's bits") {
+  Crossbar crossbar(2);
+  crossbar.send(0, 1);
+  const PacketRoutes routes = packet_routes(*crossbar.resolver, crossbar.source, crossbar.target, 0);
+  PacketModel model;
+  model.message_packets = 1;
+  // A packet of 4,096 ns on the way in and 1,024 on the way out ends with its last bit.
+  const PacketFlows found =
+      packet_flows(routes, std::vector<double>{1e9, 1e9, 4e9, 4e9}, model);
+  CHECK(found.share[0] == doctest::Approx(4096 / (4096 + 150.0)).epsilon(.3));
+  CHECK_THROWS_WITH(packet_flows(routes, std::vector<double>{1e9, 1e9, 0, 4e9}, model),
+                    "rates above 0");
+  CHECK_THROWS_WITH(packet_flows(routes, std::vector<double>{1e9}, model),
+                    "a rate for every channel");
+}

@@ -1,0 +1,337 @@
+"""One drawn pattern carried out packet by packet, beside what counting says of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.congestion.drawing import DrawnPattern
+from contend.congestion.messages import PlacedMessages, place_messages
+from contend.congestion.rates import link_rates
+from contend.congestion.split_messages import split_shares
+from contend.errors import Argument, UsageError
+from contend.fabric import Fabric
+from contend.routes import Routes, routes_of
+from contend.schema import Share
+from contend.units import parse_size
+
+VICTIM = 0.9
+"""Part of its counted share below which a message is a victim."""
+MOST_VICTIMS = 8
+"""Number of victims that are told."""
+LATENCY_S = 150e-9
+"""From a packet's first bit on a channel until it can leave the next switch: some metres of cable,
+and what switches take."""
+# Of links whose rate nobody knows; only their ratio to each other would count.
+_ANY_RATE = 12.5e9
+# Steady state is measured from the first to the second, in packets of the slowest port.
+_FROM, _UNTIL = 256.0, 768.0
+_MOST_PACKETS = 1 << 24
+# Where a channel is blocked for less, the waiting begins.
+_BLOCKED = 0.05
+_FILLED_BY = 4
+
+
+class Queues(StrEnum):
+    """How switches keep the packets that come over one channel."""
+
+    FIFO = "fifo"
+    """One queue: the first packet holds up all behind it."""
+    VOQ = "voq"
+    """One queue for each channel out of the switch, in one buffer (virtual output queues)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Victim:
+    """A message that is held up by others."""
+
+    queues: Queues
+    """How switches keep packets."""
+    sample: int
+    """Number of the sample."""
+    source: str
+    """Name of the host that sends it."""
+    target: str
+    """Name of the host that receives it."""
+    counted: Share
+    """Share of a port's rate by counting."""
+    received: Share
+    """Share of a port's rate that its packets got."""
+    held_up: str
+    """Channel of its route that its packets waited for longest."""
+    waited: Share
+    """Share of the time in which one of its packets was the next for that channel, and waited."""
+    cause: str
+    """Channel at which the waiting begins: it is busy all the time, and others wait for it."""
+    filled_by: tuple[str, ...]
+    """Messages across that channel, those that get most of it first: ``source -> target``."""
+
+
+@dataclass(frozen=True)
+class PacketModel:
+    """How switches keep packets, and what hosts send."""
+
+    queues: tuple[Queues, ...]
+    buffer: int
+    """Bytes that the far end of every channel holds; 0 for no limit."""
+    mtu: int
+    message_bytes: int | None
+    """None for hosts that send all the time."""
+
+    @classmethod
+    def of(
+        cls,
+        queues: Sequence[Queues | str],
+        buffer: int | str,
+        mtu: int | str,
+        message_bytes: int | str | None,
+    ) -> PacketModel:
+        """The model by sizes in bytes or in words.
+
+        Raises:
+            UsageError: no such queues, or a size that does not fit.
+        """
+        known = list(Queues)
+        if not queues or any(one not in known for one in queues):
+            raise UsageError(f"queues: expected {' or '.join(known)}, got {list(queues)}")
+        room, packet, length = (
+            parse_size(size) if isinstance(size, str) else size
+            for size in (buffer, mtu, message_bytes)
+        )
+        assert room is not None
+        assert packet is not None
+        if packet < 1 or (length is not None and length < 1):
+            raise UsageError("mtu and bytes: expected at least a byte")
+        if 0 < room < packet:
+            raise UsageError(f"buffer: expected room for a packet, {packet:,} bytes, got {room:,}")
+        for name, size in (("buffer", room), ("bytes", length or 0)):
+            if size // packet > _MOST_PACKETS:
+                raise UsageError(
+                    f"{name}: expected at most {_MOST_PACKETS:,} packets, got {size // packet:,}"
+                )
+        return cls(tuple(dict.fromkeys(map(Queues, queues))), room, packet, length)
+
+    def carry(
+        self, routes: _core.PacketRoutes, rates: NDArray[np.float64], shortest: bool, seed: int
+    ) -> dict[Queues, dict[str, Any]]:
+        """What becomes of messages with each kind of queues.
+
+        Args:
+            routes: where their packets may go.
+            rates: bytes per second of every channel.
+            shortest: whether switches that choose send a packet where fewest wait.
+            seed: of all random choices.
+        """
+        room, length = self.buffer // self.mtu, -(-(self.message_bytes or 0) // self.mtu)
+        sizes = (room, self.mtu, LATENCY_S, length, _FROM, _UNTIL)
+        return {
+            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, shortest, seed)
+            for queues in self.queues
+        }
+
+
+@dataclass(eq=False)
+class QueuedSample:
+    """A sample's messages with one kind of queues."""
+
+    received: list[NDArray[np.float64]] = field(default_factory=list)
+    """Share of every message, shape [messages], by round."""
+    busy: Any = 0.0
+    """Share of the time that every channel carries packets, shape [channels]."""
+    blocked: Any = 0.0
+    """Share of the time that it is blocked, shape [channels]."""
+    circle: tuple[int, ...] = ()
+    """Channels that wait for each other for ever."""
+    victims: list[Victim] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class PacketSample:
+    """One drawn pattern, all its rounds."""
+
+    queued: dict[Queues, QueuedSample]
+    port_Bps: float | None
+    """Rate of the hosts' ports; None where it is not known, or they differ."""
+    pi: list[NDArray[np.floating]] = field(default_factory=list)
+    """Congestion of every message between hosts, shape [messages], by round; rounded where they
+    split."""
+    counted: list[NDArray[np.float64]] = field(default_factory=list)
+    fair: list[NDArray[np.float64]] = field(default_factory=list)
+    hops: int = 0
+
+
+def carry_sample(
+    fabric: Fabric,
+    drawn: DrawnPattern,
+    model: PacketModel,
+    *,
+    spread: bool,
+    rate: float | None,
+    equal: bool,
+) -> PacketSample:
+    """Carries out all rounds of a drawn pattern, one after the other.
+
+    Raises:
+        UsageError: routes take several ways at once, or a host cannot be reached.
+    """
+    ends = [drawn.between_hosts(number) for number in range(len(drawn.rounds))]
+    routes = routes_of(fabric)
+    placed = place_messages(fabric, ends, spread=spread, draws=True, several=True, solved=True)
+    links = link_rates(fabric, placed.hosts, rate=rate, equal=equal)
+    channels = _channels(fabric, placed.hosts)
+    rates = links.by_place
+    if not len(rates):
+        rates = np.full(len(channels), links.port or _ANY_RATE)
+    drawing = _core.routes_draw(drawn.seed, drawn.number)
+    sample = PacketSample({queues: QueuedSample() for queues in model.queues}, links.port)
+    for both in placed.rounds:
+        apart = both[0] != both[1]
+        source, target = (end[apart] for end in both)
+        pi, counted, fair = _counted(routes, placed, source, target, rates, drawing)
+        sample.pi.append(pi)
+        sample.counted.append(counted)
+        sample.fair.append(fair)
+        if routes.several:
+            hosts = placed.hosts.astype(np.uint32)
+            ways = _core.packet_routes_by_choice(fabric.core, hosts, source, target)
+        else:
+            ways = _core.packet_routes(placed.resolver, source, target, drawing)
+        seed = drawn.seed + drawn.number
+        for queues, found in model.carry(ways, rates, routes.together, seed).items():
+            queued = sample.queued[queues]
+            queued.received.append(found["share"])
+            for name in ("busy", "blocked"):
+                whole = np.zeros(fabric.channels)
+                whole[channels] = found[name] / len(ends)
+                setattr(queued, name, getattr(queued, name) + whole)
+            queued.circle = queued.circle or tuple(channels[found["circle"]].tolist())
+            sample.hops += found["hops"]
+            worst = np.argsort(found["share"] / counted, kind="stable")[:MOST_VICTIMS]
+            worst = worst[found["share"][worst] < VICTIM * counted[worst]]
+            if len(worst):
+                jam = _Jam(fabric, placed.hosts, (source, target), ways, found)
+                queued.victims += [
+                    jam.victim(int(message), float(counted[message]), queues, drawn.number)
+                    for message in worst
+                ]
+    for queued in sample.queued.values():
+        queued.victims = worst_victims(queued.victims)
+    return sample
+
+
+def _counted(
+    routes: Routes,
+    placed: PlacedMessages,
+    source: NDArray[np.uint32],
+    target: NDArray[np.uint32],
+    rates: NDArray[np.float64],
+    drawing: int,
+) -> tuple[NDArray[np.floating], NDArray[np.float64], NDArray[np.float64]]:
+    """Congestion, share by counting and fair share of every message, shape [messages] each."""
+    where = (placed.resolver, source, target)
+    if routes.together:
+        share, *_ = _core.IdealRounds(placed.resolver, rates).solve(source, target, 0, False)
+        return np.round(1 / share), share, share
+    if routes.several:
+        load, share, fair = split_shares(*where, rates, drawing)
+        return np.round(load), share, fair
+    pi, share, _ = _core.message_congestion(*where, rates, drawing)
+    return pi.astype(np.float64), share, _core.fair_share(*where, rates, drawing)
+
+
+def check_followed(fabric: Fabric) -> None:
+    """Refuses routes whose packets cannot be followed.
+
+    Raises:
+        UsageError: switches choose among other ways than the shortest.
+    """
+    routes = routes_of(fabric)
+    if (
+        routes.several
+        and routes.each_alone.next_hops(fabric, np.arange(2, dtype=np.uint32)) is None
+    ):
+        raise UsageError(
+            f"routes by {routes.engine} are not carried out packet by packet: give ",
+            Argument("route", "spray"),
+            ", adaptive, or routes that take one way at a time",
+        )
+
+
+def worst_victims(victims: Sequence[Victim]) -> list[Victim]:
+    """Those that lose most against counting."""
+    return sorted(victims, key=lambda one: one.received / one.counted)[:MOST_VICTIMS]
+
+
+def _channels(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The fabric's number of every channel between switches, then in and out by place."""
+    between = 2 * fabric.cables
+    ports = between + hosts
+    return np.concatenate([np.arange(between), ports, ports + fabric.hosts])
+
+
+class _Jam:
+    """Who holds whom up in a round that was carried out."""
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        hosts: NDArray[np.integer],
+        ends: tuple[NDArray[np.uint32], NDArray[np.uint32]],
+        ways: _core.PacketRoutes,
+        found: dict[str, Any],
+    ) -> None:
+        self._fabric, self._hosts, self._channels = fabric, hosts, _channels(fabric, hosts)
+        self._ends, self._found = ends, found
+        channel, message = ways.steps()
+        order = np.argsort(channel, kind="stable")
+        self._crossed, self._message = channel[order], message[order]
+
+    def victim(self, message: int, counted: float, queues: Queues, sample: int) -> Victim:
+        """A message, what it waits for, and why."""
+        held_up = int(self._found["held_up"][message])
+        cause = self._cause(held_up)
+        source, target = (int(end[message]) for end in self._ends)
+        return Victim(
+            queues=queues,
+            sample=sample,
+            source=self._host(source),
+            target=self._host(target),
+            counted=counted,
+            received=float(self._found["share"][message]),
+            held_up=self._name(held_up),
+            waited=float(self._found["waited"][message]),
+            cause=self._name(cause),
+            filled_by=tuple(self._across(cause, message)),
+        )
+
+    def _cause(self, channel: int) -> int:
+        """From a channel that is blocked on to the one that its packets wait for, to the last."""
+        seen = set()
+        while self._found["blocked"][channel] > _BLOCKED and channel not in seen:
+            seen.add(channel)
+            then = int(self._found["then"][channel])
+            if then == len(self._channels):
+                break
+            channel = then
+        return channel
+
+    def _across(self, channel: int, other: int) -> list[str]:
+        """Messages over a channel, those that get most first."""
+        begin, end = np.searchsorted(self._crossed, [channel, channel + 1])
+        over = self._message[begin:end]
+        order = np.argsort(-self._found["share"][over], kind="stable")
+        names = [int(one) for one in over[order] if one != other][:_FILLED_BY]
+        source, target = self._ends
+        return [f"{self._host(int(source[m]))} -> {self._host(int(target[m]))}" for m in names]
+
+    def _host(self, place: int) -> str:
+        return self._fabric.host_name[int(self._hosts[place])]
+
+    def _name(self, channel: int) -> str:
+        return self._fabric.channel_name(int(self._channels[channel]))

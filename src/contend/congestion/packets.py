@@ -1,0 +1,382 @@
+"""Packets under way together: what messages get where buffers fill, and who is held up by whom.
+
+Counting says what a message must share, and is right in the mean for messages over one way each.
+Packets say what becomes of it: a packet that waits for a busy channel holds up those behind it,
+whatever channel these want, and one whose next buffer is full holds up the switch before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion.drawing import (
+    DrawnPattern,
+    PatternSource,
+    PlacementSource,
+    arrange,
+    check_seed,
+    draw_patterns,
+)
+from contend.congestion.packet_rounds import (
+    LATENCY_S,
+    VICTIM,
+    PacketModel,
+    PacketSample,
+    Queues,
+    Victim,
+    carry_sample,
+    check_followed,
+    worst_victims,
+)
+from contend.congestion.processes import Communicator, core_threads
+from contend.congestion.simulation.simulation import SampleMean, half_width
+from contend.errors import UsageError
+from contend.fabric import Fabric, FabricSize
+from contend.pattern import Pattern
+from contend.placement import HostChoice, Placement
+from contend.progress import Progress, shown_progress
+from contend.schema import PythonOnly, Rate, Seconds, Share, Size
+from contend.shown import Shown
+from contend.units import parse_rate, parse_share, valued
+
+DEFAULT_PRECISION = 0.01
+_LEAST_SAMPLES, _MOST_SAMPLES = 8, 100_000
+_HALVED = 0.5
+_MOST_CHANNELS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuedMessages:
+    """What messages get with one kind of queues."""
+
+    queues: Queues
+    """How switches keep packets: ``fifo`` or ``voq``."""
+    bandwidth: SampleMean
+    """Share of a port's rate that messages get, the mean over a sample's messages."""
+    mean_Bps: Rate | None
+    """Mean share in bytes per second; null if the rate of links is not known."""
+    victims: Share
+    """Share of the messages that get less than 0.9 of what counting gives them."""
+    halved: Share
+    """Share of the messages that get less than half of what counting gives them."""
+    locked: int
+    """Number of samples in which packets wait for each other in a circle for ever."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessagesByCongestion:
+    """Messages of one congestion."""
+
+    congestion: float
+    """Number of messages on the fullest channel of their route, π."""
+    messages: Share
+    """Share of all messages."""
+    counted: Share
+    """Share of a port's rate by counting."""
+    received: dict[Queues, Share]
+    """Share of a port's rate that their packets get, by kind of queues."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockedChannel:
+    """A channel on which packets wait for room."""
+
+    channel: int
+    """Number of the channel."""
+    name: str
+    """Both its ends with their ports."""
+    queues: Queues
+    """How switches keep packets."""
+    blocked: Share
+    """Share of the time in which packets wait for it and it stands still for want of room at its
+    far end, in the mean over samples."""
+    busy: Share
+    """Share of the time in which it carries packets."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PacketSimulation(Shown, told="packets_document"):
+    """Samples of a pattern carried out packet by packet on a network that loses none."""
+
+    fabric: Fabric | FabricSize
+    """What it ran on."""
+    engine: str
+    """What computed the routes; "" if they were read and their file does not say."""
+    pattern: str
+    """The traffic pattern."""
+    placement: str
+    """How ranks were placed on hosts."""
+    ranks: int
+    """Number of ranks."""
+    samples: int
+    """Number of patterns that were drawn."""
+    seed: int
+    """Seed of every random choice."""
+    messages: int
+    """Number of messages between hosts."""
+    buffer: Size
+    """Bytes that the far end of every channel holds; 0 if there is no limit."""
+    mtu: Size
+    """Bytes of a packet."""
+    message_bytes: Size | None
+    """Bytes of a message; null if hosts send all the time."""
+    latency_s: Seconds
+    """Time from a packet's first bit on a channel until it can leave the next switch."""
+    counted: SampleMean
+    """Share of a port's rate that messages get by counting: 1/π if links are alike."""
+    fair: SampleMean
+    """Share of a port's rate that messages would get if channels were shared max-min fairly."""
+    queues: tuple[QueuedMessages, ...]
+    """What packets get, by kind of queues."""
+    by_congestion: tuple[MessagesByCongestion, ...]
+    """Messages by their congestion, ascending."""
+    victims: tuple[Victim, ...]
+    """The messages that lose most against counting."""
+    channels: tuple[BlockedChannel, ...]
+    """The channels that are blocked most."""
+    circle: tuple[str, ...]
+    """Channels whose packets wait for each other for ever, each for the next; empty if none do."""
+    hops: int
+    """Number of channels that packets crossed, one by one."""
+    elapsed_s: PythonOnly[float]
+    """What it took."""
+    blocked: PythonOnly[dict[Queues, NDArray[np.float64]]]
+    """Share of the time that every channel is blocked, in the mean over samples, shape [channels],
+    by kind of queues."""
+
+
+class PacketsInterrupted(KeyboardInterrupt):
+    """A simulation was interrupted; `simulation` holds the samples that were done by then."""
+
+    def __init__(self, simulation: PacketSimulation) -> None:
+        super().__init__()
+        self.simulation = simulation
+
+
+def simulate_packets(
+    fabric: Fabric,
+    pattern: PatternSource = "bisect",
+    *,
+    placement: PlacementSource = "random",
+    hosts: HostChoice | None = None,
+    ranks_per_host: int = 1,
+    ranks: int | None = None,
+    samples: int | None = None,
+    precision: float | str | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    spread: bool = False,
+    rate: float | str | None = None,
+    equal_rates: bool = False,
+    queues: Sequence[Queues | str] = tuple(Queues),
+    buffer: int | str = "64KiB",
+    mtu: int | str = "4KiB",
+    message_bytes: int | str | None = None,
+    progress: bool | Progress | None = False,
+    communicator: Communicator | None = None,
+) -> PacketSimulation:
+    """Carries a pattern out packet by packet, beside what counting says of the same messages.
+
+    The network loses nothing: a packet leaves for a channel only when the buffer at its far end has
+    room for it, and of several that wait for one channel the one that has waited longest goes
+    first. Switches pass packets on as soon as their first bits are there (virtual cut-through).
+
+    Args:
+        fabric: with routes of one way at a time, or by which switches choose for each packet.
+        pattern: as in `contend.simulate`, and so are the following.
+        placement: which rank runs on which host.
+        hosts: those that take part.
+        ranks_per_host: ranks that share a host.
+        ranks: number of ranks; None fills the placement.
+        samples: how many patterns and placements to draw; None: until `precision` is reached. What
+            is not random is carried out once.
+        precision: relative half-width of the 95 % interval to stop at; None with `samples` None is
+            0.01.
+        seed: of all random choices.
+        threads: None: one per core that this process may use.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        rate: bytes per second of every link, or words such as ``4xNDR``; None: its own.
+        equal_rates: count all links alike, whatever they carry.
+        queues: how switches keep packets: ``fifo``, ``voq`` or both, which bracket real switches.
+        buffer: bytes that the far end of every channel holds; 0 for no limit.
+        mtu: bytes of a packet.
+        message_bytes: of every message, from its start until the last packet is there; None: hosts
+            send all the time, and the rate is that of the steady state.
+        progress: True shows a bar; a function is called with the samples done and those to do.
+        communicator: shares the samples out over MPI processes.
+
+    Raises:
+        UsageError: fabric, pattern and placement do not fit together, or a size is no size.
+        PacketsInterrupted: after an interrupt; it holds the samples that were done.
+    """
+    started = time.perf_counter()
+    check_seed(seed)
+    wanted = valued(precision, parse_share)
+    sent, placed = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
+    check_followed(fabric)
+    model = PacketModel.of(queues, buffer, mtu, message_bytes)
+    if not (sent.core.random or placed.random or fabric.draws_routes):
+        samples = 1
+    if samples is not None and samples < 1:
+        raise UsageError(f"expected at least 1 sample, got {samples}")
+    if wanted is not None and not 0 < wanted < 1:
+        raise UsageError(f"expected a precision between 0 and 100 %, got {wanted:%}")
+    most = samples or _MOST_SAMPLES
+    precise = DEFAULT_PRECISION if samples is None and wanted is None else wanted
+    patterns = draw_patterns(fabric, sent, placement=placed, seed=seed, count=most)
+    every_rate = valued(rate, parse_rate)
+    done: list[PacketSample] = []
+
+    def carry(drawn: DrawnPattern) -> PacketSample:
+        return carry_sample(fabric, drawn, model, spread=spread, rate=every_rate, equal=equal_rates)
+
+    def result() -> PacketSimulation:
+        return _result(fabric, sent, placed, model, seed, done, time.perf_counter() - started)
+
+    try:
+        with (
+            core_threads(threads, communicator) as workers,
+            shown_progress(progress, fabric.name, "samples") as tell,
+        ):
+            # As many at a time on every machine, so that the same samples end it.
+            while batch := list(islice(patterns, _LEAST_SAMPLES)):
+                for sample in workers.map(carry, batch):
+                    done.append(sample)
+                    tell(len(done), _expected(done, most, precise))
+                if precise is not None and _width(done) <= precise:
+                    break
+    except (KeyboardInterrupt, SystemExit) as reason:
+        if not done:
+            raise
+        raise PacketsInterrupted(result()) from reason
+    return result()
+
+
+def _means(done: Sequence[PacketSample], queues: Queues) -> NDArray[np.float64]:
+    """Mean share of the messages of every sample, shape [samples]."""
+    return np.array([np.concatenate(one.queued[queues].received).mean() for one in done])
+
+
+def _width(done: Sequence[PacketSample]) -> float:
+    """Relative half-width of the widest interval."""
+    means = [_means(done, queues) for queues in done[0].queued]
+    return max(half_width(each) / max(float(each.mean()), 1e-9) for each in means)
+
+
+def _expected(done: Sequence[PacketSample], most: int, precise: float | None) -> int:
+    """How many samples it will take, as far as can be told."""
+    if precise is None or len(done) < _LEAST_SAMPLES:
+        return most if precise is None else min(most, _LEAST_SAMPLES)
+    return min(most, max(len(done), int(len(done) * (_width(done) / precise) ** 2)))
+
+
+def _mean(values: NDArray[np.float64]) -> SampleMean:
+    mean, width = float(values.mean()), half_width(values)
+    return (
+        SampleMean(mean, None, None)
+        if len(values) < 2
+        else SampleMean(mean, mean - width, mean + width)
+    )
+
+
+def _result(
+    fabric: Fabric,
+    pattern: Pattern,
+    placement: Placement,
+    model: PacketModel,
+    seed: int,
+    done: Sequence[PacketSample],
+    elapsed_s: float,
+) -> PacketSimulation:
+    """What all samples come to."""
+    pi, counted = (
+        np.concatenate([part for one in done for part in getattr(one, name)])
+        for name in ("pi", "counted")
+    )
+    received = {
+        queues: np.concatenate([part for one in done for part in one.queued[queues].received])
+        for queues in model.queues
+    }
+    port = done[0].port_Bps
+    found = []
+    for queues, shares in received.items():
+        bandwidth = _mean(_means(done, queues))
+        found.append(
+            QueuedMessages(
+                queues=queues,
+                bandwidth=bandwidth,
+                mean_Bps=None if port is None else bandwidth.mean * port,
+                victims=float((shares < VICTIM * counted).mean()),
+                halved=float((shares < _HALVED * counted).mean()),
+                locked=sum(bool(one.queued[queues].circle) for one in done),
+            )
+        )
+    by_pi = []
+    for value in np.unique(pi).tolist():
+        of_it = pi == value
+        by_pi.append(
+            MessagesByCongestion(
+                congestion=value,
+                messages=float(of_it.mean()),
+                counted=float(counted[of_it].mean()),
+                received={queues: float(each[of_it].mean()) for queues, each in received.items()},
+            )
+        )
+    blocked = {
+        queues: np.mean([one.queued[queues].blocked for one in done], axis=0)
+        for queues in model.queues
+    }
+    victims = [victim for one in done for each in one.queued.values() for victim in each.victims]
+    circles = [each.circle for one in done for each in one.queued.values() if each.circle]
+    return PacketSimulation(
+        fabric=fabric,
+        engine=fabric.routes.engine if fabric.routes is not None else "",
+        pattern=pattern.name,
+        placement=placement.name,
+        ranks=pattern.ranks,
+        samples=len(done),
+        seed=seed,
+        messages=len(pi),
+        buffer=model.buffer,
+        mtu=model.mtu,
+        message_bytes=model.message_bytes,
+        latency_s=LATENCY_S,
+        counted=_mean(np.array([np.concatenate(one.counted).mean() for one in done])),
+        fair=_mean(np.array([np.concatenate(one.fair).mean() for one in done])),
+        queues=tuple(found),
+        by_congestion=tuple(by_pi),
+        victims=tuple(worst_victims(victims)),
+        channels=_blocked_channels(fabric, done, blocked),
+        circle=tuple(map(fabric.channel_name, circles[0])) if circles else (),
+        hops=sum(one.hops for one in done),
+        elapsed_s=elapsed_s,
+        blocked=blocked,
+    )
+
+
+def _blocked_channels(
+    fabric: Fabric,
+    done: Sequence[PacketSample],
+    blocked: dict[Queues, NDArray[np.float64]],
+) -> tuple[BlockedChannel, ...]:
+    """Those between switches that stand still longest, with the first kind of queues."""
+    queues, whole = next(iter(blocked.items()))
+    shares = whole[: 2 * fabric.cables]
+    busy = np.mean([one.queued[queues].busy for one in done], axis=0)
+    order = np.argsort(-shares, kind="stable")[:_MOST_CHANNELS]
+    return tuple(
+        BlockedChannel(
+            channel=channel,
+            name=fabric.channel_name(channel),
+            queues=queues,
+            blocked=float(shares[channel]),
+            busy=float(busy[channel]),
+        )
+        for channel in order[shares[order] > 0].tolist()
+    )

@@ -1,0 +1,241 @@
+"""What packets make of a pattern: what messages get, who is held up, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contend import report
+from contend.congestion import PacketSimulation, Queues, SampleMean, Victim
+from contend.fabric import Fabric
+from contend.report.document import Document
+from contend.report.page.explorable import Explorable, Layer, View, followed, routes_layer
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, percent, percent_range, rate_words
+from contend.units import counted, format_bytes, format_seconds, listed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WORDS = {
+    Queues.FIFO: "one queue for each port (fifo)",
+    Queues.VOQ: "a queue for each way out of the switch (voq)",
+}
+_CIRCLE = 3
+
+
+def packets_document(found: PacketSimulation, *, cut_short: bool = False) -> Document:
+    """What messages get by counting and by packets, the victims, and where packets stand still.
+
+    Args:
+        found: the result.
+        cut_short: whether it was ended before all samples were done.
+    """
+    lines = [_verdict(found)]
+    if cut_short:
+        lines.insert(
+            0, f"A partial result, of the {counted(found.samples, 'sample')} done before the end:"
+        )
+    return Document(
+        verdict="\n".join(lines),
+        tables=[_shares(found), *_victims(found), *_blocked(found), _by_congestion(found)],
+        record=found,
+        pictures={"congestion": lambda: _figure(found)},
+        explorable=lambda: _explored(found),
+        shortfall=_locked(found),
+    )
+
+
+def packets_documents(told: Sequence[Document], *, shortfall: str = "") -> Document:
+    """Several beside each other; a terminal has shown each when it was done.
+
+    Args:
+        told: the document of each.
+        shortfall: which others could not be simulated, and why.
+    """
+    locked = [document.shortfall for document in told if document.shortfall]
+    return Document(
+        verdict="\n".join(document.verdict for document in told),
+        tables=[table for document in told for table in document.tables],
+        record={"results": [document.content() for document in told]},
+        plain="",
+        shortfall="; ".join(filter(None, (*locked, shortfall))),
+    )
+
+
+def _verdict(found: PacketSimulation) -> str:
+    who = "Random pairs get" if found.pattern.startswith("bisect") else f"{found.pattern} gets"
+    shares = sorted(queued.bandwidth.mean for queued in found.queues)
+    got = percent_range(shares[0], shares[-1])
+    victims = sorted(queued.victims for queued in found.queues)
+    if found.circle:
+        circle = counted(len(found.circle), "channel")
+        return (
+            f"{found.pattern} locks {found.fabric.name} up: packets wait for each other in a "
+            f"circle of {circle}, for ever. Counting, which knows no buffers, gives "
+            f"{percent(found.counted.mean)} of a port's rate."
+        )
+    line = (
+        f"{who} {got} of a port's rate on {found.fabric.name} packet by packet, "
+        f"{percent(found.counted.mean)} by counting"
+    )
+    if victims[-1] == 0:
+        return f"{line}; no message is held up by others that it shares no channel with."
+    return (
+        f"{line}; {percent_range(victims[0], victims[-1])} of the messages get less than nine "
+        "tenths of their counted share, held up behind others."
+    )
+
+
+def _locked(found: PacketSimulation) -> str:
+    if not found.circle:
+        return ""
+    names = list(found.circle[:_CIRCLE])
+    if more := len(found.circle) - len(names):
+        names.append(f"{more:,} more")
+    return (
+        f"the network locks up: packets on {counted(len(found.circle), 'channel')} wait for each "
+        f"other in a circle for ever: {listed(names)}"
+    )
+
+
+def _share_rows(found: PacketSimulation) -> list[tuple[str, SampleMean, str]]:
+    rows = [
+        ("by counting", found.counted, "a channel's rate over its messages"),
+        ("max-min fair", found.fair, "what a busy channel denies, others use"),
+    ]
+    for queued in found.queues:
+        lost = f"{percent(queued.victims)} victims, {percent(queued.halved)} halved"
+        if queued.locked:
+            lost += f"; locked up in {queued.locked} of {counted(found.samples, 'sample')}"
+        rows.append((f"packets, {_WORDS[queued.queues]}", queued.bandwidth, lost))
+    return rows
+
+
+def _shares(found: PacketSimulation) -> ResultTable:
+    rates = {id(queued.bandwidth): queued.mean_Bps for queued in found.queues}
+
+    def interval(row: tuple[str, SampleMean, str]) -> str:
+        return UNKNOWN if row[1].ci95 is None else percent_range(*row[1].ci95)
+
+    sends = (
+        "hosts send all the time"
+        if found.message_bytes is None
+        else f"messages of {format_bytes(found.message_bytes)}"
+    )
+    room = format_bytes(found.buffer) if found.buffer else "any number of bytes"
+    return table_of(
+        f"{found.pattern} on {found.fabric.name}, {found.placement} placement",
+        _share_rows(found),
+        {
+            "": lambda row: row[0],
+            "of port rate": Number(lambda row: percent(row[1].mean)),
+            "95 % interval": Number(interval),
+            "rate": Number(lambda row: rate_words(rates.get(id(row[1])))),
+            "who suffers": lambda row: row[2],
+        },
+        note=f"{counted(found.samples, 'sample')}, {counted(found.ranks, 'rank')}, seed "
+        f"{found.seed}, {format_seconds(found.elapsed_s)}; {sends}, packets of "
+        f"{format_bytes(found.mtu)}, {room} of buffer at the far end of every channel; a victim "
+        "gets less than 0.9 of its counted share",
+    )
+
+
+def _victims(found: PacketSimulation) -> list[ResultTable]:
+    if not found.victims:
+        return []
+
+    def filled(victim: Victim) -> str:
+        return victim.filled_by[0] if victim.filled_by else UNKNOWN
+
+    return [
+        table_of(
+            "Messages that lose most",
+            found.victims,
+            {
+                "counted": "counted",
+                "received": "received",
+                "queues": lambda victim: victim.queues.value,
+                "message": lambda victim: f"{victim.source} -> {victim.target}",
+                "waits for": "held_up",
+                "because of": "cause",
+                "which carries": filled,
+            },
+        )
+    ]
+
+
+def _blocked(found: PacketSimulation) -> list[ResultTable]:
+    if not found.channels:
+        return []
+    kind = _WORDS[found.channels[0].queues]
+    return [
+        table_of(
+            f"Channels that stand still most though packets wait, {kind}",
+            found.channels,
+            {"blocked": "blocked", "busy": "busy", "channel": "name"},
+        )
+    ]
+
+
+def _by_congestion(found: PacketSimulation) -> ResultTable:
+    heads = {
+        queued.queues.value: Number(
+            lambda row, kind=queued.queues: percent(row.received[kind])  # type: ignore[misc]
+        )
+        for queued in found.queues
+    }
+    return table_of(
+        "Messages by congestion",
+        found.by_congestion,
+        {
+            "π": Number(lambda row: f"{row.congestion:g}"),
+            "messages": "messages",
+            "counted": "counted",
+            **heads,
+        },
+    )
+
+
+def _figure(found: PacketSimulation) -> Figure:
+    """What messages of every congestion get, by counting and packet by packet."""
+    from contend.report.style import COLOURS, new_figure, percent_axis, styled, title
+
+    with styled():
+        figure = new_figure(height=2.6)
+        axes = figure.subplots()
+        rows = found.by_congestion
+        pi = [row.congestion for row in rows]
+        axes.plot(pi, [row.counted for row in rows], "k_", markersize=14, label="by counting")
+        for number, queued in enumerate(found.queues):
+            got = [row.received[queued.queues] for row in rows]
+            axes.plot(
+                pi,
+                got,
+                "os"[number % 2],
+                color=COLOURS[number],
+                label=f"packets, {queued.queues.value}",
+                markersize=4,
+            )
+        axes.set_xlabel("congestion π: messages on the fullest channel of a route")
+        axes.set_ylabel("share of a port's rate")
+        axes.set_ylim(0, 1.05)
+        percent_axis(axes.yaxis)
+        axes.legend()
+        title(figure, _verdict(found))
+    return figure
+
+
+def _explored(found: PacketSimulation) -> Explorable | None:
+    fabric = found.fabric
+    if not isinstance(fabric, Fabric):
+        return None
+    layers = {
+        f"blocked, {queues.value}": Layer(*2 * (100 * shares[: 2 * fabric.cables],), "% of time")
+        for queues, shares in found.blocked.items()
+        if np.any(shares)
+    }
+    view = View("packets", followed(fabric), {**layers, **routes_layer(fabric)})
+    return report.explored(fabric, [view])

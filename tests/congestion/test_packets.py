@@ -1,0 +1,170 @@
+"""Packets under way together: against counting, published figures, and an independent prototype."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import contend
+from contend.cli.app import run
+from contend.congestion import PacketSimulation, PacketsInterrupted, Queues, simulate_packets
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes import compute
+
+
+def routed(name: str, engine: str) -> Fabric:
+    return compute(contend.load(name), engine)
+
+
+def means(found: PacketSimulation) -> dict[Queues, float]:
+    return {queued.queues: 100 * queued.bandwidth.mean for queued in found.queues}
+
+
+def victims(found: PacketSimulation) -> dict[Queues, float]:
+    return {queued.queues: 100 * queued.victims for queued in found.queues}
+
+
+def test_a_complete_tree_is_as_counted_and_has_no_victims() -> None:
+    """By d-mod-k messages meet only on their way up, where the others are as slow as they are."""
+    found = simulate_packets(routed("fattree2:16", "dmodk"), samples=4)
+    assert means(found)[Queues.FIFO] == pytest.approx(100 * found.counted.mean, abs=0.2)
+    assert set(victims(found).values()) == {0}
+    assert found.victims == ()
+    assert found.verdict.endswith("no message is held up by others that it shares no channel with.")
+
+
+def test_packets_that_choose_anew_need_queues_of_their_own() -> None:
+    for engine in ("spray", "adaptive"):
+        found = simulate_packets(routed("fattree2:32", engine), samples=2)
+        assert found.counted.mean == pytest.approx(1)
+        assert means(found)[Queues.FIFO] == pytest.approx(70, abs=3)
+        assert means(found)[Queues.VOQ] >= 99
+
+
+@pytest.mark.parametrize(
+    ("network", "lost", "victim", "samples"),
+    [
+        # 39.0 % by counting, 37.2 and 39.0 by packets; 45.2, 43.3 and 45.4.
+        ("xgft:2;32,16;1,8", (-1.8, 0.0), 47, 12),
+        ("thunderbird", (-1.9, 0.2), 31, 1),
+    ],
+)
+def test_what_an_independent_prototype_found(
+    network: str, lost: tuple[float, float], victim: float, samples: int
+) -> None:
+    found = simulate_packets(routed(network, "dmodk"), samples=samples)
+    beside = [mean - 100 * found.counted.mean for mean in means(found).values()]
+    assert beside == pytest.approx(lost, abs=0.6)
+    assert victims(found)[Queues.FIFO] == pytest.approx(victim, abs=4)
+    assert victims(found)[Queues.VOQ] < victim / 2
+    worst = found.victims[0]
+    assert worst.received < 0.9 * worst.counted
+    assert worst.cause != worst.held_up
+    assert worst.filled_by
+
+
+@pytest.mark.parametrize(
+    ("network", "engine", "mean", "victim"),
+    [
+        ("selene.compute", "read", (55.7, 1.2), (15, 2)),
+        ("selene.compute", "contend", (70.6, 0.6), (5, 1.5)),
+        ("selene.storage", "read", (45.0, 1.0), (35, 4)),
+    ],
+)
+def test_selene(
+    network: str,
+    engine: str,
+    mean: tuple[float, float],
+    victim: tuple[float, float],
+    shared_data: Path,
+) -> None:
+    file = shared_data / f"{network}.ibnetdiscover.xz"
+    if engine == "read":
+        tables = shared_data / f"{network}.minhop.opensm-lfts.xz"
+        fabric = contend.load(file, routes=tables)
+    else:
+        fabric = compute(contend.load(file), engine)
+    samples = 16 if network.endswith("storage") else 4
+    found = simulate_packets(fabric, samples=samples, equal_rates=True, queues=["fifo"])
+    assert means(found)[Queues.FIFO] == pytest.approx(mean[0], abs=mean[1])
+    assert victims(found)[Queues.FIFO] == pytest.approx(victim[0], abs=victim[1])
+
+
+def test_a_ring_locks_up_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ring = ["ring:8", "--route", "minhop", "--pattern", "shift:3", "--placement", "linear"]
+    result = tmp_path / "ring.json"
+    assert run(["simulate", *ring, "--model", "packets", "--json", str(result)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.startswith(
+        "shift:3 locks ring:8 up: packets wait for each other in a circle of 8 channels, for ever."
+    )
+    assert "the network locks up: packets on 8 channels wait for each other" in printed.err
+    told = json.loads(result.read_text())
+    assert len(told["circle"]) == 8
+    assert told["circle"][0] == 'switch "switch 0" port 2 -> switch "switch 1" port 3'
+    assert [queued["locked"] for queued in told["queues"]] == [1, 1]
+
+
+def test_threads_change_nothing() -> None:
+    fabric = routed("fattree2:8", "ecmp")
+    one, two = (simulate_packets(fabric, samples=9, threads=threads) for threads in (1, 2))
+    assert (one.queues, one.victims, one.by_congestion) == (
+        two.queues,
+        two.victims,
+        two.by_congestion,
+    )
+    assert one.hops == two.hops > 0
+
+
+def test_messages_of_a_length_end_when_their_last_packet_is_there() -> None:
+    """Two messages share the one cable, so each takes twice the time of its packets."""
+    fabric = routed("xgft:2;2,2;1,1", "minhop")
+    found = simulate_packets(fabric, "shift:2", placement="linear", message_bytes="1MiB", samples=5)
+    assert found.samples == 1
+    assert found.messages == 4
+    assert means(found)[Queues.FIFO] == pytest.approx(50, abs=0.5)
+
+
+def test_an_interrupt_leaves_what_was_done() -> None:
+    def tell(done: float, _: float) -> None:
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(PacketsInterrupted) as caught:
+        simulate_packets(routed("fattree2:8", "dmodk"), samples=20, threads=1, progress=tell)
+    assert 3 <= caught.value.simulation.samples < 20
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--queues", "fifo"], "--queues goes with --model packets"),
+        (["--model", "packets", "--exhaustive"], "--exhaustive goes with --model counted alone"),
+        (["--model", "packets", "--buffer", "1KiB"], "buffer: expected room for a packet"),
+        (["--model", "packets", "--bytes", "soon"], "--bytes: expected"),
+        (["--model", "packets", "--route", "ugal"], "are not carried out packet by packet"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = [] if "--route" in options else ["--route", "minhop"]
+    assert run(["simulate", "fattree2:4", *engine, *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_sizes_that_cannot_be() -> None:
+    fabric = routed("fattree2:4", "minhop")
+    for sizes, said in (
+        ({"mtu": 0}, "at least a byte"),
+        ({"message_bytes": 1 << 50}, "at most"),
+        ({"queues": ["lifo"]}, "expected fifo or voq"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            simulate_packets(fabric, **sizes)  # type: ignore[arg-type]
