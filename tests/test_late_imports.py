@@ -82,6 +82,7 @@ def libraries() -> Iterator[str]:
             "--cables",
             "1",
         ),
+        ("simulate", "fattree2:4", "--route", "minhop", "--model", "packets", "--samples", "9"),
     ],
 )
 def test_commands_whose_threads_are_the_first_to_need_a_library(words: tuple[str, ...]) -> None:
@@ -101,7 +102,8 @@ def test_threads_are_started_where_that_is_known() -> None:
     # The others wait for sockets and for compilers.
     compiling = {"mpi/compilation.py", "mpi/compiled_units.py"}
     assert having("ThreadPoolExecutor(") == {home, "emulation/headroom.py", *compiling}
-    assert having("core_threads(") == {home, "cure/each_failure.py", "cure/added_cables.py"}
+    cures = {"cure/each_failure.py", "cure/added_cables.py"}
+    assert having("core_threads(") == {home, "congestion/packets.py", *cures}
 
 
 def test_no_module_shows_itself_before_it_is_loaded() -> None:

@@ -19,7 +19,7 @@ import msgspec
 
 import contend
 from contend import schema
-from contend.congestion import FabricSummary
+from contend.congestion import FabricSummary, PacketSimulation
 from contend.cure import (
     BetterSeats,
     BetterTables,
@@ -44,7 +44,7 @@ from contend.routes import CheckReport
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
-    "contend simulate": (contend.Simulation,),
+    "contend simulate": (contend.Simulation, PacketSimulation),
     "contend measure, contend report": (Measurement, MeasuredRuns),
     "contend profile, contend report": (ProgramProfile, Profiles),
     "contend calibrate": (Calibration,),

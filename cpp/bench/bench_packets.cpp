@@ -1,6 +1,6 @@
-// Packets of random pairs on complete trees of two levels: nanoseconds per packet and channel, beside
-// a bare loop that moves as many events through one queue and does nothing else; the ratio is how
-// many times as long that takes. Times are processor times, the best of several repetitions.
+// Packets of random pairs on complete trees of two levels: nanoseconds per packet and channel,
+// beside a bare loop that moves as many events through one queue and does nothing else; the ratio
+// is how many times as long that takes. Times are processor times, the best of several repetitions.
 
 #include <algorithm>
 #include <array>
@@ -92,8 +92,8 @@ int main() {
       }
       std::printf("%8zu %6s %12.1f %10.1f %10.1f\n", routes.places,
                   queueing == Queueing::kInOrder ? "fifo" : "voq",
-                  static_cast<double>(hops) / best / 1e6,
-                  1e9 * best / static_cast<double>(hops), best / bare);
+                  static_cast<double>(hops) / best / 1e6, 1e9 * best / static_cast<double>(hops),
+                  best / bare);
     }
   }
 }

@@ -21,8 +21,7 @@ PacketRoutes routes_by_choice(const Fabric& fabric, const Vector<HostId>& hosts,
                               const Vector<Place>& source, const Vector<Place>& target) {
   const Places places{as_vector(hosts), false};
   const Released released;
-  return packet_routes(fabric, next_hops(fabric, places), places, as_span(source),
-                       as_span(target));
+  return packet_routes(fabric, next_hops(fabric, places), places, as_span(source), as_span(target));
 }
 
 Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bool by_output,

@@ -67,8 +67,7 @@ class DelayLines {
   void pop() {
     Line& line = lines_[current_];
     ++line.begin;
-    first_[current_] =
-        line.begin == line.end ? kNever : line.events[line.begin & line.mask()].time;
+    first_[current_] = line.begin == line.end ? kNever : line.events[line.begin & line.mask()].time;
   }
 
  private:

@@ -121,7 +121,8 @@ class Network {
     }
     if (const Event* event = lines_.ahead(8); event != nullptr && event->step == kNone) {
       const Channel& channel = channels_[event->channel];
-      if (channel.carries != kNone && (event->channel < first_injection_ || event->channel >= first_ejection_)) {
+      if (channel.carries != kNone &&
+          (event->channel < first_injection_ || event->channel >= first_ejection_)) {
         const Queue& queue = queues_[channel.carries];
         __builtin_prefetch(&channels_[queue.over], 1);
         __builtin_prefetch(&cells_[queue.packets.first], 1);
@@ -167,9 +168,7 @@ class Network {
   std::uint32_t step_by(std::uint32_t choice) const {
     return chooses_ ? routes_.then[choice] : choice + 1;
   }
-  std::uint32_t channel_by(std::uint32_t choice) const {
-    return routes_.channel[step_by(choice)];
-  }
+  std::uint32_t channel_by(std::uint32_t choice) const { return routes_.channel[step_by(choice)]; }
   /// Calls look(step, choice) for every one.
   template <class Look>
   void for_each_choice(const Look& look) const {

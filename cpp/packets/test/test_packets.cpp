@@ -3,7 +3,6 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -27,8 +26,8 @@ struct Crossbar {
         ports(ports_from(0, hosts + 1)) {
     std::vector<HostId> all(hosts);
     for (HostId h = 0; h < hosts; ++h) first[all[h] = h] = h + 1;
-    resolver = make_tabled_resolver(fabric, {ports.data(), 1, ports.size()}, {first, lmc},
-                                    {all, false});
+    resolver =
+        make_tabled_resolver(fabric, {ports.data(), 1, ports.size()}, {first, lmc}, {all, false});
   }
 
   static std::vector<PortNumber> ports_from(unsigned begin, unsigned count) {
@@ -261,8 +260,8 @@ TEST_CASE("a message is held up by one that it shares a trunk with, whose target
       first[all[h] = h] = h + 1;
       ports[at[h] * (hosts + 1) + h + 1] = port[h];
     }
-    const auto resolver = make_tabled_resolver(fabric, {ports.data(), 2, hosts + 1U}, {first, lmc},
-                                               {all, false});
+    const auto resolver =
+        make_tabled_resolver(fabric, {ports.data(), 2, hosts + 1U}, {first, lmc}, {all, false});
     std::vector<Place> source{0, 1};
     std::vector<Place> target{2, 3};
     for (Place rival = 4; rival < hosts; ++rival) {
@@ -349,12 +348,12 @@ TEST_CASE("messages of random fabrics go as by a plain list of events, and all a
 TEST_CASE("a fast channel behind a slow one never runs out of a packet's bits") {
   Crossbar crossbar(2);
   crossbar.send(0, 1);
-  const PacketRoutes routes = packet_routes(*crossbar.resolver, crossbar.source, crossbar.target, 0);
+  const PacketRoutes routes =
+      packet_routes(*crossbar.resolver, crossbar.source, crossbar.target, 0);
   PacketModel model;
   model.message_packets = 1;
   // A packet of 4,096 ns on the way in and 1,024 on the way out ends with its last bit.
-  const PacketFlows found =
-      packet_flows(routes, std::vector<double>{1e9, 1e9, 4e9, 4e9}, model);
+  const PacketFlows found = packet_flows(routes, std::vector<double>{1e9, 1e9, 4e9, 4e9}, model);
   CHECK(found.share[0] == doctest::Approx(4096 / (4096 + 150.0)).epsilon(.3));
   CHECK_THROWS_WITH(packet_flows(routes, std::vector<double>{1e9, 1e9, 0, 4e9}, model),
                     "rates above 0");

@@ -114,7 +114,7 @@ PictureOption = Annotated[
 ]
 
 
-class Model(StrEnum):
+class ModelChoice(StrEnum):
     """What is simulated."""
 
     COUNTED = "counted"
@@ -138,7 +138,7 @@ MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
 class PacketOptions:
     """How packets are carried. A verb that takes one has all options that say it."""
 
-    model: Annotated[Model, MODEL()] = Model.COUNTED
+    model: Annotated[ModelChoice, MODEL()] = ModelChoice.COUNTED
     queues: Annotated[
         QueuesChoice | None,
         QUEUES(
@@ -151,7 +151,7 @@ class PacketOptions:
     ] = None
     mtu: Annotated[Bytes | None, MTU(default="4KiB")] = None
     bytes: Annotated[
-        str | None, BYTES(", or steady: hosts send all the time.", default="steady")
+        str | None, BYTES("With steady, hosts send all the time.", default="steady")
     ] = None
 
     @property
@@ -162,9 +162,9 @@ class PacketOptions:
             UsageError: options for packets without them.
         """
         given = [name for name in _OF_PACKETS if getattr(self, name) is not None]
-        if given and self.model != Model.PACKETS:
+        if given and self.model != ModelChoice.PACKETS:
             raise UsageError(f"--{given[0]} goes with --model packets")
-        return self.model == Model.PACKETS
+        return self.model == ModelChoice.PACKETS
 
     def arguments(self) -> dict[str, Any]:
         """As `contend.simulate_packets` takes them."""

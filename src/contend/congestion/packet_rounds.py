@@ -17,7 +17,7 @@ from contend.congestion.rates import link_rates
 from contend.congestion.split_messages import split_shares
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric
-from contend.routes import Routes, routes_of
+from contend.routes import Routes, Ways, routes_of
 from contend.schema import Share
 from contend.units import parse_size
 
@@ -36,6 +36,7 @@ _MOST_PACKETS = 1 << 24
 # Where a channel is blocked for less, the waiting begins.
 _BLOCKED = 0.05
 _FILLED_BY = 4
+_FOLLOWED = Ways.DRAWN | Ways.SPLIT | Ways.SOLVED
 
 
 class Queues(StrEnum):
@@ -182,7 +183,7 @@ def carry_sample(
     """
     ends = [drawn.between_hosts(number) for number in range(len(drawn.rounds))]
     routes = routes_of(fabric)
-    placed = place_messages(fabric, ends, spread=spread, draws=True, several=True, solved=True)
+    placed = place_messages(fabric, ends, spread=spread, follows=_FOLLOWED)
     links = link_rates(fabric, placed.hosts, rate=rate, equal=equal)
     channels = _channels(fabric, placed.hosts)
     rates = links.by_place
@@ -197,13 +198,13 @@ def carry_sample(
         sample.pi.append(pi)
         sample.counted.append(counted)
         sample.fair.append(fair)
-        if routes.several:
+        if Ways.SPLIT in routes.ways:
             hosts = placed.hosts.astype(np.uint32)
             ways = _core.packet_routes_by_choice(fabric.core, hosts, source, target)
         else:
             ways = _core.packet_routes(placed.resolver, source, target, drawing)
-        seed = drawn.seed + drawn.number
-        for queues, found in model.carry(ways, rates, routes.together, seed).items():
+        seed, shortest = drawn.seed + drawn.number, Ways.TOGETHER in routes.ways
+        for queues, found in model.carry(ways, rates, shortest, seed).items():
             queued = sample.queued[queues]
             queued.received.append(found["share"])
             for name in ("busy", "blocked"):
@@ -235,10 +236,10 @@ def _counted(
 ) -> tuple[NDArray[np.floating], NDArray[np.float64], NDArray[np.float64]]:
     """Congestion, share by counting and fair share of every message, shape [messages] each."""
     where = (placed.resolver, source, target)
-    if routes.together:
+    if Ways.TOGETHER in routes.ways:
         share, *_ = _core.IdealRounds(placed.resolver, rates).solve(source, target, 0, False)
         return np.round(1 / share), share, share
-    if routes.several:
+    if Ways.SPLIT in routes.ways:
         load, share, fair = split_shares(*where, rates, drawing)
         return np.round(load), share, fair
     pi, share, _ = _core.message_congestion(*where, rates, drawing)
@@ -253,7 +254,7 @@ def check_followed(fabric: Fabric) -> None:
     """
     routes = routes_of(fabric)
     if (
-        routes.several
+        Ways.SPLIT in routes.ways
         and routes.each_alone.next_hops(fabric, np.arange(2, dtype=np.uint32)) is None
     ):
         raise UsageError(

@@ -30,11 +30,11 @@ from .opensm import opensm_programs as opensm_programs
 from .others import with_others_found as with_others_found
 from .routes import ONE_WAY as ONE_WAY
 from .routes import Routes as Routes
-from .routes import routes_of as routes_of
 from .routes import RoutesLeft as RoutesLeft
 from .routes import Ways as Ways
 from .routes import each_alone as each_alone
 from .routes import make_resolver as make_resolver
+from .routes import routes_of as routes_of
 from .routes import tables_of as tables_of
 from .saving import HOLD_ROUTES as HOLD_ROUTES
 from .saving import KINDS as KINDS

@@ -7,12 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
 from contend.errors import ContendError
-from contend.runs import Cause, Failure, Warned
+
+# The help of commands names who is told, and loads none of these.
+if TYPE_CHECKING:
+    from contend.runs import Cause, Failure, Warned
 
 UNSUITED: Cause = "unsuited"
 """The one cause that is no fault: where a schedule makes no sense, nothing is missing."""

@@ -11,7 +11,8 @@ namespace contend {
 /// How a switch keeps the packets that came over one channel.
 enum class Queueing : std::uint8_t {
   kInOrder,   ///< one queue: the first packet holds up all behind it
-  kByOutput,  ///< one queue for each channel out of the switch (virtual output queues), in one buffer
+  kByOutput,  ///< one queue for each channel out of the switch (virtual output queues), in one
+              ///< buffer
 };
 
 /// A lossless network that forwards packets as soon as their first bits are there (virtual
