@@ -360,9 +360,9 @@ def test_what_failures_of_hashed_groups_cut_off(tmp_path: Path) -> None:
     fabric = adaptive(_SPEC, tmp_path, "ecmp")
     found = failures(fabric, samples=50)
     assert found.kept
-    cables = [one for one in found.alone if one.parts[0][0] == "cable"]
+    cables = [one for one in found.alone if one.died[0][0] == "cable"]
     assert len(cables) == fabric.cables
     # 16 of the 56 routes lead to the other hosts of a leaf from the other one.
     assert np.mean([one.cut for one in cables]) == pytest.approx(16 / 56, abs=0.05)
-    spines = [one for one in found.alone if one.name.startswith("top")]
+    spines = [one for one in found.alone if one.parts.startswith("top")]
     assert {one.cut for one in spines} == {0.0}

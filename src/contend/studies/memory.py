@@ -14,7 +14,6 @@ from contend.mpi import this_machine
 from contend.schema import PythonOnly, Share, Size, Spread, told
 from contend.shown import Shown
 from contend.studies.measured_plan import MeasuredPlan
-from contend.studies.plan_file import find_plan, read_plan
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,9 @@ def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, f
 
 @cache
 def _mistry2015() -> MeasuredPlan:
+    # Kinds of plans bring frames along, which predicting needs not.
+    from contend.studies.plan_file import find_plan, read_plan
+
     plan = read_plan(find_plan("mistry2015"))
     assert isinstance(plan, MeasuredPlan)
     return plan
