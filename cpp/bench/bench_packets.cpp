@@ -60,7 +60,7 @@ double bare_loop(std::uint64_t hops, std::uint32_t at_once) {
   for (std::uint32_t k = 0; k < at_once; ++k) lines.put(line, k, {0, k, k});
   std::uint64_t sum = 0;
   for (std::uint64_t n = 0; n < 2 * hops; ++n) {
-    const Event event = *lines.next();
+    const PacketEvent event = *lines.next();
     lines.pop();
     sum += event.channel;
     lines.put(line, event.time, event);

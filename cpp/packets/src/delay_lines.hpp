@@ -13,7 +13,7 @@ inline constexpr Time kNever = std::numeric_limits<Time>::max();
 inline constexpr double kTicksPerSecond = 1e12;
 
 /// A packet has left over `channel`, or where `step` is given its first bits have come.
-struct Event {
+struct PacketEvent {
   Time time;
   std::uint32_t channel;
   std::uint32_t step;
@@ -38,15 +38,15 @@ class DelayLines {
   }
 
   /// An event before all others, given in the order of their times.
-  void start(const Event& event) { put_last(0, event); }
+  void start(const PacketEvent& event) { put_last(0, event); }
 
-  void put(std::uint32_t line, Time now, Event event) {
+  void put(std::uint32_t line, Time now, PacketEvent event) {
     event.time = now + lines_[line].delay;
     put_last(line, event);
   }
 
   /// The next event; null when nothing happens any more.
-  const Event* next() {
+  const PacketEvent* next() {
     current_ = 0;
     for (std::uint32_t line = 1; line < first_.size(); ++line) {
       if (first_[line] < first_[current_]) current_ = line;
@@ -57,7 +57,7 @@ class DelayLines {
   }
 
   /// The event so many behind that one in its line; null where there is none yet.
-  const Event* ahead(std::size_t count) const {
+  const PacketEvent* ahead(std::size_t count) const {
     const Line& line = lines_[current_];
     const std::size_t at = line.begin + count;
     return at < line.end ? &line.events[at & line.mask()] : nullptr;
@@ -75,12 +75,13 @@ class DelayLines {
     Time delay = 0;
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::vector<Event> events = std::vector<Event>(16);  ///< a ring, its size a power of two
+    std::vector<PacketEvent> events =
+        std::vector<PacketEvent>(16);  ///< a ring, its size a power of two
 
     std::size_t mask() const { return events.size() - 1; }
   };
 
-  void put_last(std::uint32_t number, const Event& event) {
+  void put_last(std::uint32_t number, const PacketEvent& event) {
     Line& line = lines_[number];
     if (line.end - line.begin == line.events.size()) grow(line);
     if (line.begin == line.end) first_[number] = event.time;
@@ -88,7 +89,7 @@ class DelayLines {
   }
 
   static void grow(Line& line) {
-    std::vector<Event> more(2 * line.events.size());
+    std::vector<PacketEvent> more(2 * line.events.size());
     for (std::size_t at = line.begin; at != line.end; ++at) {
       more[at & (more.size() - 1)] = line.events[at & line.mask()];
     }

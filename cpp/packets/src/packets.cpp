@@ -85,11 +85,11 @@ class Network {
   PacketFlows run() {
     start_hosts();
     std::uint32_t events = 0;
-    while (const Event* event = lines_.next()) {
+    while (const PacketEvent* event = lines_.next()) {
       if (event->time >= end_) break;
       now_ = event->time;
       if (!measures_ && now_ >= begin_) begin_measuring();
-      const Event what = *event;
+      const PacketEvent what = *event;
       lines_.pop();
       fetch_ahead();
       if (what.step != kNone) {
@@ -105,11 +105,11 @@ class Network {
  private:
   /// What events soon need, each from what is there by then: memory takes longer than an event.
   void fetch_ahead() const {
-    if (const Event* event = lines_.ahead(24)) {
+    if (const PacketEvent* event = lines_.ahead(24)) {
       __builtin_prefetch(&channels_[event->channel], 1);
       if (event->step != kNone && !by_output_) __builtin_prefetch(&queues_[event->channel], 1);
     }
-    if (const Event* event = lines_.ahead(16)) {
+    if (const PacketEvent* event = lines_.ahead(16)) {
       const Channel& channel = channels_[event->channel];
       if (event->step != kNone) {
         if (channel.free != kNone) __builtin_prefetch(&cells_[channel.free], 1);
@@ -119,7 +119,7 @@ class Network {
         if (channel.waiting.first != kNone) __builtin_prefetch(&queues_[channel.waiting.first], 1);
       }
     }
-    if (const Event* event = lines_.ahead(8); event != nullptr && event->step == kNone) {
+    if (const PacketEvent* event = lines_.ahead(8); event != nullptr && event->step == kNone) {
       const Channel& channel = channels_[event->channel];
       if (channel.carries != kNone &&
           (event->channel < first_injection_ || event->channel >= first_ejection_)) {
