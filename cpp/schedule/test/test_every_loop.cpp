@@ -149,7 +149,7 @@ void add_routes(const Figure& on, std::vector<Loop>& loops) {
                        [&] { return make_valiant_resolver(fabric, on.places(), {}); }));
   const std::vector<std::uint32_t> groups{0, 0, 1, 1, 0, 1};
   loops.push_back(loop("routes by any group", 4 + 1 + 6 + 4,
-                       [&] { return make_valiant_resolver(fabric, on.places(), groups); }));
+                       [&, groups] { return make_valiant_resolver(fabric, on.places(), groups); }));
 }
 
 void add_congestion(const Figure& on, std::vector<Loop>& loops) {
