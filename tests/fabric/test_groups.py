@@ -9,6 +9,7 @@ import pytest
 
 import contend
 from contend.fabric import Fabric, grid_coordinates, group_circle, make, short_names, switch_groups
+from contend.fabric.fabric import build
 from contend.fabric.groups import MOST_GROUPS
 from small_fabrics import fat_tree, three_level_tree
 
@@ -52,6 +53,23 @@ def test_pods_are_found_by_cables_where_names_say_nothing() -> None:
     assert [sizes[level == at].tolist() for at in (1, 2, 3)] == [[13] * 8, [6] * 8, [9] * 6]
     assert groups.name[0] == "leaf 1-13"
     assert groups.name[-1] == "top 46-54"
+
+
+def test_leaves_that_names_do_not_tell_apart_are_named_by_their_rail() -> None:
+    """Two rails of six leaves and three spines, joined by two cores; servers hang on both."""
+    ends = [(leaf, 12 + 3 * (leaf // 6) + spine) for leaf in range(12) for spine in range(3)]
+    ends += [(12 + spine, 18 + core) for spine in range(6) for core in range(2)]
+    names = [*(f"lf{n}.cn.a" for n in range(12)), *(f"sp{n}" for n in range(6)), "co1", "co2"]
+    fabric = build(
+        "two rails",
+        host_name=[f"server {n // 2} rail {n % 2 + 1}" for n in range(48)],
+        host_switch=np.array([6 * (n % 2) + n // 8 for n in range(48)]),
+        host_port=np.array([1 + n // 2 % 4 for n in range(48)]),
+        switch_name=names,
+        switch_ports=60,
+        cables=np.array([[one, 5 + k, other, 5 + k] for k, (one, other) in enumerate(ends)]),
+    )
+    assert switch_groups(fabric).name == ("rail 1", "rail 2", "sp 0-2", "sp 3-5", "co")
 
 
 def test_numbers_far_apart_are_no_range() -> None:

@@ -79,6 +79,15 @@ def test_a_file_holds_the_first_picture_or_the_one_that_is_asked_for(tmp_path: P
         Document(record=TABLE).draw(tmp_path / "d.svg")
 
 
+def test_a_page_says_that_its_network_is_too_large(tmp_path: Path) -> None:
+    pictures = {"network": lambda: pytest.fail("drawn"), "bars": Figure}
+    told = replace(document(explorable=lambda: None), pictures=pictures)
+    told.draw(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 1
+    assert "<p>Networks of more than 20,000 hosts are not drawn.</p>" in page
+
+
 def test_rows_are_those_of_the_records_list() -> None:
     rows = list(csv.DictReader(io.StringIO(document().csv())))
     assert rows[0] == {"name": "a", "ratio.value": "0.5", "ends": "[1,2]"}

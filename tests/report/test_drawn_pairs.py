@@ -11,7 +11,7 @@ import pytest
 
 from contend.measurement import Distribution, DrawnAgreement, MeasuredPairs
 from contend.measurement.draws import ByPart
-from contend.report.pairwise.pair_figures import drawn_figure
+from contend.report.pairwise.figures import drawn_figure
 from contend.report.pairwise.pairs import pair_tables
 from contend.runs import Run, RunRecord
 from json_reading import as_read

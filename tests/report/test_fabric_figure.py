@@ -14,10 +14,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from contend.errors import UsageError
 from contend.fabric import Fabric, make, switch_levels, tell_rails
 from contend.fabric.fabric import build
 from contend.report import Mark, fabric_figure, save_figure
-from contend.report.fabric.drawn import ChannelLoad, without_idle
 from contend.report.fabric.layout import leveled
 from contend.routes import all_to_all_load
 from small_fabrics import crossbar, fat_tree, ring, routed, three_level_tree, torus
@@ -227,14 +227,6 @@ def test_cable_back_to_its_switch_is_a_fault() -> None:
     assert any("leads back to its switch" in text for text in texts)
 
 
-def test_marks_of_callers_follow_the_switches_that_are_drawn() -> None:
-    fabric = _with_stub()
-    marks = [Mark("failure", "switch", 1, "the stub"), Mark("failure", "switch", 2, "the end")]
-    texts = [text.get_text() for text in fabric_figure(fabric, marks=marks).axes[0].texts]
-    # The idle switch is not drawn, so only the other one is marked.
-    assert [text for text in texts if "failure" in text] == ["A  failure: the end"]
-
-
 def _with_stub() -> Fabric:
     """Two switches of one host each, and switch 1 behind the first, which leads nowhere."""
     return build(
@@ -248,23 +240,34 @@ def _with_stub() -> Fabric:
     )
 
 
-def test_idle_switches_are_left_out_unless_used() -> None:
+def test_idle_switches_are_grey_unless_used() -> None:
     fabric = _with_stub()
-    texts = fabric_figure(fabric).legends[0].get_texts()
-    assert "1 idle switch not drawn" in [text.get_text() for text in texts]
+    assert "idle switch" in {text.get_text() for text in _key(fabric_figure(fabric))}
     load = np.zeros(4)
-    whole = ChannelLoad(load, load, "routes")
-    rest, carried, kept, cables = without_idle(fabric, whole, np.array([False, True, False]))
-    assert rest.switch_name == ("leaf", "end")
-    assert carried is not None
-    assert (len(carried.load), kept.tolist(), cables.tolist()) == (
-        2,
-        [True, False, True],
-        [False, True],
-    )
     load[1] = 1
-    texts = fabric_figure(fabric, load).legends[0].get_texts()
-    assert not any("idle" in text.get_text() for text in texts)
+    assert "idle switch" not in {text.get_text() for text in _key(fabric_figure(fabric, load))}
+
+
+def test_adapters_on_other_rails_are_marked() -> None:
+    """Server 1 of four has its first two adapters swapped."""
+    fabric = make("rails:1,4,4,2")
+    at = fabric.host_switch.copy()
+    at[:2] = at[1::-1]
+    figure = fabric_figure(fabric.replace(host_switch=at))
+    told = [text.get_text() for text in figure.axes[0].texts if "fault: " in text.get_text()]
+    assert told == [
+        "A  fault: server 1 rail 1: on a leaf of rail 2, not 1",
+        "B  fault: server 1 rail 2: on a leaf of rail 1, not 2",
+    ]
+    assert "2 faults marked" in figure.get_suptitle()
+
+
+def test_networks_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contend.report.fabric.network.MOST_HOSTS", 7)
+    with pytest.raises(
+        UsageError, match=r"has 8 hosts\. Networks of more than 20,000 hosts are not"
+    ):
+        fabric_figure(fat_tree(4, 2, 2))
 
 
 def test_title_says_the_finding() -> None:

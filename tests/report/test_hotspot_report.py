@@ -12,8 +12,8 @@ from contend import load
 from contend.congestion import hotspot
 from contend.errors import UsageError
 from contend.measurement import HotspotPairs
+from contend.report.pairwise.figures import hotspot_figure
 from contend.report.pairwise.hotspot import hotspot_tables
-from contend.report.pairwise.hotspot_figures import hotspot_figure
 from json_reading import as_read
 
 _LARGE = 1 << 20

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from contend.report import ResultTable, markdown_of, save_figures
+from contend.report.study.figures import measured_figures
 from contend.report.study.measured import measured_tables
-from contend.report.study.measured_figures import measured_figures
 from contend.runs import (
     SCHEMA,
     CellParts,
@@ -348,7 +348,9 @@ def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
     results = tara(mistry)
     (_, figure), _ = measured_figures(mistry, results_of(results))
     (axes,) = figure.axes
-    dots = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".")
+    # Medians are joined.
+    points = [line for line in axes.lines if line.get_linestyle() == "None"]
+    dots = sum(len(line.get_xdata()) for line in points if line.get_marker() == "o")
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
     assert dots == 5 * 25
     assert sum(len(line.get_xdata()) for line in crosses) == 5

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.measurement import Agreement, MeasuredPairs, agreement
-from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure, pair_figure
+from contend.report.pairwise.figures import ComparedFabric, agreement_figure, pair_figure
 from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.document import pairs_document
 from contend.report.save import save_figure
@@ -86,7 +86,7 @@ def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path)
     figure = agreement_figure([ComparedFabric("fig1", pairs, with_ranks_on_a_host(judged))])
     left = figure.axes[0]
     # Both models, eight messages each; the ends of both drawn medians beside.
-    points = [line for line in left.lines if line.get_marker() == "." and len(line.get_xdata())]
+    points = [line for line in left.lines if line.get_marker() == "o"]
     assert [len(line.get_xdata()) for line in points] == [8, 8]
     assert [text.get_text() for text in left.texts if "π =" in text.get_text()] == [
         *("π = 1", "π = 2"),

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from contend.report import save_figures
+from contend.report.study.figures import study_figures
 from contend.report.study.json import study_json
 from contend.report.study.simulated import impacts, study_tables
-from contend.report.study.simulated_figures import study_figures
 from contend.studies import (
     Application,
     FabricEntry,
@@ -149,7 +149,8 @@ def test_a_histogram_and_a_comparison_for_each_sampled_pattern(
         "neighbour:6-histogram",
         "neighbour:6-comparison",
     ]
-    texts = [text.get_text() for text in figures["bisect-histogram"].axes[0].texts]
+    legend = figures["bisect-histogram"].axes[0].get_legend()
+    texts = [text.get_text() for text in legend.get_texts()]
     assert {"ftree 37.5 %", "minhop 12.5 %", "paper 40.0 %"} <= set(texts)
 
 
@@ -162,7 +163,7 @@ def test_rounds_are_drawn_under_the_best_routing(
     ]
     figure = dict(study_figures(plan, outcomes))["neighbour:6-histogram"]
     assert len(figure.axes) == 1
-    assert "ftree" in figure.axes[0].get_title(loc="left")
+    assert "ftree" in figure.axes[0].get_legend().get_title().get_text()
 
 
 def test_patterns_without_samples_have_no_figure(

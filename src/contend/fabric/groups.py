@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import switch_levels
+from contend.fabric.rails import leaf_rails
 from contend.fabric.shape import dimensions_of, dragonfly_groups
 
 MOST_GROUPS = 36
@@ -111,7 +112,7 @@ def switch_groups(fabric: Fabric) -> SwitchGroups:
     groups = int(number.max(initial=-1)) + 1
     members = [np.flatnonzero(number == group).tolist() for group in range(groups)]
     levels = tuple(int(level[switches[0]]) for switches in members)
-    return SwitchGroups(number, levels, _titles(names, levels, members), rule)
+    return SwitchGroups(number, levels, _titles(names, levels, members, leaf_rails(fabric)), rule)
 
 
 def _by_chassis(fabric: Fabric, level: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -206,8 +207,12 @@ def _numbered(level: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _titles(
-    names: Sequence[str], levels: Sequence[int], members: Sequence[list[int]]
+    names: Sequence[str],
+    levels: Sequence[int],
+    members: Sequence[list[int]],
+    rail: NDArray[np.int64],
 ) -> tuple[str, ...]:
+    """What names have in common; of leaves that share that with others, their rail or a range."""
     stems = []
     for level, switches in zip(levels, members, strict=True):
         if len(switches) == 1:
@@ -221,7 +226,11 @@ def _titles(
     titles = []
     for level, stem, switches in zip(levels, stems, members, strict=True):
         again = times[level, stem] > 1 and len(switches) > 1
-        titles.append(f"{stem} {_range(names, switches)}".strip() if again else stem)
+        title = f"{stem} {_range(names, switches)}".strip() if again else stem
+        rails = set(rail[switches].tolist())
+        titles.append(
+            f"rail {rails.pop() + 1}" if again and len(rails) == 1 and -1 not in rails else title
+        )
     twice = Counter(zip(levels, titles, strict=True))
     return tuple(
         f"{title} (group {group})" if twice[level, title] > 1 else title

@@ -8,7 +8,6 @@ from .document import Document as Document
 from .emulate import emulation_document as emulation_document
 from .emulate import network_line as network_line
 from .explanation import explanation_document as explanation_document
-from .fabric.alltoall import alltoall_figure as alltoall_figure
 from .fabric.checks import check_document as check_document
 from .fabric.difference import changes_document as changes_document
 from .fabric.host_list import host_list_document as host_list_document
@@ -17,6 +16,7 @@ from .fabric.made import Made as Made
 from .fabric.made import generators_document as generators_document
 from .fabric.made import made_document as made_document
 from .fabric.marks import Mark as Mark
+from .fabric.network import alltoall_figure as alltoall_figure
 from .fabric.network import fabric_figure as fabric_figure
 from .fabric.summary import fabric_document as fabric_document
 from .jobs import jobs_document as jobs_document
@@ -48,11 +48,11 @@ from .run.document import runs_document as runs_document
 from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
-from .simulation.congestion_drawn import congestion_distribution as congestion_distribution
 from .simulation.document import draw_simulation as draw_simulation
 from .simulation.document import simulation_document as simulation_document
 from .simulation.document import simulations_document as simulations_document
 from .simulation.figures import channel_loads as channel_loads
+from .simulation.figures import congestion_distribution as congestion_distribution
 from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
 from contend.congestion.gpus import NVLINK, CollectiveTime, Timed
 from contend.errors import printable_line
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, percent, rate_words
+from contend.report.words import UNKNOWN, first_clause, percent, rate_words
 from contend.units import counted, format_bytes, format_rate, format_seconds
 
 if TYPE_CHECKING:
@@ -137,38 +135,26 @@ def _time(time: CollectiveTime) -> str:
 
 
 def _figure(found: Collectives) -> Figure:
-    """What a host or a GPU gets in each as a share of its port; rate and time beside the bar."""
+    """What a host or a GPU gets in each as a share of its port, with its rate and time."""
     # Imported here: only figures need it, and loading takes a while.
-    from contend.report.style import (
-        COLOURS,
-        QUIET,
-        bandwidth_axis,
-        name_rows,
-        new_figure,
-        styled,
-        title,
-        write_beside,
-    )
+    from contend.report.charts import Bars, Stack, charted
+    from contend.report.series import port_axis
+    from contend.report.style import COLOURS
 
     gpus = () if found.gpu is None else found.gpu.collectives
-    bars = [(way.name, way.share, _beside(way, way.bus_Bps)) for way in gpus]
-    bars += [(way.name, way.share, _beside(way, way.rate_Bps)) for way in found.operations]
-    # A gap between both kinds.
-    rows = np.arange(len(bars)) + np.where(np.arange(len(bars)) < len(gpus), 0, bool(gpus) * 0.7)
-    with styled():
-        figure = new_figure(height=1.2 + 0.24 * len(rows), width=4.6)
-        axes = figure.subplots()
-        colours = [COLOURS[1]] * len(gpus) + [COLOURS[0]] * len(found.operations)
-        axes.barh(rows, [share for _, share, _ in bars], height=0.62, color=colours)
-        for row, (_, share, words) in zip(rows, bars, strict=True):
-            inside = share > 0.5
-            aside, side, colour = (-3, "right", "white") if inside else (3, "left", QUIET)
-            write_beside(axes, words, (share, row), (aside, 0), ha=side, color=colour)
-        name_rows(axes, [name for name, _, _ in bars])
-        bandwidth_axis(axes, "as a share of what ports allow")
-        axes.set_xlim(0, max(1.0, *(share for _, share, _ in bars)))
-        title(figure, _finding(found))
-    return figure
+    ways: list[tuple[Collective | GpuCollective, float | None]]
+    ways = [(way, way.bus_Bps) for way in gpus]
+    ways += [(way, way.rate_Bps) for way in found.operations]
+    shares = [way.share for way, _ in ways]
+    colours = [COLOURS[1]] * len(gpus) + [COLOURS[0]] * len(found.operations)
+    chart = Bars(
+        names=[way.name for way, _ in ways],
+        ends=[_beside(way, rate) for way, rate in ways],
+        stacks=[Stack(shares, colour=colours)],
+        x=port_axis(f"on {found.fabric.name}, as a share of what ports allow", max(shares)),
+    )
+    finding = first_clause(_verdict(found))
+    return charted(finding, chart, height=1.3 + 0.24 * len(ways), width=5.8)
 
 
 def _beside(way: Collective | GpuCollective, rate: float | None) -> str:
@@ -178,17 +164,6 @@ def _beside(way: Collective | GpuCollective, rate: float | None) -> str:
     return (
         f"{rate_words(rate)}, {format_seconds(longest.seconds)} for {format_bytes(longest.bytes)}"
     )
-
-
-def _finding(found: Collectives) -> str:
-    if found.gpu is not None and not found.operations:
-        rings = found.gpu.collectives[0]
-        return f"{found.fabric.name}: {rings.name} get {percent(rings.share)} of what ports allow"
-    at_once, _, mean, worst, *_ = found.operations
-    line = f"{found.fabric.name}: an all-to-all gets at most {percent(at_once.share)} of a port"
-    if worst.share < mean.share - _ALIKE:
-        return f"{line}, the worst shift {percent(worst.share)}"
-    return f"{line}, every shift {percent(mean.share)}"
 
 
 def collectives_document(found: Collectives) -> Document:

@@ -170,19 +170,23 @@ class Document:
             UsageError: the picture that was asked for does not fit this result.
         """
         if path.suffix.lower() == ".html":
-            explorable = None if self.picture or not self.explorable else self.explorable()
+            explored = self.explorable if not self.picture else None
             exploring: list[str] = []
-            if explorable is not None:
+            remarks = list(self.remarks)
+            if explored is not None:
                 # Imported here: only pages of networks need it, and loading takes a second.
-                from contend.report.page.exploring import exploring_scripts
+                from contend.report.fabric.scene import TOO_LARGE
+                from contend.report.page.drawing import exploring_scripts
 
-                exploring = list(exploring_scripts(explorable))
+                explorable = explored()
+                exploring = [] if explorable is None else list(exploring_scripts(explorable))
+                remarks += [TOO_LARGE] if explorable is None else []
             # A page to look into needs no picture beside it.
-            chosen = self.picture or not (self.pictures or exploring)
+            chosen = self.picture or not (self.pictures or explored)
             names = [self.picture] if chosen else list(self.pictures)
-            shown = [name for name in names if not exploring or name != "network"]
+            shown = [name for name in names if not explored or name != "network"]
             named = (drawn for name in shown for drawn in self._figures(name))
-            told = (self.tables, self._lines(), self.remarks)
+            told = (self.tables, self._lines(), remarks)
             return save_page(named, path, *told, exploring, self.renewed)
         figures = self._figures()
         first = list(islice(figures, 2))

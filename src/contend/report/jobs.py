@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from contend.names import shorten
 from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, percent
+from contend.report.words import UNKNOWN, first_clause, percent
 from contend.routes import Ways
 from contend.units import counted, verb
 
@@ -360,67 +360,33 @@ def _order_table(seats: Seats) -> ResultTable:
 def _figure(found: Jobs) -> Figure:
     """What jobs get alone and beside the others, those that lose most on top."""
     # Imported here: only figures need it, and loading takes a while.
-    from contend.report.style import (
-        COLOURS,
-        FAINT,
-        name_rows,
-        new_figure,
-        percent_axis,
-        styled,
-        title,
-    )
+    from contend.report.charts import Intervals, charted
+    from contend.report.series import Axis, Series, Unit
+    from contend.report.style import COLOURS, DOT, RING, wrapped
 
     sending = [job for job in found.jobs if job.sends]
     shown = sorted(sending, key=lambda job: -job.loss)[:ROWS]
-    rows = np.arange(len(shown))
     beside = np.array([job.beside for job in shown], dtype=float)
-    alone = np.array([job.alone for job in shown], dtype=float)
-    with styled():
-        figure = new_figure(height=1.5 + 0.17 * max(len(shown), 3))
-        axes = figure.subplots()
-        axes.hlines(rows, beside, alone, color=FAINT, linewidth=3, zorder=1)
-        axes.plot(
-            alone,
-            rows,
-            linestyle="",
-            marker="o",
-            # Wide enough to be seen around the other where a job loses nothing.
-            markersize=7,
-            markerfacecolor="white",
-            markeredgecolor=COLOURS[0],
-            zorder=2,
-            label="alone",
-        )
-        axes.errorbar(
-            beside,
-            rows,
-            xerr=[job.margin for job in shown],
-            fmt="o",
-            markersize=4,
-            color=COLOURS[1],
-            capsize=2,
-            zorder=3,
-            label="beside the others, 95 % interval of the loss",
-        )
-        servers = [f"{label(job)} ({job.servers:,})" for job in shown]
-        name_rows(axes, servers, 3)
-        axes.set_xlim(0, 1.02)
-        percent_axis(axes.xaxis)
-        axes.set_xlabel(f"effective bandwidth of {found.traffic}\nas a share of a port's rate")
-        axes.set_ylabel("job (servers)")
-        axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3, columnspacing=1.2)
-        title(figure, _finding(shown))
-    return figure
-
-
-def _finding(shown: Sequence[Job]) -> str:
-    if not shown:
-        return "No job sends messages over the network"
-    worst = shown[0]
-    if not worst.loses:
-        return "No job loses bandwidth to another"
-    return (
-        f"{label(worst)} loses most to others: {percent(worst.beside)} instead of "
-        f"{percent(worst.alone)}"
+    margin = np.array([job.margin for job in shown], dtype=float)
+    # Wide enough to be seen around the other where a job loses nothing.
+    alone = Series(np.array([job.alone for job in shown], dtype=float), name="alone", mark=RING)
+    others = Series(
+        beside,
+        low=beside - margin,
+        high=beside + margin,
+        name="beside the others, 95 % interval of the loss",
+        colour=COLOURS[1],
+        mark=DOT,
+        above=3,
     )
+    traffic = wrapped(f"effective bandwidth of {found.traffic}, as a share of a port's rate", 46)
+    chart = Intervals(
+        names=[f"{label(job)} ({job.servers:,})" for job in shown],
+        least=3,
+        series=[alone, others],
+        stems=True,
+        x=Axis(traffic, Unit.SHARE, (0, 1.02)),
+        y=Axis("job (servers)"),
+    )
+    height = 1.5 + 0.17 * max(len(shown), 3)
+    return charted(first_clause(_verdict(found)), chart, height=height, width=4.4, legend=2)

@@ -11,7 +11,8 @@ from contend import report
 from contend.congestion import PacketSimulation, Queues, SampleMean, Victim
 from contend.fabric import Fabric
 from contend.report.document import Document
-from contend.report.page.explorable import Explorable, Layer, View, followed, routes_layer
+from contend.report.fabric.scene import Layer
+from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, rate_words
 from contend.units import counted, format_bytes, format_seconds, listed

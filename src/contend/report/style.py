@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from contend.units import format_bytes, format_rate, format_seconds
+from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -77,28 +77,6 @@ def wrapped(finding: str, width: int = _TITLE_CHARACTERS) -> str:
     return lines.replace("\u00a0", " ")
 
 
-def in_axes(axes: Axes | None, size: tuple[float, float], draw: Callable[[Axes], str]) -> Axes:
-    """Draws in somebody's own axes, and writes the finding above in lines as wide as they are.
-
-    Args:
-        axes: where; None makes a figure, which a notebook shows.
-        size: width and height of that figure, in inches.
-        draw: draws, and returns the finding.
-    """
-    with styled():
-        if axes is None:
-            import matplotlib.pyplot as plt
-
-            _, axes = plt.subplots(figsize=size, layout="constrained")
-        finding = draw(axes)
-        box = axes.get_window_extent()
-        # Axes of equal scales are square.
-        pixels = box.width if axes.get_aspect() == "auto" else min(box.width, box.height)
-        lines = in_width(finding, pixels / axes.get_figure(root=True).dpi)  # type: ignore[union-attr]
-        axes.set_title(lines, loc="left", fontsize=8.5, fontweight="bold")
-    return axes
-
-
 def write_beside(
     axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
 ) -> None:
@@ -107,24 +85,31 @@ def write_beside(
     axes.annotate(text, place, xytext=offset, **look)
 
 
-def name_rows(axes: Axes, names: Sequence[str], least: int = 0) -> None:
-    """Names rows on the y axis, the first one on top, with room for so many at least."""
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(max(len(names), least) - 0.4, -0.6)
-
-
 def percent_axis(axis: Any) -> None:
     """Labels an axis of fractions in per cent, each with the digits that it has: 2.5 %."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(100 * value, 6):g} %"))
 
 
-def bandwidth_axis(axes: Axes, label: str) -> None:
-    """The x axis of bandwidths: 0 to 100 % of the link speed."""
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-    percent_axis(axes.xaxis)
-    axes.set_xlabel(label)
+# Factors of less than this, either way, stand on a linear axis.
+_NARROW = 2.0
+
+
+def second_axis(axis: Any) -> None:
+    """Labels an axis of seconds from zero on."""
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: format_seconds(value) if value else "0 s")
+    )
+
+
+def factor_axis(axes: Axes) -> None:
+    """The y axis of factors: logarithmic where they are far from 1."""
+    low, high = axes.get_ylim()
+    if not 1 / _NARROW < low < high < _NARROW:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        if max(high, 1.0) < 100 * max(low, 1e-3):
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
 
 
 _MOST_TICKS = 5
@@ -197,7 +182,6 @@ def _quiet(axes: Axes, which: str) -> None:
     axes.set_axisbelow(True)
 
 
-MOST_VECTOR_POINTS = 4000
 _SEED = 1
 
 Values = NDArray[np.float64]
@@ -206,34 +190,6 @@ Values = NDArray[np.float64]
 def spread(count: int) -> Values:
     """Numbers from -1 to 1, the same for every figure."""
     return np.random.default_rng(_SEED).uniform(-1, 1, count)
-
-
-def points(
-    axes: Axes, x: Values, y: Values, colour: str, *, left_out: bool = False, many: bool = False
-) -> None:
-    """Draws samples faintly, those left out as crosses.
-
-    Args:
-        axes: where.
-        x: in data coordinates, spread already.
-        y: likewise.
-        colour: of the schedule.
-        left_out: late samples that do not count.
-        many: whether the figure has more points than a vector format should hold.
-    """
-    crowd = len(x) if not many else MOST_VECTOR_POINTS
-    axes.plot(
-        x,
-        y,
-        linestyle="",
-        marker="x" if left_out else "o",
-        markersize=2.4 if left_out else 1.9,
-        markeredgewidth=0.5 if left_out else 0,
-        color=colour,
-        alpha=float(np.clip(6 / max(crowd, 1) ** 0.5, 0.15, 0.6)),
-        rasterized=many,
-        zorder=2,
-    )
 
 
 Dashes = str | tuple[float, tuple[float, ...]]
@@ -271,26 +227,10 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
     return result
 
 
-BEYOND: dict[str, Any] = {
-    "marker": "^",
-    "markersize": 4.5,
-    "markerfacecolor": "white",
-    "markeredgewidth": 0.8,
-    "linestyle": "",
-}
+# What lies at the end of an axis is whole.
+DOT: dict[str, Any] = {"marker": "o", "markersize": 4, "clip_on": False}
+RING: dict[str, Any] = {**DOT, "markersize": 7, "markerfacecolor": "white"}
+HOLLOW: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 0.8}
+DIAMOND: dict[str, Any] = {"marker": "D", "markersize": 4, **HOLLOW}
+BEYOND: dict[str, Any] = {**HOLLOW, "marker": "^", "markersize": 4.5, "markerfacecolor": "white"}
 """Marks what is beyond the wire."""
-
-# The axis is logarithmic: so many times the limit leaves room for the name above the line.
-_ROOM = 2.5
-
-
-def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
-    """A broken line at what the wire carries, in bytes per second, on an axis of rates."""
-    axes.axhline(limit, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-    axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
-    if named:
-        # At large sizes nothing but this line is above it.
-        where = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "baseline"}
-        write_beside(
-            axes, f"wire {format_rate(limit)}", (0.98, limit), (0, 2), color=QUIET, **where
-        )

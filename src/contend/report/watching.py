@@ -11,8 +11,9 @@ import numpy as np
 from contend import report
 from contend.fabric import Fabric
 from contend.report.document import Document
+from contend.report.fabric.scene import Layer
 from contend.report.metrics import Metric
-from contend.report.page.explorable import Explorable, Layer, View, followed, routes_layer
+from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_seconds, verb

@@ -23,6 +23,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
+def first_clause(verdict: str) -> str:
+    """How a verdict begins, as a title of a figure has it."""
+    return re.split(r"[;.]\s|\.$", verdict, maxsplit=1)[0]
+
+
 def percent(fraction: float | None, decimals: int = 1) -> str:
     """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.cure import FabricFailure, Failures, ServersHit
+from contend.report.charts import Intervals, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
@@ -18,7 +19,8 @@ from contend.report.page.explorable import (
     failure_views,
     simulation_views,
 )
-from contend.report.style import COLOURS, QUIET, name_rows, new_figure, styled, title
+from contend.report.series import Axis, BoundLine, Series
+from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, verb
@@ -196,40 +198,35 @@ def _intact(found: Failures) -> str:
 def _figure(found: Failures) -> Figure:
     """What the worst failures cost: by mended tables, and where all routes are recomputed."""
     shown = (_whole(found.alone) or list(found.alone))[:_ROWS]
-    with styled():
-        figure = new_figure(height=1.5 + 0.2 * len(shown))
-        axes = figure.subplots()
-        axes.axvline(0, color=QUIET, linewidth=1)
-        mended = [(row, one.change, one.margin) for row, one in enumerate(shown)]
-        anew = [
-            (row, one.rerouted_change, one.rerouted_margin)
-            for row, one in enumerate(shown)
-            if one.rerouted_change is not None and one.rerouted_margin is not None
-        ]
-        recomputed = f"tables recomputed by {found.engine}"
-        kinds = ((_how(found), mended, "o"), (recomputed, anew, "D"))
-        for number, (label, changes, marker) in enumerate(kinds):
-            if not changes:
-                continue
-            rows, change, margin = (np.array(values) for values in zip(*changes, strict=True))
-            axes.errorbar(
-                100 * change,
-                rows + (0.14 if number else -0.14),
-                xerr=100 * margin,
-                fmt=marker,
-                markersize=4,
-                markerfacecolor="none" if number else COLOURS[0],
-                color=COLOURS[number],
-                capsize=2,
-                label=f"{label}, 95 % interval",
-            )
-        name_rows(axes, [_named(one) for one in shown])
-        axes.set_xlabel("change of what random pairs get,\nin % of a link's rate")
-        axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=1, handletextpad=0.3)
-        worst, whole = shown[0], percent(found.bandwidth)
-        title(figure, f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}")
-    return figure
+    series = [_changes(_how(found), [(one.change, one.margin) for one in shown], number=0)]
+    if any(one.rerouted is not None for one in shown):
+        anew = [(one.rerouted_change, one.rerouted_margin) for one in shown]
+        series.append(_changes(f"tables recomputed by {found.engine}", anew, number=1))
+    chart = Intervals(
+        names=[_named(one) for one in shown],
+        series=series,
+        bounds=[BoundLine(0, across="x", look={"linewidth": 1, "linestyle": "-"})],
+        x=Axis("change of what random pairs get,\nin % of a link's rate"),
+    )
+    worst, whole = shown[0], percent(found.bandwidth)
+    finding = f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}"
+    return charted(finding, chart, height=1.5 + 0.2 * len(shown), legend=1)
+
+
+def _changes(
+    name: str, changes: Sequence[tuple[float | None, float | None]], number: int
+) -> Series:
+    """Changes with their margins, a little above or below the middle of each row."""
+    change, margin = 100 * np.array(changes, dtype=float).T
+    return Series(
+        change,
+        np.arange(len(changes)) + (0.14 if number else -0.14),
+        low=change - margin,
+        high=change + margin,
+        name=f"{name}, 95 % interval",
+        colour=COLOURS[number],
+        mark=DIAMOND if number else DOT,
+    )
 
 
 def _network(found: Failures) -> Figure:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import MaxNLocator
+import numpy as np
 
 from contend.congestion import half_width
 from contend.cure import Addition, Improvement, NewCable
+from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
-from contend.report.style import COLOURS, FAINT, new_figure, styled, title
+from contend.report.series import Axis, BoundLine, Series, Unit
+from contend.report.style import DOT, FAINT
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import percent, rate_words
+from contend.report.words import first_clause, percent, rate_words
 from contend.units import counted, verb
 
 if TYPE_CHECKING:
@@ -197,24 +199,27 @@ def _figure(found: Improvement) -> Figure:
         spent.append(spent[-1] + len(addition.cables))
         gains.append(100 * float(more.mean()))
         margins.append(0.0 if addition.simulation.exhaustive else 100 * half_width(more))
-    with styled():
-        figure = new_figure(height=2.4)
-        axes = figure.subplots()
-        axes.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
-        axes.errorbar(
-            spent, gains, yerr=margins, fmt="o-", markersize=4, color=COLOURS[0], capsize=2
-        )
-        axes.set_xlim(-0.3, max(spent[-1], 1) + 0.3)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("cables added")
-        axes.set_ylabel("gain in points, 95 % interval")
-        title(figure, _finding(found))
-    return figure
+    series = Series(
+        spent,
+        gains,
+        low=np.subtract(gains, margins),
+        high=np.add(gains, margins),
+        line="-",
+        mark=DOT,
+    )
+    chart = Curves(
+        series=[series],
+        bounds=[BoundLine(0, look={"color": FAINT, "linestyle": "-"})],
+        x=Axis("cables added", Unit.COUNT, (-0.3, max(spent[-1], 1) + 0.3)),
+        y=Axis("gain in points, 95 % interval"),
+    )
+    return charted(first_clause(_verdict(found)), chart, height=2.4)
 
 
 def _network(found: Improvement) -> Figure:
     """The network with the new cables, each with what it gains."""
-    return fabric_figure(found.fabric, finding=_finding(found), marks=_marks(found))
+    finding = first_clause(_verdict(found))
+    return fabric_figure(found.fabric, finding=finding, marks=_marks(found))
 
 
 def _marks(found: Improvement) -> list[Mark]:
@@ -227,12 +232,3 @@ def _marks(found: Improvement) -> list[Mark]:
             words = f"{' - '.join(cable.ends)}: {gains}"
             marks.append(Mark("added", "cable", cable.number, words))
     return marks
-
-
-def _finding(found: Improvement) -> str:
-    before, after = _share(found.before), _share(found.after)
-    if not found.additions:
-        line = f"No cable gains anything: {_who(found)} {before}"
-    else:
-        line = f"{_let(found)} {after} instead of {before}"
-    return f"{line}{_other_tables(found)}"

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from contend.congestion import LinkRates, channel_bytes, hottest, link_rates
 from contend.cure import BetterSeats
 from contend.names import natural
-from contend.report.fabric.marks import Mark
+from contend.report.charts import Intervals, charted
+from contend.report.fabric.marks import Mark, channel_way
 from contend.report.fabric.network import fabric_figure
 from contend.report.fabric.scene import spoken_names
-from contend.report.style import COLOURS, FAINT, name_rows, new_figure, styled, title
+from contend.report.series import Axis, Series
+from contend.report.style import COLOURS, DOT, RING
 from contend.report.words import printable
 from contend.routes import each_alone
 from contend.units import counted, rounded
@@ -83,7 +85,7 @@ def placement_network(loaded: LoadedSeats) -> Figure:
             "cable",
             channel // 2,
             f"{rounded(loaded.before[channel] / scale)} {unit}, "
-            f"now {rounded(loaded.after[channel] / scale)}: {_way(better, channel, names)}",
+            f"now {rounded(loaded.after[channel] / scale)}: {channel_way(fabric, channel, names)}",
         )
         for channel in hottest(heats, _MARKED)
     ]
@@ -107,30 +109,27 @@ def fullest_channels(loaded: LoadedSeats) -> Figure:
 
     Where links differ in rate, the fullest are those that need most time.
     """
-    better, fabric = loaded.better, loaded.better.fabric
+    fabric = loaded.better.fabric
     before, after = (loaded.rates.heat(load) for load in (loaded.before, loaded.after))
     fullest = list(dict.fromkeys((*hottest(before, _ROWS), *hottest(after, _ROWS // 2))))
     unit, scale = _unit(max(before[fullest].max(initial=0.0), after[fullest].max(initial=0.0)))
-    rows = np.arange(len(fullest))
     names = spoken_names(fabric)
-    with styled():
-        figure = new_figure(height=1.5 + 0.19 * max(len(rows), 3), width=5.6)
-        axes = figure.subplots()
-        then, now = before[fullest] / scale, after[fullest] / scale
-        axes.hlines(rows, then, now, color=FAINT, linewidth=3, zorder=1)
-        hollow = axes.plot(then, rows, "o", label="given order", markersize=6.5, zorder=2)[0]
-        hollow.set(markerfacecolor="white", markeredgecolor=COLOURS[0])
-        axes.plot(now, rows, "o", color=COLOURS[1], markersize=4, zorder=3, label="new placement")
-        name_rows(axes, [_way(better, channel, names) for channel in fullest], 3)
-        axes.set_xlim(0, None)
-        at = f", as at {loaded.rates.unit}" if loaded.rates.unit else ""
-        axes.set_xlabel(f"{unit} over all phases{at}")
-        axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3)
-        most, least = (rounded(heats.max(initial=0.0) / scale) for heats in (before, after))
-        differs = f" instead of {most}" if least != most else " in both orders"
-        title(figure, f"The fullest channel carries {least} {unit}{differs}")
-    return figure
+    then, now = before[fullest] / scale, after[fullest] / scale
+    at = f", as at {loaded.rates.unit}" if loaded.rates.unit else ""
+    chart = Intervals(
+        names=[channel_way(fabric, channel, names) for channel in fullest],
+        least=3,
+        series=[
+            Series(then, name="given order", mark=RING),
+            Series(now, name="new placement", colour=COLOURS[1], mark=DOT, above=3),
+        ],
+        stems=True,
+        x=Axis(f"{unit} over all phases{at}", ends=(0, None)),
+    )
+    most, least = (rounded(heats.max(initial=0.0) / scale) for heats in (before, after))
+    differs = f" instead of {most}" if least != most else " in both orders"
+    finding = f"The fullest channel carries {least} {unit}{differs}"
+    return charted(finding, chart, height=1.5 + 0.19 * max(len(fullest), 3), width=5.6, legend=2)
 
 
 def seats_figure(loaded: LoadedSeats) -> Figure:
@@ -143,26 +142,29 @@ def seats_figure(loaded: LoadedSeats) -> Figure:
     row[leaves] = np.arange(len(leaves))
     ranks = np.arange(better.ranks)
     named = len(leaves) <= _MOST_LEAVES
-    with styled():
-        figure = new_figure(height=1.3 + (0.15 * max(len(leaves), 4) if named else 4.0), width=5.6)
-        panels = figure.subplots(1, 2, sharey=True)
-        orders = (("given order", better.given), ("new placement", better.placement.hosts))
-        size = float(np.clip(140 / max(len(ranks), 1), 0.8, 4))
-        for axes, (name, hosts), colour in zip(panels, orders, COLOURS, strict=False):
-            axes.plot(ranks, row[fabric.host_switch[hosts]], "s", color=colour, markersize=size)
-            axes.set_title(name, loc="left", fontsize=7.5)
-            axes.set_xlabel("rank")
-            axes.margins(x=0.03)
-            axes.tick_params(axis="y", length=0)
-        if named:
-            name_rows(panels[0], [printable(names[leaf]) for leaf in leaves], 4)
-        else:
-            panels[0].set_ylim(len(leaves) - 0.4, -0.6)
-            panels[0].set_ylabel("leaf switch")
-        used = [len(np.unique(fabric.host_switch[hosts])) for _, hosts in orders]
-        moved = f"{better.moved:,} of {counted(len(ranks), 'rank')} moved"
-        title(figure, f"{moved}; leaf switches in use: {used[0]:,} before, {used[1]:,} now")
-    return figure
+    orders = (("given order", better.given), ("new placement", better.placement.hosts))
+    mark = {"marker": "s", "markersize": float(np.clip(140 / max(len(ranks), 1), 0.8, 4))}
+    room = 0.03 * max(len(ranks), 1)
+    charts = [
+        Intervals(
+            heading=name,
+            names=[printable(names[leaf]) for leaf in leaves] if named else (),
+            least=4 if named else len(leaves),
+            series=[Series(ranks, row[fabric.host_switch[hosts]], colour=colour, mark=mark)],
+            x=Axis("rank", ends=(-room, len(ranks) - 1 + room)),
+            y=Axis("" if named or colour != COLOURS[0] else "leaf switch"),
+        )
+        for (name, hosts), colour in zip(orders, COLOURS, strict=False)
+    ]
+    used = [len(np.unique(fabric.host_switch[hosts])) for _, hosts in orders]
+    moved = f"{better.moved:,} of {counted(len(ranks), 'rank')} moved"
+    return charted(
+        f"{moved}; leaf switches in use: {used[0]:,} before, {used[1]:,} now",
+        charts,
+        height=1.3 + (0.15 * max(len(leaves), 4) if named else 4.0),
+        width=5.6,
+        sharey=True,
+    )
 
 
 def _ranks_of_leaves(better: BetterSeats) -> list[tuple[int, int, int]]:
@@ -173,24 +175,6 @@ def _ranks_of_leaves(better: BetterSeats) -> list[tuple[int, int, int]]:
         for hosts in (better.given, better.placement.hosts)
     )
     return [(int(leaf), int(then[leaf]), int(now[leaf])) for leaf in np.flatnonzero(then + now)]
-
-
-def _way(better: BetterSeats, channel: int, names: tuple[str, ...]) -> str:
-    fabric = better.fabric
-    if (of_hosts := channel - 2 * fabric.cables) >= 0:
-        host = of_hosts % fabric.hosts
-        switch = f"{names[int(fabric.host_switch[host])]} port {int(fabric.host_port[host])}"
-        both = [printable(fabric.host_name[host]), switch]
-        return " → ".join(both if of_hosts < fabric.hosts else both[::-1])
-    cable = channel // 2
-    ends = [
-        f"{names[int(end[cable])]} port {int(port[cable])}"
-        for end, port in (
-            (fabric.cable_from, fabric.cable_from_port),
-            (fabric.cable_to, fabric.cable_to_port),
-        )
-    ]
-    return " → ".join(ends if channel % 2 == 0 else ends[::-1])
 
 
 def _unit(most: float) -> tuple[str, float]:

@@ -1,19 +1,28 @@
-"""What a drawing points out: hot channels, faulty cables and switches, with their names."""
+"""What a drawing points out and what it says of a part when one points at it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend.congestion import hottest
-from contend.fabric import TOPOLOGY_FAULTS, Fabric, missing_cables, slow_links
-from contend.report.fabric.drawn import ChannelLoad, Drawn
-from contend.report.fabric.scene import SMALL, WIDTH, spoken_names, text_size
+from contend.fabric import (
+    TOPOLOGY_FAULTS,
+    Fabric,
+    SwitchGroups,
+    find_rails,
+    missing_cables,
+    slow_links,
+    strays_of,
+)
+from contend.report.fabric.scene import SMALL, WIDTH, Layer, spoken_names, text_size
+from contend.report.save import TOOLTIP
 from contend.report.words import printable
-from contend.units import rounded
+from contend.units import counted, rounded
 
 HOT, FAULT = "hot", "fault"
 _MOST_HOT = 3
@@ -29,8 +38,8 @@ class Mark:
 
     Attributes:
         kind: ``hot``, ``fault``, or a word of the caller's.
-        part: ``cable`` or ``switch``.
-        number: of the cable or switch.
+        part: ``cable``, ``switch`` or ``host``.
+        number: of it.
         words: what it is and why, in one line.
     """
 
@@ -40,7 +49,7 @@ class Mark:
     words: str
 
 
-def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
+def hot_channels(fabric: Fabric, load: Layer) -> list[Mark]:
     """The hottest channels between switches, one of a pair of switches."""
     mean = float(load.heat.mean()) if len(load.heat) else 0.0
     names = spoken_names(fabric)
@@ -54,19 +63,34 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
         if ends in pairs:
             continue
         pairs |= {ends, ends[::-1]}
-        ports = int(fabric.cable_from_port[cable]), int(fabric.cable_to_port[cable])
-        near, far = (f"{names[end]} port {port}" for end, port in zip(ends, ports, strict=True))
-        way = f"{near} → {far}" if channel % 2 == 0 else f"{far} → {near}"
         carried = f"{rounded(load.load[channel])} {load.unit}"
         if load.heat[channel] != load.load[channel]:
             rate = fabric.channel_rate(channel) or "an unknown rate"
             carried += f" at {rate}, as long as {rounded(load.heat[channel])} at {load.port}"
-        marks.append(Mark(HOT, "cable", cable, f"{carried}: {way}"))
+        marks.append(Mark(HOT, "cable", cable, f"{carried}: {channel_way(fabric, channel, names)}"))
     return marks
 
 
+def channel_way(fabric: Fabric, channel: int, names: Sequence[str]) -> str:
+    """A channel by both ends, with the names of switches: ``leaf 1 port 7 → top 2 port 1``."""
+    if (of_hosts := channel - 2 * fabric.cables) >= 0:
+        host = of_hosts % fabric.hosts
+        switch = f"{names[int(fabric.host_switch[host])]} port {int(fabric.host_port[host])}"
+        both = [printable(fabric.host_name[host]), switch]
+        return " → ".join(both if of_hosts < fabric.hosts else both[::-1])
+    cable = channel // 2
+    ends = [
+        f"{names[int(end[cable])]} port {int(port[cable])}"
+        for end, port in (
+            (fabric.cable_from, fabric.cable_from_port),
+            (fabric.cable_to, fabric.cable_to_port),
+        )
+    ]
+    return " → ".join(ends if channel % 2 == 0 else ends[::-1])
+
+
 def faults(fabric: Fabric) -> list[Mark]:
-    """Slow links, cables from a switch to itself, and what reading the fabric found wrong."""
+    """Slow links, cables from a switch to itself, adapters on other rails, what reading found."""
     marks = []
     slow = slow_links(fabric)
     for words, channel in zip(slow.faults, slow.channels, strict=True):
@@ -84,7 +108,11 @@ def faults(fabric: Fabric) -> list[Mark]:
             known = [labels[name] for name in _QUOTED.findall(finding.message) if name in labels]
             if known:
                 marks.append(Mark(FAULT, "switch", known[0], finding.message))
-    return marks
+    found = find_rails(fabric)
+    return marks + [
+        Mark(FAULT, "host", host, f"on a leaf of rail {leaf + 1}, not {int(found.rail[host]) + 1}")
+        for host, leaf in strays_of(fabric, found).items()
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,19 +124,20 @@ class Marked:
     words: dict[tuple[str, int], list[str]]
 
 
-def numbered_marks(drawn: Drawn, others: Sequence[Mark]) -> Marked:
-    """Hot channels by numbers, faults and others by letters, those beyond only marked."""
-    fabric = drawn.fabric
-    numbers = {"switch": np.cumsum(drawn.kept) - 1, "cable": np.cumsum(drawn.cables) - 1}
-    there = {"switch": drawn.kept, "cable": drawn.cables}
-    wanted = [] if drawn.load is None else hot_channels(fabric, drawn.load)
-    wanted += faults(fabric)
-    wanted += [
-        Mark(mark.kind, mark.part, int(numbers[mark.part][mark.number]), mark.words)
-        for mark in others
-        if there[mark.part][mark.number]
-    ]
-    if drawn.load is None:
+def numbered_marks(fabric: Fabric, load: Layer | None, others: Sequence[Mark]) -> Marked:
+    """Hot channels by numbers, faults and others by letters, those beyond only marked.
+
+    Hosts are marked at their switches.
+    """
+    wanted = [] if load is None else hot_channels(fabric, load)
+    for mark in (*faults(fabric), *others):
+        if mark.part == "host":
+            switch = int(fabric.host_switch[mark.number])
+            told = f"{fabric.host_label[mark.number]}: {mark.words}"
+            wanted.append(Mark(mark.kind, "switch", switch, told))
+        else:
+            wanted.append(mark)
+    if load is None:
         # Last, as there may be many; a drawing of loads has other things to show.
         wanted += [
             Mark(FAULT, "switch", pair.switches[0], pair.words(fabric))
@@ -139,3 +168,117 @@ def _fitted(text: str, room: float) -> str:
         if text_size(short, SMALL)[0] <= room:
             return short
     return text[:20]
+
+
+# Cables that a text names one by one: more than anybody reads.
+_MOST_CABLES = 600
+
+
+def tooltip(text: str) -> str:
+    """The link of an artist that becomes this tooltip."""
+    return TOOLTIP + printable(text)
+
+
+class Tooltips:
+    """Texts for the parts of one drawing."""
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        level: NDArray[np.int64],
+        idle: NDArray[np.bool_],
+        load: Layer | None,
+        marked: dict[tuple[str, int], list[str]],
+        rail: NDArray[np.int64],
+    ) -> None:
+        self._fabric, self._level, self._idle = fabric, level, idle
+        self._load, self._marked, self._rail = load, marked, rail
+        self._names = spoken_names(fabric)
+        size = fabric.switches
+        self._hosts = np.bincount(fabric.host_switch, minlength=size).tolist()
+        ends = np.concatenate([fabric.cable_from, fabric.cable_to]).astype(np.int64)
+        self._cables = np.bincount(ends, minlength=size).tolist()
+        self._near = fabric.cable_from.tolist()
+        self._far = fabric.cable_to.tolist()
+        self._ports = (fabric.cable_from_port.tolist(), fabric.cable_to_port.tolist())
+
+    def switch(self, switch: int) -> str:
+        """Its whole name, GUID, level, hosts, cables, and what is wrong with it."""
+        fabric = self._fabric
+        lines = [fabric.switch_label[switch]]
+        if guid := int(fabric.switch_guid[switch]):
+            lines.append(f"GUID 0x{guid:016x}")
+        where = f"level {self._level[switch]}" if self._level[switch] else "reaches no host"
+        if self._rail[switch] >= 0:
+            where += f", rail {self._rail[switch] + 1}"
+        cables = counted(self._cables[switch], "cable")
+        lines.append(f"{where}, {counted(self._hosts[switch], 'host')}, {cables} to switches")
+        if self._idle[switch]:
+            lines.append("no path between hosts needs it")
+        return "\n".join([*lines, *self._marked.get(("switch", switch), ())])
+
+    def line(self, cables: NDArray[np.int64]) -> str:
+        """The cables between two switches, or of a bundle, the hottest first."""
+        first = int(cables[0])
+        switches = f"{self._names[self._near[first]]} and {self._names[self._far[first]]}"
+        return "\n".join(
+            [f"{counted(len(cables), 'cable')} between {switches}", *self.each(cables)]
+        )
+
+    def bundle(self, groups: SwitchGroups, pair: Sequence[int], cables: NDArray[np.int64]) -> str:
+        """All cables between two groups, the hottest first."""
+        fabric, names = self._fabric, [groups.name[group] for group in pair]
+        ends = np.concatenate([fabric.cable_from[cables], fabric.cable_to[cables]])
+        number = groups.number[ends]
+        each = [len(np.unique(ends[number == group])) for group in pair]
+        between = " and ".join(
+            f"{name} ({counted(count, 'switch')})" for name, count in zip(names, each, strict=True)
+        )
+        head = [f"{counted(len(cables), 'cable')} between {between}"]
+        if self._load is not None:
+            load = self._load.load.reshape(-1, 2)[cables]
+            head.append(
+                f"{rounded(load.mean())} {self._load.unit} a channel, at most {rounded(load.max())}"
+            )
+        return "\n".join([*head, *self.each(cables)])
+
+    def group(self, groups: SwitchGroups, group: int, idle: int, cables: NDArray[np.int64]) -> str:
+        """Switches and hosts of a group, and the cables within it."""
+        members = np.flatnonzero(groups.number == group)
+        hosts = sum(self._hosts[switch] for switch in members.tolist())
+        lines = [
+            groups.name[group],
+            f"{counted(len(members), 'switch')} on level {groups.level[group]}, "
+            f"{counted(hosts, 'host')}",
+        ]
+        if idle:
+            lines.append(f"{counted(idle, 'switch')} that no path between hosts needs")
+        if len(cables):
+            lines.append(f"{counted(len(cables), 'cable')} within it")
+        return "\n".join([*lines, *self.each(cables)])
+
+    def each(self, cables: NDArray[np.int64]) -> Iterator[str]:
+        """A line for every cable, the first of many."""
+        order = cables.tolist()
+        if self._load is not None:
+            heat = self._load.heat.reshape(-1, 2)[cables].max(axis=1)
+            order = cables[np.argsort(-heat, kind="stable")].tolist()
+        yield from map(self.cable, order[:_MOST_CABLES])
+        if len(order) > _MOST_CABLES:
+            yield f"and {len(order) - _MOST_CABLES:,} more"
+
+    def cable(self, cable: int) -> str:
+        """Both ends, the rate, and what each direction carries."""
+        fabric, names = self._fabric, self._names
+        near, far = self._near[cable], self._far[cable]
+        here, there = (ports[cable] for ports in self._ports)
+        text = f"{names[near]} port {here} - {names[far]} port {there}"
+        if rate := fabric.rates[int(fabric.cable_rate[cable])]:
+            text += f", {rate}"
+        if self._load is not None:
+            forth, back = self._load.load[2 * cable : 2 * cable + 2]
+            text += f": {rounded(forth)} {self._load.unit} there, {rounded(back)} back"
+            heat = self._load.heat[2 * cable : 2 * cable + 2].max()
+            if heat != max(forth, back):
+                text += f", as long as {rounded(heat)} at {self._load.port}"
+        return "; ".join([text, *self._marked.get(("cable", cable), ())])

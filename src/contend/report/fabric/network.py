@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.congestion import LinkRates, link_rates
+from contend.congestion import LinkRates
+from contend.errors import UsageError
 from contend.fabric import Fabric, cables_per_pair, is_tree
 from contend.report.fabric.bundles import bundled
-from contend.report.fabric.drawn import ChannelLoad, Drawn, what_is_drawn
 from contend.report.fabric.flat_layout import without_levels
 from contend.report.fabric.layout import leveled
 from contend.report.fabric.marks import FAULT, Mark, Marked, numbered_marks
 from contend.report.fabric.painting import Keys, Painting
-from contend.report.fabric.scene import SMALL, WIDTH, Scene
-from contend.report.style import new_figure, styled, title, wrapped
+from contend.report.fabric.scene import (
+    MOST_HOSTS,
+    SMALL,
+    TOO_LARGE,
+    WIDTH,
+    Drawn,
+    Layer,
+    Scene,
+    layer_of,
+    what_is_drawn,
+)
+from contend.report.style import COLOURS, new_figure, styled, title, wrapped
 from contend.units import counted
 
 _LINE = 0.125  # inches
+_MOST_VECTOR_LINES = 4000
+MOST_POINTS = 1000
+_PANELS_A_ROW = 3
+_PANEL = 2.3  # inches
 
 
 def fabric_figure(
@@ -45,22 +60,23 @@ def fabric_figure(
         rates: by which `load` becomes heat; None is the fabric's own.
         finding: the title; by default what is drawn.
         marks: what else to point out, by numbers of the fabric.
+
+    Raises:
+        UsageError: it has more than `MOST_HOSTS` hosts.
     """
-    heated = None
-    if load is not None:
-        rates = rates or link_rates(fabric)
-        heats = rates.heat(load)
-        heated = ChannelLoad(load.astype(np.float64), heats, unit, rates.unit, rates.assumed)
+    if fabric.hosts > MOST_HOSTS:
+        raise UsageError(f"{fabric.name} has {counted(fabric.hosts, 'host')}. {TOO_LARGE}")
+    heated = None if load is None else layer_of(fabric, load.astype(np.float64), unit, rates)
     drawn = what_is_drawn(fabric, heated)
     right = WIDTH - (1.0 if load is not None else 0.15)
     scene = arranged(drawn, right)
-    marked = numbered_marks(drawn, marks)
+    marked = numbered_marks(fabric, heated, marks)
     with styled():
         keys = Keys()
         words = finding or _finding(fabric, heated, marked)
         top = 0.12 + 0.14 * (wrapped(words, int(48 * WIDTH / 3.5)).count("\n") + 1)
-        paint = Painting(drawn, scene, marked, keys)
-        paint.fill_keys(fabric)
+        paint = Painting(drawn, heated, scene, marked, keys)
+        paint.fill_keys()
         bottom = 0.12 + keys.height + _LINE * len(marked.lines)
         figure = new_figure(height=max(scene.height + top + bottom, 1.6), width=WIDTH)
         figure.set_layout_engine("none")
@@ -89,7 +105,7 @@ def arranged(drawn: Drawn, right: float) -> Scene:
     return without_levels(fabric, right)
 
 
-def _finding(fabric: Fabric, load: ChannelLoad | None, marked: Marked) -> str:
+def _finding(fabric: Fabric, load: Layer | None, marked: Marked) -> str:
     if load is not None and load.heat.any():
         ratio = float(load.heat.max()) / float(load.heat.mean())
         does, mean = ("needs", "mean time") if load.port else ("carries", "mean")
@@ -103,3 +119,44 @@ def _finding(fabric: Fabric, load: ChannelLoad | None, marked: Marked) -> str:
         *([f"{counted(wrong, 'fault')} marked"] if wrong else []),
     ]
     return f"{fabric.name}: {', '.join(parts)}"
+
+
+def alltoall_figure(counts: Sequence[int]) -> Figure:
+    """One panel for each number of processes; a line is a pair, which exchanges two messages.
+
+    Args:
+        counts: numbers of processes, each from 2 to `MOST_POINTS`: beyond, lines fill the circle.
+
+    Raises:
+        UsageError: for no numbers, or one out of range.
+    """
+    if not counts or min(counts) < 2 or max(counts) > MOST_POINTS:
+        raise UsageError(f"expected numbers of processes from 2 to {MOST_POINTS:,}")
+    columns = min(len(counts), _PANELS_A_ROW)
+    rows = -(-len(counts) // columns)
+    with styled():
+        figure = new_figure(height=(_PANEL + 0.2) * rows + 0.35, width=max(_PANEL * columns, 3.5))
+        panels = figure.subplots(rows, columns, squeeze=False)
+        for panel in panels.flat:
+            panel.set_axis_off()
+        for panel, count in zip(panels.flat, counts, strict=False):
+            angle = np.pi / 2 - 2 * np.pi * np.arange(count) / count
+            places = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            first, second = np.triu_indices(count, 1)
+            width = float(np.clip(8 / count, 0.04, 0.9))
+            lines = LineCollection(
+                list(np.stack([places[first], places[second]], axis=1)),
+                colors=COLOURS[0],
+                linewidths=width,
+                alpha=min(1.0, 36 / count) ** 1.5,
+                rasterized=len(first) > _MOST_VECTOR_LINES,
+            )
+            panel.add_collection(lines)
+            size = float(np.clip(120 / count, 0.6, 5))
+            panel.plot(*places.T, "o", color="#222222", markersize=size, markeredgewidth=0)
+            panel.set_aspect("equal")
+            panel.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08))
+            messages = f"N = {count:,}: {count * (count - 1):,} messages"
+            panel.set_title(messages, fontsize=7.5)
+        title(figure, "In an all-to-all every process sends to every other")
+    return figure

@@ -15,22 +15,22 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric, leaf_rails
-from contend.report.fabric.drawn import Drawn
+from contend.fabric import leaf_rails
 from contend.report.fabric.layout import HOST
-from contend.report.fabric.marks import HOT, Mark, Marked
+from contend.report.fabric.marks import HOT, Mark, Marked, Tooltips, tooltip
 from contend.report.fabric.scene import (
     SMALL,
     TINY,
     WIDTH,
+    Drawn,
     Label,
+    Layer,
     Points,
     Rectangle,
     Scene,
     fitting_labels,
     overlap,
 )
-from contend.report.fabric.tooltips import Tooltips, tooltip
 from contend.units import counted
 
 # Beyond, lines become a picture: a vector format would hold megabytes of them.
@@ -85,9 +85,12 @@ class Keys:
 class Painting:
     """One drawing under way."""
 
-    def __init__(self, drawn: Drawn, scene: Scene, marked: Marked, keys: Keys) -> None:
+    def __init__(
+        self, drawn: Drawn, load: Layer | None, scene: Scene, marked: Marked, keys: Keys
+    ) -> None:
         self._drawn, self._scene, self._marked, self._keys = drawn, scene, marked, keys
-        fabric, load = drawn.fabric, drawn.load
+        self._load = load
+        fabric = drawn.fabric
         self._rail = leaf_rails(fabric)
         self._tips = Tooltips(fabric, drawn.level, drawn.idle, load, marked.words, self._rail)
         self._by_line = _by_line(scene.line_of, len(scene.lines))
@@ -109,9 +112,9 @@ class Painting:
         self._mean = 0.0 if load is None or not len(load.heat) else float(load.heat.mean())
         self._norm = Normalize(0, max(float(self._hottest.max(initial=0)), 2 * self._mean) or 1)
 
-    def fill_keys(self, whole: Fabric) -> None:
+    def fill_keys(self) -> None:
         """Explains what is drawn."""
-        keys, drawn, scene = self._keys, self._drawn, self._scene
+        keys, drawn, scene, load = self._keys, self._drawn, self._scene, self._load
         square = {"marker": "s", "markersize": 5}
         hosts_at = np.bincount(drawn.fabric.host_switch, minlength=drawn.fabric.switches)
         if bool((hosts_at > 0).any()):
@@ -131,14 +134,12 @@ class Painting:
             width = float(self._width[self._cables == count][0])
             if count > 1 or len(counts) > 1:
                 keys.add(counted(count, "cable"), color=_PLAIN, linestyle="-", linewidth=width)
-        if drawn.load is not None and bool((self._hottest == 0).any()):
-            keys.add(
-                f"no {drawn.load.unit.removesuffix('s')}", color=_IDLE, linestyle="-", linewidth=1.3
-            )
-        if drawn.load is not None and drawn.load.port:
-            keys.add(f"heat: {drawn.load.unit} over rate, as at {drawn.load.port}")
-            if drawn.load.assumed:
-                keys.add(f"unknown rates count as {' or '.join(drawn.load.assumed)}")
+        if load is not None and bool((self._hottest == 0).any()):
+            keys.add(f"no {load.unit.removesuffix('s')}", color=_IDLE, linestyle="-", linewidth=1.3)
+        if load is not None and load.port:
+            keys.add(f"heat: {load.unit} over rate, as at {load.port}")
+            if load.assumed:
+                keys.add(f"unknown rates count as {' or '.join(load.assumed)}")
         if drawn.left_out:
             keys.add(f"{counted(drawn.left_out, 'idle switch')} not drawn")
         if drawn.groups is not None and drawn.groups.rule != "levels":
@@ -147,8 +148,7 @@ class Painting:
     def paint(self, figure: Figure, axes: Axes, right: float) -> None:
         """Draws everything into axes of inches."""
         self._paint_lines(axes)
-        if self._drawn.load is not None:
-            load = self._drawn.load
+        if (load := self._load) is not None:
             self._paint_scale(figure, right, "heat" if load.port else load.unit)
         self._paint_boxes(axes)
         self._paint_switches(axes)
@@ -158,11 +158,11 @@ class Painting:
         _write_labels(axes, self._scene.labels, taken)
 
     def _paint_lines(self, axes: Axes) -> None:
-        scene, drawn = self._scene, self._drawn
+        scene = self._scene
         if not scene.lines:
             return
         colour = LOADS(self._norm(self._hottest))
-        colour[self._hottest == 0] = to_rgba(_PLAIN if drawn.load is None else _IDLE)
+        colour[self._hottest == 0] = to_rgba(_PLAIN if self._load is None else _IDLE)
         order = np.argsort(self._hottest, kind="stable").tolist()
         lines = PathCollection(
             [scene.lines[line] for line in order],
@@ -342,7 +342,7 @@ class Painting:
 
     def _heat_colour(self, cable: int) -> tuple[float, float, float, float]:
         """That of the hotter channel of a cable, on the scale of the lines."""
-        load = self._drawn.load
+        load = self._load
         heat = 0.0 if load is None else float(load.heat[2 * cable : 2 * cable + 2].max())
         return LOADS(self._norm(heat))
 

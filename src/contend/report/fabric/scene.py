@@ -1,4 +1,4 @@
-"""What a drawing of a network consists of, in inches, whatever arranged it."""
+"""What is drawn of a network, on paper and on pages: its parts, in inches, and what they carry."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import RendererAgg
@@ -14,7 +15,17 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from contend.fabric import Fabric, short_names
+from contend.congestion import LinkRates, link_rates
+from contend.fabric import (
+    Fabric,
+    SwitchGroups,
+    cables_per_pair,
+    idle_switches,
+    is_tree,
+    short_names,
+    switch_groups,
+    switch_levels,
+)
 from contend.report.words import printable
 
 Points = NDArray[np.float64]
@@ -28,6 +39,96 @@ SMALL, TINY = 6.5, 5.5
 LEAST_PITCH = 0.105
 """Inches between two lines of small letters."""
 _DOTS = 72
+MOST_HOSTS = 20_000
+"""Of a network that is drawn: beyond, browsers get slow and files large."""
+TOO_LARGE = f"Networks of more than {MOST_HOSTS:,} hosts are not drawn."
+
+
+# A tree with more joined pairs, or more switches in a level, is drawn by groups where it has some;
+# with many more also where it has none.
+_MOST_PAIRS, _MOST_IN_LEVEL = 300, 40
+_FAR_TOO_MANY_PAIRS, _FAR_TOO_MANY = 1500, 72
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What channels carry, and how long they need for it.
+
+    Attributes:
+        load: of every channel between switches, shape [2 cables]; or of every channel of the
+            fabric, those of hosts included, shape [channels].
+        heat: load over rate, likewise; see `contend.congestion.heat`.
+        unit: what is counted in `load`, in the plural.
+        port: label of the rate that heat goes by; "" where links are alike, and heat is the load.
+        assumed: labels of the rates that links of unknown rate were taken for.
+    """
+
+    load: NDArray[Any]
+    heat: NDArray[np.float64]
+    unit: str
+    port: str = ""
+    assumed: Sequence[str] = ()
+
+
+def layer_of(
+    fabric: Fabric, load: NDArray[Any], unit: str = "routes", rates: LinkRates | None = None
+) -> Layer:
+    """A load as a layer, over the rates of links; None are the fabric's own."""
+    rates = rates or link_rates(fabric)
+    return Layer(load, rates.heat(load), unit, rates.unit, rates.assumed)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What of a fabric is drawn, on paper and on a page.
+
+    Attributes:
+        fabric: the fabric.
+        level: of every switch, from 1, shape [switches].
+        idle: which switches nothing needs, shape [switches].
+        groups: of switches, None where each is drawn alone.
+    """
+
+    fabric: Fabric
+    level: NDArray[np.int64]
+    idle: NDArray[np.bool_]
+    groups: SwitchGroups | None
+
+    @property
+    def left_out(self) -> int:
+        """Number of switches that are not drawn."""
+        return 0 if self.groups is None else int(np.count_nonzero(self.groups.number < 0))
+
+
+def what_is_drawn(fabric: Fabric, layer: Layer | None = None) -> Drawn:
+    """Chooses between single switches and groups, and finds what nothing needs."""
+    level = switch_levels(fabric)
+    idle = idle_switches(fabric)
+    if layer is not None:
+        idle &= idle_switches(fabric, layer.load.astype(bool).astype(np.uint64))
+    low, high, _ = cables_per_pair(fabric)
+    needed = ~idle[low] & ~idle[high]
+    groups = _groups_of_large(fabric, level, idle, low[needed], high[needed])
+    return Drawn(fabric, np.maximum(level, 1) if groups is None else level, idle, groups)
+
+
+def _groups_of_large(
+    fabric: Fabric,
+    level: NDArray[np.int64],
+    idle: NDArray[np.bool_],
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+) -> SwitchGroups | None:
+    """Groups of a tree that is too large to draw every cable."""
+    if not len(low) or not is_tree(level, low, high):
+        return None
+    widest = int(np.bincount(level[~idle]).max())
+    if len(low) <= _MOST_PAIRS and widest <= _MOST_IN_LEVEL:
+        return None
+    groups = switch_groups(fabric)
+    if groups.rule == "levels" and len(low) <= _FAR_TOO_MANY_PAIRS and widest <= _FAR_TOO_MANY:
+        return None
+    return groups
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from contend.congestion import Simulation
 from contend.cure import Change, Difference, NetworkChanges
 from contend.fabric import Fabric
 from contend.report.fabric.marks import Mark, faults
+from contend.report.fabric.scene import MOST_HOSTS
 from contend.report.page.explorable import (
-    MOST_HOSTS,
     Explorable,
     PartNames,
     View,
@@ -161,7 +161,7 @@ def _view(
 
 
 def _faults(state: Fabric, within: Within) -> Iterator[Mark]:
-    numbers = {"switch": within.switches, "cable": within.cables}
+    numbers = {"switch": within.switches, "cable": within.cables, "host": within.hosts}
     for mark in faults(state):
         yield replace(mark, number=int(numbers[mark.part][mark.number]))
 

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import BesideCounters, Simulation, link_rates
+from contend.congestion import BesideCounters, Simulation
 from contend.fabric import (
     Fabric,
-    find_rails,
     missing_cables,
     short_names,
-    strays_of,
     without_numbers,
 )
-from contend.report.fabric.marks import FAULT, Mark, faults
+from contend.report.fabric.marks import Mark, faults
+from contend.report.fabric.scene import MOST_HOSTS, Layer, layer_of
 from contend.routes import NO_PORT, all_to_all_load, mended
 from contend.units import counted
 
-MOST_HOSTS = 20_000
-"""Of a network that a page lets one explore: beyond, browsers get slow."""
-
 # Entries of tables: a page with more is opened slowly.
 _MOST_ENTRIES = 16_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """What channels carry, and how long they need for it."""
-
-    load: NDArray[Any]
-    """Load of every channel between switches, shape [2 cables]; or of every channel of the fabric,
-    those of hosts included, shape [channels]."""
-    heat: NDArray[np.float64]
-    """Load over rate of the same channels; see `contend.congestion.heat`."""
-    unit: str
-    """What is counted in `load`, in the plural."""
-    port: str = ""
-    """Label of the rate that heat goes by; "" where links are alike, and heat is the load."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +167,7 @@ def explored(
     if fabric.hosts > MOST_HOSTS:
         return None
     views = views or [View("now", followed(fabric), routes_layer(fabric))]
-    told = (*faults(fabric), *_strays(fabric), *_lacking(fabric), *marks)
+    told = (*faults(fabric), *_lacking(fabric), *marks)
     return Explorable(fabric, views, told, costs or {}, jobs)
 
 
@@ -199,15 +179,6 @@ def _lacking(fabric: Fabric) -> list[Mark]:
         words = f"{pair.cables} of {counted(pair.usual, 'cable')} between {one} and {other}"
         marks += [Mark("missing", "switch", end, words) for end in pair.switches]
     return marks
-
-
-def _strays(fabric: Fabric) -> list[Mark]:
-    """Adapters on leaves of other rails."""
-    found = find_rails(fabric)
-    return [
-        Mark(FAULT, "host", host, f"on a leaf of rail {leaf + 1}, not {int(found.rail[host]) + 1}")
-        for host, leaf in strays_of(fabric, found).items()
-    ]
 
 
 def followed(fabric: Fabric) -> Followed:
@@ -229,8 +200,7 @@ def routes_layer(fabric: Fabric) -> dict[str, Layer]:
     """The routes of an all-to-all over every channel between switches, where tables tell them."""
     if fabric.tables is None:
         return {}
-    load, rates = all_to_all_load(fabric), link_rates(fabric)
-    return {"all routes": Layer(load, rates.heat(load), "routes", rates.unit)}
+    return {"all routes": layer_of(fabric, all_to_all_load(fabric))}
 
 
 def simulation_views(simulations: Sequence[Simulation]) -> list[View]:

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from contend.errors import Argument, UsageError
 from contend.profiling import ProgramProfile
-from contend.report.style import (
-    COLOURS,
-    COLUMN_WIDTH,
-    FAINT,
-    QUIET,
+from contend.report.charts import (
+    Bars,
+    Chart,
+    Histogram,
+    Matrix,
+    Nothing,
+    Outline,
+    Stack,
+    charted,
     in_axes,
-    new_figure,
-    percent_axis,
-    styled,
-    title,
-    write_beside,
 )
+from contend.report.series import Axis, Unit
+from contend.report.style import COLOURS, COLUMN_WIDTH, FAINT
 from contend.report.words import percent, percent_range
 from contend.units import counted, format_bytes, format_seconds, nearest
 
@@ -48,9 +48,6 @@ class ProfilePicture(StrEnum):
     WAITS = "waits"
 
 
-Draw = Callable[[Axes, ProgramProfile], str]
-
-
 def profile_figure(profile: ProgramProfile, picture: str | None = None) -> Figure:
     """One picture of a profile.
 
@@ -58,11 +55,9 @@ def profile_figure(profile: ProgramProfile, picture: str | None = None) -> Figur
         UsageError: there is no such picture.
     """
     name = _known(picture)
-    with styled():
-        figure = new_figure(height=_HEIGHTS[name], width=_WIDTHS[name])
-        finding = _DRAWS[name](figure.subplots(), profile)
-        title(figure, finding)
-    return figure
+    chart, finding = _CHARTS[name](profile)
+    width, height = _SIZES[name]
+    return charted(finding, chart, height=height, width=width)
 
 
 def draw_profile(
@@ -83,8 +78,7 @@ def draw_profile(
         UsageError: there is no such picture.
     """
     name = _known(picture)
-    size = _WIDTHS[name], _HEIGHTS[name]
-    return in_axes(axes, size, lambda axes: _DRAWS[name](axes, profile))
+    return in_axes(axes, _SIZES[name], *_CHARTS[name](profile))
 
 
 def _known(picture: str | None) -> ProfilePicture:
@@ -99,7 +93,7 @@ def _known(picture: str | None) -> ProfilePicture:
     return ProfilePicture(picture)
 
 
-def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
+def _shares(profile: ProgramProfile) -> tuple[Chart, str]:
     """Bars: parts of the run time by place in the program, waiting for late ranks apart."""
     findings = profile.findings
     places = findings.place_times
@@ -116,110 +110,85 @@ def draw_shares(axes: Axes, profile: ProgramProfile) -> str:
         all_waiting = findings.waiting_s / max(findings.all_run_s, 1e-12)
         waiting = np.append(waiting, max(all_waiting - waiting.sum(), 0.0))
         total = np.append(total, hidden)
-    at = np.arange(len(names))
-    axes.barh(at, total - waiting, color=_REST, height=0.7, label="in the call")
-    axes.barh(
-        at,
-        waiting,
-        left=total - waiting,
-        color=_WAITING,
-        height=0.7,
-        label="of which waiting for late ranks",
+    late = "of which waiting for late ranks" if waiting.any() else ""
+    chart = Bars(
+        names=names,
+        ends=[percent(float(share)) for share in total],
+        stacks=[
+            Stack(total - waiting, colour=_REST, name="in the call"),
+            Stack(waiting, colour=_WAITING, name=late),
+        ],
+        x=Axis(
+            "of the run times of all ranks",
+            Unit.SHARE,
+            (0, 1.02 * max(float(total.max(initial=0.0)), 0.01)),
+        ),
+        # Above, where no bar can be.
+        legend="above right" if late else "",
+        columns=2,
     )
-    for place, share in zip(at, total, strict=True):
-        write_beside(axes, percent(float(share)), (share, float(place)), (3, 0), color=QUIET)
-    axes.set_yticks(at, names)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1.18 * max(float(total.max(initial=0.0)), 0.01))
-    percent_axis(axes.xaxis)
-    axes.set_xlabel("of the run times of all ranks")
-    axes.tick_params(axis="y", length=0)
-    if waiting.any():
-        # Below the last bar, which may be as long as the axes are wide.
-        axes.set_ylim(len(names) - 0.5 + 0.15 * (len(names) + 1), -0.5)
-        axes.legend(frameon=False, fontsize=6.5, loc="lower right", ncols=2, borderaxespad=0.2)
     run = format_seconds(findings.run_s)
     who = counted(len(profile.ranks), "rank")
-    return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
+    return chart, f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
 
 
-def draw_matrix(axes: Axes, profile: ProgramProfile) -> str:
+def _matrix(profile: ProgramProfile) -> tuple[Chart, str]:
     """Bytes from every rank to every other, by colour on a logarithmic scale."""
     sent = profile.peers
     size = profile.size
     ends = (sent["source"].to_numpy(), sent["destination"].to_numpy())
-    if not _draw_pairs(axes, size, ends, sent["bytes"].to_numpy(), format_bytes, 32):
-        axes.text(0.5, 0.5, "no messages to known peers", ha="center", va="center", color=QUIET)
-        axes.set_axis_off()
-        return "No rank sent anything to a peer that is known"
-    axes.set_xlabel("to rank")
-    axes.set_ylabel("from rank")
+    if not sent["bytes"].to_numpy().any():
+        empty = Nothing(why="no messages to known peers")
+        return empty, "No rank sent anything to a peer that is known"
+    chart = replace(
+        _pairs(size, ends, sent["bytes"].to_numpy(), format_bytes, 32),
+        x=Axis("to rank"),
+        y=Axis("from rank"),
+    )
     # One number for a pair: as two columns, those of thousands of ranks take gigabytes.
     pair = pl.col("source").cast(pl.UInt64) * size + pl.col("destination")
     apart = sent.filter(pl.col("source") != pl.col("destination"))
     pairs = apart.select(pair.n_unique()).item()
     total = format_bytes(float(sent["bytes"].sum()))
     of_all = percent(pairs / max(size * (size - 1), 1), 0)
-    return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
+    return chart, f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
 
 
-def draw_waits(axes: Axes, profile: ProgramProfile) -> str:
+def _waits(profile: ProgramProfile) -> tuple[Chart, str]:
     """Time that every rank waits for every other, by colour on a logarithmic scale."""
     waits, run_s = profile.findings.pair_waits, profile.findings.all_run_s
     ends = (waits["rank"].to_numpy(), waits["awaited"].to_numpy())
-    if not _draw_pairs(axes, profile.size, ends, waits["seconds"].to_numpy(), format_seconds, 10):
-        axes.text(0.5, 0.5, "no waiting is known", ha="center", va="center", color=QUIET)
-        axes.set_axis_off()
-        return "No rank is known to wait for another"
-    axes.set_xlabel("waits for rank")
-    axes.set_ylabel("rank")
+    if not waits["seconds"].to_numpy().any():
+        return Nothing(why="no waiting is known"), "No rank is known to wait for another"
+    chart = replace(
+        _pairs(profile.size, ends, waits["seconds"].to_numpy(), format_seconds, 10),
+        x=Axis("waits for rank"),
+        y=Axis("rank"),
+    )
     part = percent(float(waits["seconds"].sum()) / max(run_s, 1e-12), 0)
     caused = waits.group_by("awaited").agg(pl.col("seconds").sum())
     most = caused.sort("seconds", "awaited", descending=[True, False])["awaited"][0]
     until = " before they stood still" if profile.findings.stuck.stood_still else ""
-    return f"Ranks wait {part} of their time{until}, mostly for rank {most}"
+    return chart, f"Ranks wait {part} of their time{until}, mostly for rank {most}"
 
 
-def _draw_pairs(
-    axes: Axes,
+def _pairs(
     size: int,
     ends: tuple[NDArray[np.integer], NDArray[np.integer]],
     values: NDArray[np.number],
     words: Callable[[float], str],
     base: int,
-) -> bool:
-    """A matrix of ranks by ranks with a scale; false where there is nothing to draw."""
-    matrix, ranks_per_cell = _binned(size, ends, values)
-    sent = matrix > 0
-    if not sent.any():
-        return False
-    low, high = matrix[sent].min(), matrix.max()
-    shown = axes.imshow(
-        np.where(sent, matrix, np.nan),
-        norm=LogNorm(low, max(high, 2 * low)),
-        cmap="viridis_r",
-        extent=(-0.5, size - 0.5, size - 0.5, -0.5),
-        interpolation="nearest",
-    )
-    axes.set_facecolor("white")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(6, integer=True))
-    assert axes.figure is not None
-    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
-    # Units have round numbers at their own powers; a scale without has its ends labelled.
-    round_numbers = [
-        tick for tick in LogLocator(base=base).tick_values(low, high) if low <= tick <= high
-    ]
-    bar.set_ticks(round_numbers if len(round_numbers) > 1 else list(shown.get_clim()))
-    bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.outline.set_visible(False)
-    if ranks_per_cell > 1:
-        bar.set_label(f"sum over {ranks_per_cell} x {ranks_per_cell} ranks")
-    return True
+) -> Matrix:
+    """Ranks by ranks, in as many cells as a picture shows."""
+    each = -(-size // _MOST_CELLS)
+    cells = -(-size // each)
+    matrix = np.zeros((cells, cells))
+    np.add.at(matrix, (ends[0] // each, ends[1] // each), values.astype(np.float64))
+    scale = f"sum over {each} x {each} ranks" if each > 1 else ""
+    return Matrix(values=matrix, size=size, told=words, base=base, scale=scale)
 
 
-def draw_ranks(axes: Axes, profile: ProgramProfile) -> str:
+def _ranks(profile: ProgramProfile) -> tuple[Chart, str]:
     """Rank by rank: waiting for late ranks, the rest of the time in MPI, and all else."""
     table = profile.findings.ranks
     rank = table["rank"].to_numpy()
@@ -229,40 +198,28 @@ def draw_ranks(axes: Axes, profile: ProgramProfile) -> str:
     # Steps have no gaps between ranks, however many there are.
     edges = np.append(rank - 0.5, rank[-1:] + 0.5)
     base = np.zeros(len(rank))
+    outlines = []
     for values, colour, name in (
         (other, FAINT, "outside of MPI"),
         (rest, _REST, "in MPI"),
         (waiting, _WAITING, "waiting for late ranks"),
     ):
-        axes.stairs(base + values, edges, baseline=base, fill=True, color=colour, label=name)
+        outlines.append(Outline(values, base=base, colour=colour, fill=1, line="", name=name))
         base = base + values
-    axes.set_xlim(edges[0], edges[-1])
-    axes.set_ylim(0, 1.22 * max(float(base.max(initial=0.0)), 1e-9))
-    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: format_seconds(value) if value else "0 s")
+    chart = Histogram(
+        edges=edges,
+        outlines=outlines,
+        x=Axis("rank", Unit.COUNT, (edges[0], edges[-1])),
+        y=Axis("time", Unit.TIME, (0, 1.04 * max(float(base.max(initial=0.0)), 1e-9))),
+        legend="above left",
+        columns=3,
     )
-    axes.set_xlabel("rank")
-    axes.set_ylabel("time")
-    axes.legend(frameon=False, fontsize=6.5, ncols=3, loc="upper left", handlelength=1)
     share = table["mpi_s"].to_numpy() / np.maximum(table["run_s"].to_numpy(), 1e-12)
     spread = percent_range(float(share.min()), float(share.max()), 0)
     late = table.sort("caused_s")["rank"][-1]
     words = f"Ranks spend {spread} of their time in MPI"
-    return f"{words}; rank {late} is waited for most" if waiting.sum() > 0 else words
-
-
-def _binned(
-    size: int,
-    ends: tuple[NDArray[np.integer], NDArray[np.integer]],
-    values: NDArray[np.number],
-) -> tuple[NDArray[np.float64], int]:
-    """A matrix with as many cells as a picture shows, and how many ranks each has."""
-    each = -(-size // _MOST_CELLS)
-    cells = -(-size // each)
-    matrix = np.zeros((cells, cells))
-    np.add.at(matrix, (ends[0] // each, ends[1] // each), values.astype(np.float64))
-    return matrix, each
+    more = f"; rank {late} is waited for most" if waiting.sum() > 0 else ""
+    return chart, f"{words}{more}"
 
 
 def _short(place: str, room: int) -> str:
@@ -281,21 +238,16 @@ def _short(place: str, room: int) -> str:
     return name if len(name) <= room else f"...{name[-room + 3 :]}"
 
 
-_DRAWS: dict[ProfilePicture, Draw] = {
-    ProfilePicture.SHARES: draw_shares,
-    ProfilePicture.MATRIX: draw_matrix,
-    ProfilePicture.RANKS: draw_ranks,
-    ProfilePicture.WAITS: draw_waits,
+_CHARTS: dict[ProfilePicture, Callable[[ProgramProfile], tuple[Chart, str]]] = {
+    ProfilePicture.SHARES: _shares,
+    ProfilePicture.MATRIX: _matrix,
+    ProfilePicture.RANKS: _ranks,
+    ProfilePicture.WAITS: _waits,
 }
-_HEIGHTS = {
-    ProfilePicture.SHARES: 2.6,
-    ProfilePicture.MATRIX: 3.2,
-    ProfilePicture.RANKS: 2.4,
-    ProfilePicture.WAITS: 3.2,
-}
-_WIDTHS = {
-    ProfilePicture.SHARES: 1.5 * COLUMN_WIDTH,
-    ProfilePicture.MATRIX: 1.15 * COLUMN_WIDTH,
-    ProfilePicture.RANKS: 1.5 * COLUMN_WIDTH,
-    ProfilePicture.WAITS: 1.15 * COLUMN_WIDTH,
+_WIDE, _SQUARE = 1.5 * COLUMN_WIDTH, 1.15 * COLUMN_WIDTH
+_SIZES = {
+    ProfilePicture.SHARES: (_WIDE, 2.6),
+    ProfilePicture.MATRIX: (_SQUARE, 3.2),
+    ProfilePicture.RANKS: (_WIDE, 2.4),
+    ProfilePicture.WAITS: (_SQUARE, 3.2),
 }

@@ -113,7 +113,7 @@ def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
 
 
 def _pairs_figure(names: Sequence[str], measured: Sequence[MeasuredPairs]) -> Figure:
-    from contend.report.pairwise.pair_figures import (
+    from contend.report.pairwise.figures import (
         ComparedFabric,
         agreement_figure,
         drawn_figure,
@@ -150,7 +150,7 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     pairs = HotspotPairs.of(spot, fabric)
 
     def draw() -> Figure:
-        from contend.report.pairwise.hotspot_figures import hotspot_figure
+        from contend.report.pairwise.figures import hotspot_figure
 
         return hotspot_figure(operations[0], fabric.name)
 

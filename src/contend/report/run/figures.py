@@ -1,44 +1,33 @@
-"""Figures of runs: which fit, ping-pongs, and several runs against the first."""
+"""Figures of runs: rates and times of every sample, ping-pongs, steps of a sort, runs compared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from contend.errors import UsageError
 from contend.measurement import pair_bandwidths, victim_operations
-from contend.report.pairwise.hotspot_figures import hotspot_figure
-from contend.report.pairwise.pair_figures import pair_figure
+from contend.report.charts import Bars, Curves, SampleRow, Stack, Strip, charted
+from contend.report.pairwise.figures import hotspot_figure, pair_figure
 from contend.report.run.findings import PICTURES_OF_PROBES, pingpong_finding
-from contend.report.run.rates import run_rate_figures
+from contend.report.run.rates import SPREAD, Curve, Panel, run_rate_figures
 from contend.report.run.tables import in_order
-from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.style import (
-    BEYOND,
-    COLUMN_WIDTH,
-    MOST_VECTOR_POINTS,
-    QUIET,
-    Look,
-    columns_for,
-    label_bottoms,
-    looks,
-    mark_wire,
-    new_figure,
-    points,
-    rate_axis,
-    size_axis,
-    spread,
-    styled,
-    time_axis,
-    title,
+from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, near
+from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET, columns_for, looks
+from contend.report.words import BEYOND_WIRE, condition_words, percent_range, run_words, size_words
+from contend.runs import (
+    ROUND_TRIPS,
+    CellParts,
+    CellSummary,
+    ComparedRun,
+    Condition,
+    Pair,
+    Run,
+    compared,
 )
-from contend.report.words import BEYOND_WIRE
-from contend.runs import ROUND_TRIPS, CellSummary, ComparedRun, Pair, Run, compared
-from contend.units import counted, rounded
+from contend.units import counted, format_bytes, format_seconds, rounded
 
 Named = tuple[str, Figure]
 
@@ -54,7 +43,9 @@ def run_figures(picture: str, runs: Sequence[Run], size: int | None = None) -> I
     if picture == "comparison":
         yield picture, comparison_figure(runs)
     elif picture == "rates":
-        yield from _rates(runs)
+        for run in runs:
+            for name, figure in run_rate_figures(run):
+                yield (name if len(runs) == 1 else f"{run.name}-{name}"), figure
     elif picture == "times":
         sampled = [run for run in runs if run.summaries]
         yield from _each(sampled, picture, lambda run: distribution_figure(run, size))
@@ -80,15 +71,6 @@ def _hotspot(run: Run) -> Figure:
     return hotspot_figure(victim_operations(run), run.record.placement or "the network")
 
 
-def _rates(runs: Sequence[Run]) -> Iterator[Named]:
-    for run in runs:
-        for name, figure in run_rate_figures(run):
-            yield (name if len(runs) == 1 else f"{run.name}-{name}"), figure
-
-
-_PINGPONG_SPREAD = 0.16
-
-
 def pingpong_figure(run: Run) -> Figure:
     """Left the time one way of a ping-pong, right the rate of all ways of sending.
 
@@ -102,33 +84,30 @@ def pingpong_figure(run: Run) -> Figure:
     for cell in sorted(cells, key=lambda cell: cell.record.bytes or 0):
         series.setdefault(_series(cell, cells), []).append(cell)
     look = looks(series)
-    many = sum(cell.n for cell in cells) > MOST_VECTOR_POINTS
-    sizes = [cell.record.bytes or 1 for cell in cells]
-    with styled():
-        figure = new_figure(height=2.9, width=2 * COLUMN_WIDTH)
-        latency, rate = figure.subplots(1, 2)
-        for name, members in series.items():
-            _curve(rate, members, look[name], many, name, rates=True)
-            if members[0].record.algorithm in ROUND_TRIPS:
-                _curve(latency, members, look[name], many, name, rates=False)
-        latency.set_yscale("log")
-        time_axis(latency, "y")
-        rate_axis(rate)
-        if any(cell.beyond_wire for cell in cells):
-            rate.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
-        if run.record.wire_Bps:
-            mark_wire(rate, run.record.wire_Bps)
-        for axes, words in ((latency, "time one way"), (rate, "rate, one direction")):
-            size_axis(axes, sizes)
-            axes.set_ylabel(words)
-            axes.set_xlabel("bytes of a message")
-        figure.legend(
-            *rate.get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=4,
-        )
-        title(figure, pingpong_finding(cells))
-    return figure
+    one_way = [
+        Curve(name, look[name], members, told=lambda _, seconds: seconds)
+        for name, members in series.items()
+        if members[0].record.algorithm in ROUND_TRIPS
+    ]
+    rates = [
+        Curve(name, look[name], members, told=lambda cell, seconds: cell.record.bytes / seconds)
+        for name, members in series.items()
+    ]
+    x = Axis("bytes of a message", Unit.SIZE, ticks=[cell.record.bytes or 1 for cell in cells])
+    latency = Panel("", tuple(one_way)).chart(x, Axis("time one way", Unit.SECONDS))
+    rate = Panel("", tuple(rates), limit=run.record.wire_Bps or None).chart(
+        x, Axis("rate, one direction", Unit.RATE), named=True
+    )
+    beyond = any(cell.beyond_wire for cell in cells)
+    keys = [Series([], name=BEYOND_WIRE, colour=QUIET, mark=BEYOND)] if beyond else []
+    return charted(
+        pingpong_finding(cells),
+        [latency, rate],
+        height=2.9,
+        width=2 * COLUMN_WIDTH,
+        legend=4,
+        keys=keys,
+    )
 
 
 def _series(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
@@ -138,37 +117,14 @@ def _series(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
     return f"{cell.schedule}, {pair}" if len(pairs) > 1 and pair else cell.schedule
 
 
-def _curve(
-    axes: Axes,
-    cells: Sequence[CellSummary],
-    look: Look,
-    many: bool,
-    name: str,
-    *,
-    rates: bool,
-) -> None:
-    for cell in cells:
-        size = cell.record.bytes or 1
-        for values, left_out in ((cell.results, False), (cell.left_out, True)):
-            if len(values):
-                y = size / values if rates else values
-                x = size * 2 ** (_PINGPONG_SPREAD * spread(len(values)))
-                points(axes, x, y, look.colour, left_out=left_out, many=many)
-    sizes = [cell.record.bytes or 1 for cell in cells]
-    medians = [cell.median.value for cell in cells]
-    line = [size / m for size, m in zip(sizes, medians, strict=True)] if rates else medians
-    axes.plot(
-        sizes, line, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=1.5, label=name
-    )
-    fast = [n for n, cell in enumerate(cells) if cell.beyond_wire]
-    at = [sizes[n] for n in fast], [line[n] for n in fast]
-    axes.plot(*at, markeredgecolor=look.colour, zorder=3, **BEYOND)
-
-
-_COMPARISON_SPREAD = 0.2
 _PANEL_HEIGHT = 1.45
-# Ratios of less than this, either way, are drawn on a linear axis.
-_NARROW = 2.0
+_FACTOR = {
+    "marker": "o",
+    "markersize": 2.5,
+    "markeredgecolor": "black",
+    "ecolor": "black",
+    "markeredgewidth": 0.4,
+}
 
 
 def comparison_figure(runs: Sequence[Run]) -> Figure:
@@ -186,33 +142,57 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
     look = looks(names)
     panels = _panels(others)
     columns = columns_for(len(panels))
-    rows = -(-len(panels) // columns)
-    many = sum(pair.other.n for other in others for pair in other.cells) > MOST_VECTOR_POINTS
-    with styled():
-        figure = new_figure(
-            height=1.1 + _PANEL_HEIGHT * rows,
-            width=COLUMN_WIDTH if columns == 1 else 0.62 * COLUMN_WIDTH * columns,
+    sizes = [pair.base.record.bytes or 1 for other in others for pair in other.cells]
+    charts: list[Curves | None] = []
+    for panel in panels:
+        series: list[Series] = []
+        samples: list[Scatter] = []
+        for number, other in enumerate(others):
+            shift, colour = number - (len(others) - 1) / 2, look[other.other].colour
+            for pair in (pair for pair in other.cells if _panel(pair) == panel):
+                place = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
+                x = near(place, len(pair.other.results), SPREAD, times=True)
+                y = pair.other.results / pair.base.median.value
+                samples.append(Scatter(x, y, colour))
+                series.append(_factor(pair, place, colour))
+        charts.append(
+            Curves(
+                heading=panel,
+                series=series,
+                samples=samples,
+                bounds=[BoundLine(1)],
+                x=Axis("bytes", Unit.SIZE, ticks=sizes),
+                y=Axis(unit=Unit.FACTOR),
+            )
         )
-        grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
-        for axes in list(grid.flat)[len(panels) :]:
-            axes.set_axis_off()
-        sizes = [p.base.record.bytes or 1 for other in others for p in other.cells]
-        for axes, panel in zip(grid.flat, panels, strict=False):
-            axes.set_title(panel, loc="left", fontsize=7.5)
-            for number, other in enumerate(others):
-                mine = [pair for pair in other.cells if _panel(pair) == panel]
-                shift = number - (len(others) - 1) / 2
-                _draw(axes, mine, look[other.other].colour, shift, many)
-            _finish(axes, sizes)
-        label_bottoms(grid)
-        # Not one label of the figure, which a legend would hide.
-        for column in grid.T:
-            [axes for axes in column if axes.axison][-1].set_xlabel("bytes", fontsize=7.5)
-        figure.supylabel(f"time relative to {base}", fontsize=7.5)
-        if len(others) > 1:
-            _legend(figure, {name: look[name].colour for name in names})
-        title(figure, _comparison_finding(base, others))
-    return figure
+    charts += [None] * (-len(charts) % columns)
+    rows = [charts[start : start + columns] for start in range(0, len(charts), columns)]
+    dot = {"marker": "o", "markersize": 3}
+    keys = [Series([], name=name, colour=look[name].colour, mark=dot) for name in names]
+    return charted(
+        _comparison_finding(base, others),
+        *rows,
+        height=1.1 + _PANEL_HEIGHT * len(rows),
+        width=COLUMN_WIDTH if columns == 1 else 0.62 * COLUMN_WIDTH * columns,
+        legend=2 if len(others) > 1 else 0,
+        keys=keys,
+        label=f"time relative to {base}",
+        sharex=True,
+    )
+
+
+def _factor(pair: Pair, place: float, colour: str) -> Series:
+    """How many times as long a cell takes, with its interval."""
+    factor = pair.ratio
+    return Series(
+        [place],
+        [factor.value],
+        low=[factor.value if factor.low is None else factor.low],
+        high=[factor.value if factor.high is None else factor.high],
+        colour=colour,
+        mark=_FACTOR,
+        above=4,
+    )
 
 
 def _panel(pair: Pair) -> str:
@@ -224,50 +204,6 @@ def _panels(others: Sequence[ComparedRun]) -> list[str]:
     return list(dict.fromkeys(map(_panel, pairs)))
 
 
-def _draw(axes: Axes, pairs: Sequence[Pair], colour: str, shift: float, many: bool) -> None:
-    for pair in pairs:
-        centre = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
-        used = pair.other.results
-        x = centre * 2 ** (_COMPARISON_SPREAD * spread(len(used)))
-        points(axes, x, used / pair.base.median.value, colour, many=many)
-        low = pair.ratio.value if pair.ratio.low is None else pair.ratio.low
-        high = pair.ratio.value if pair.ratio.high is None else pair.ratio.high
-        axes.errorbar(
-            [centre],
-            [pair.ratio.value],
-            yerr=[[pair.ratio.value - low], [high - pair.ratio.value]],
-            fmt="o",
-            markersize=2.5,
-            color=colour,
-            markeredgecolor="black",
-            ecolor="black",
-            markeredgewidth=0.4,
-            elinewidth=0.8,
-            capsize=1.5,
-            zorder=4,
-        )
-
-
-def _finish(axes: Axes, sizes: Sequence[int]) -> None:
-    low, high = axes.get_ylim()
-    if not 1 / _NARROW < low < high < _NARROW:
-        axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        if max(high, 1.0) < 100 * max(low, 1e-3):
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
-    axes.axhline(1, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-    size_axis(axes, sizes)
-
-
-def _legend(figure: Figure, colours: dict[str, str]) -> None:
-    handles = [
-        Line2D([], [], color=colour, linestyle="", marker="o", markersize=3, label=name)
-        for name, colour in colours.items()
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
-
-
 def _comparison_finding(base: str, others: Sequence[ComparedRun]) -> str:
     pairs = [pair for other in others for pair in other.cells]
     slower = sum(bool(pair.differs) and pair.ratio.value > 1 for pair in pairs)
@@ -277,6 +213,168 @@ def _comparison_finding(base: str, others: Sequence[ComparedRun]) -> str:
         f"{are} slower than {base} in {slower} and faster in {faster} of "
         f"{counted(len(pairs), 'cell')}"
     )
+
+
+def distribution_figure(run: Run, size: int | None = None) -> Figure:
+    """A strip for each schedule, the fastest at the top.
+
+    Args:
+        run: of any probe.
+        size: bytes of the cells; by default where something has collapsed most or, where nothing
+            has, the largest size that most schedules were measured at.
+
+    Raises:
+        UsageError: nothing was measured at that size.
+    """
+    under, chosen = _choice(run, size)
+    cells = sorted(
+        (cell for cell in run.summaries if cell.condition == under and cell.record.bytes == chosen),
+        key=lambda cell: cell.median.value,
+    )
+    look = looks(cell.schedule for cell in run.summaries)
+    words = f"{run_words(run.record)}\n{condition_words(under)}, {size_words(chosen)}"
+    chart = Strip(
+        names=[cell.schedule for cell in cells],
+        rows=[_row(cell, look[cell.schedule].colour) for cell in cells],
+        explained=True,
+        x=Axis(f"time of a sample\n{words}", Unit.SECONDS),
+    )
+    height, width = 1.05 + 0.3 * len(cells), 1.4 * COLUMN_WIDTH
+    return charted(_times_finding(cells, chosen), chart, height=height, width=width)
+
+
+def _row(cell: CellSummary, colour: str) -> SampleRow:
+    median = cell.median
+    return SampleRow(
+        used=cell.results,
+        left_out=cell.left_out,
+        colour=colour,
+        median=median.value,
+        interval=None if median.low is None or median.high is None else (median.low, median.high),
+    )
+
+
+def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
+    cells = [cell for cell in run.summaries if cell.median.value > 0]
+    if size is not None:
+        cells = [cell for cell in cells if cell.record.bytes == size]
+    if not cells:
+        at = "" if size is None else f" at {format_bytes(size)}"
+        raise UsageError(f"{run.folder}: nothing was measured{at}")
+    collapses = [
+        collapse
+        for collapse in run.findings.collapses
+        if size in (None, collapse.worst.record.bytes)
+    ]
+    if collapses:
+        worst = max(collapses, key=lambda collapse: collapse.factor.value)
+        return worst.condition, worst.worst.record.bytes
+    counts: dict[tuple[Condition, int | None], int] = {}
+    for cell in cells:
+        key = cell.condition, cell.record.bytes
+        counts[key] = counts.get(key, 0) + 1
+    return max(counts, key=lambda key: (counts[key], key[1] or 0, key[0].ranks))
+
+
+def _times_finding(cells: Sequence[CellSummary], size: int | None) -> str:
+    at = f" at {size_words(size)}" if size is not None else ""
+    first, last = cells[0], cells[-1]
+    split = [cell for cell in cells if cell.two_kinds is not None]
+    if split:
+        worst = max(split, key=lambda cell: cell.two_kinds.slow_s if cell.two_kinds else 0)
+        assert worst.two_kinds is not None
+        return (
+            f"{worst.schedule}{at}: {100 * worst.two_kinds.slow_share:.0f} % of the samples take "
+            f"about {format_seconds(worst.two_kinds.slow_s)}, the others "
+            f"{format_seconds(worst.two_kinds.fast_s)}"
+        )
+    if len(cells) == 1:
+        return f"{first.schedule}{at}: {format_seconds(first.median.value)}"
+    factor = last.median.value / first.median.value
+    return f"{first.schedule} is fastest{at}, {rounded(factor, 2)} times as fast as {last.schedule}"
+
+
+_EXCHANGE = "exchange"
+# The steps in the order in which they happen, with their colours.
+_STEPS = {
+    "local_sort": COLOURS[5],
+    "splitters": COLOURS[4],
+    "counts": COLOURS[3],
+    _EXCHANGE: COLOURS[0],
+    "final_sort": COLOURS[2],
+}
+
+
+def sort_figure(run: Run) -> Figure:
+    """A row for each cell: shares of the steps' medians, and the samples of the exchange.
+
+    Raises:
+        UsageError: the run has no steps of a sort.
+    """
+    members = sorted(
+        (parts for parts in run.findings.parts if _STEPS.keys() & parts.seconds.keys()),
+        key=lambda parts: (parts.cell.record.ranks, parts.cell.record.bytes or 0, _label(parts)),
+    )
+    if not members:
+        raise UsageError(f"{run.folder}: the run has no steps of a sort")
+    names = [_label(parts) for parts in members]
+    steps = [_steps(parts) for parts in members]
+    totals = [sum(each.values()) or 1.0 for each in steps]
+    stacks = []
+    for name, colour in _STEPS.items():
+        seconds = [each[name] for each in steps]
+        lengths = [part / total for part, total in zip(seconds, totals, strict=True)]
+        stacks.append(
+            Stack(
+                lengths,
+                name.replace("_", " "),
+                colour,
+                words=[
+                    format_seconds(part) if length > 0.14 else ""
+                    for part, length in zip(seconds, lengths, strict=True)
+                ],
+                words_colour="white" if name == _EXCHANGE else "black",
+            )
+        )
+    shares = Bars(
+        names=names, stacks=stacks, x=Axis("share of the steps' medians", Unit.SHARE, (0, 1))
+    )
+    samples = Strip(
+        names=names,
+        rows=[replace(_row(parts.cell, _STEPS[_EXCHANGE]), interval=None) for parts in members],
+        x=Axis("exchange of data, every sample", Unit.SECONDS),
+    )
+    return charted(
+        _sort_finding(members),
+        [shares, samples],
+        height=1.15 + 0.28 * len(members),
+        width=2 * COLUMN_WIDTH,
+        legend=len(_STEPS),
+        sharey=True,
+        width_ratios=(1.2, 1),
+    )
+
+
+def _steps(parts: CellParts) -> dict[str, float]:
+    known = {**parts.seconds, _EXCHANGE: parts.cell.median.value}
+    return {name: known.get(name, 0.0) for name in _STEPS}
+
+
+def _label(parts: CellParts) -> str:
+    cell = parts.cell.record
+    sizes = [f"{name} = {cell.labels[name]:,}" for name in ("n", "m") if name in cell.labels]
+    return ", ".join([f"p = {cell.ranks}", *sizes, *_kind(parts)])
+
+
+def _kind(parts: CellParts) -> list[str]:
+    kind = parts.cell.record.labels.get("input")
+    return [] if kind is None else [str(kind)]
+
+
+def _sort_finding(members: Sequence[CellParts]) -> str:
+    shares = [_steps(parts)[_EXCHANGE] / (sum(_steps(parts).values()) or 1.0) for parts in members]
+    share = percent_range(min(shares), max(shares), 0)
+    return f"The exchange of data takes {share} of the sort"
 
 
 _DRAWN: dict[str, Callable[[Run], Figure]] = {

@@ -2,73 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
+from contend.report.charts import Curves, charted
 from contend.report.run.findings import collapse_words, judged_rate
+from contend.report.series import Axis, Scatter, Series, Unit, near, wire_line
 from contend.report.style import (
     BEYOND,
     COLUMN_WIDTH,
+    DIAMOND,
     FAINT,
-    MOST_VECTOR_POINTS,
+    HOLLOW,
     QUIET,
     Look,
     columns_for,
-    label_bottoms,
     looks,
-    mark_wire,
-    new_figure,
-    points,
-    rate_axis,
-    size_axis,
-    spread,
-    styled,
-    title,
 )
 from contend.report.words import BEYOND_WIRE, condition_words, rate_words, size_words
 from contend.runs import CellSummary, Collapse, Condition, Run
 
-# Samples are spread over this part of the step between sizes, either way.
-_SPREAD = 0.2
-_COLLAPSED = "#C00000"
-_RING: dict[str, Any] = {
-    "marker": "o",
-    "markerfacecolor": "none",
-    "markeredgecolor": _COLLAPSED,
-    "markeredgewidth": 0.9,
-    "linestyle": "",
-}
-_DIAMOND: dict[str, Any] = {
-    "marker": "D",
-    "markersize": 4,
-    "markerfacecolor": "none",
-    "markeredgewidth": 0.8,
-    "linestyle": "",
-}
+SPREAD = 0.2
+"""The part of the step between sizes over which samples are spread, either way."""
+_RATES = Axis(unit=Unit.RATE)
+_RING = {**HOLLOW, "marker": "o", "markeredgecolor": "#C00000", "markeredgewidth": 0.9}
+
+
+def cell_samples(
+    cell: CellSummary,
+    colour: str,
+    place: float,
+    reach: float = SPREAD,
+    told: Callable[[NDArray[Any]], NDArray[Any]] = lambda seconds: seconds,
+) -> Iterator[Scatter]:
+    """Every sample of a cell near its place, and those that do not count.
+
+    Args:
+        cell: of a run.
+        colour: of its schedule.
+        place: on an axis that doubles.
+        reach: how far from it samples are at most, in doublings.
+        told: what is drawn of their seconds.
+    """
+    for values, left_out in ((cell.results, False), (cell.left_out, True)):
+        if len(values):
+            x = near(place, len(values), reach, times=True)
+            yield Scatter(x, told(values), colour, left_out=left_out)
+
+
+def rate(cell: CellSummary, seconds: Any) -> Any:
+    """Bytes per second that a rank sends in an operation."""
+    return (cell.sent or 0) / seconds
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The rates of one schedule over message sizes.
+    """The rates, or what else, of one schedule over message sizes.
 
     Attributes:
         name: what it is called in a legend.
         look: how it is drawn.
         cells: by size, ascending.
         published: sizes with rates that others published, in bytes per second.
+        told: what is drawn of a cell that took so many seconds.
     """
 
     name: str
     look: Look
-    cells: tuple[CellSummary, ...]
+    cells: Sequence[CellSummary]
     published: tuple[tuple[int, float], ...] = ()
+    told: Callable[[CellSummary, Any], Any] = rate
+
+    def _middle(self, cell: CellSummary) -> float:
+        return float(self.told(cell, cell.median.value))
+
+    def median(self, look: Look, **more: Any) -> Series:
+        """The line through its medians."""
+        sizes = [cell.record.bytes or 0 for cell in self.cells]
+        rates = [self._middle(cell) for cell in self.cells]
+        line: dict[str, Any] = {"colour": look.colour, "line": look.line, "width": 0.9, **more}
+        return Series(sizes, rates, **line)
+
+    def series(self, *, named: bool) -> Iterator[Series]:
+        """Its line, what lies beyond the wire, and what others published."""
+        yield self.median(self.look, name=self.name if named else "", above=1.5)
+        marked = [(c.record.bytes or 0, self._middle(c)) for c in self.cells if c.beyond_wire]
+        for places, mark, above in ((marked, BEYOND, 3), (self.published, DIAMOND, 4)):
+            for size, rate in places:
+                yield Series([size], [rate], colour=self.look.colour, mark=mark, above=above)
+
+    def samples(self) -> Iterator[Scatter]:
+        """All of its samples; those of neighbouring sizes stay apart."""
+        sizes = [cell.record.bytes or 1 for cell in self.cells]
+        steps = [math.log2(after / before) for before, after in pairwise(sizes)]
+        reach = SPREAD * min(2.0, *steps) if len(steps) > 1 else SPREAD
+        for cell, size in zip(self.cells, sizes, strict=True):
+            yield from cell_samples(cell, self.look.colour, size, reach, partial(self.told, cell))
 
 
 @dataclass(frozen=True)
@@ -78,9 +114,9 @@ class Panel:
     Attributes:
         name: above it.
         curves: with every sample.
-        behind: curves whose medians are drawn faintly, to compare with.
         collapses: of the schedules of its curves.
         limit: bytes per second of a rank at which the hosts' ports are full; None where unknown.
+        behind: curves whose medians are drawn faintly, to compare with.
         colour: of its name.
     """
 
@@ -90,6 +126,31 @@ class Panel:
     limit: float | None = None
     behind: tuple[Curve, ...] = ()
     colour: str = "black"
+
+    @property
+    def collapsed(self) -> list[CellSummary]:
+        """Cells of its collapses."""
+        return [cell for collapse in self.collapses for cell in collapse.cells]
+
+    def chart(self, x: Axis, y: Axis = _RATES, *, named: bool = False, told: bool = True) -> Curves:
+        """All of it; `named` in a legend, the limit `told` beside its line."""
+        series = [curve.median(Look(FAINT, "-"), above=1) for curve in self.behind]
+        for curve in self.curves:
+            series += curve.series(named=named)
+        ring = {**_RING, "markersize": 7}
+        for cell in self.collapsed:
+            size = cell.record.bytes or 0
+            series.append(Series([size], [judged_rate(cell)], mark=ring, above=4))
+        limits = [] if self.limit is None else [wire_line(self.limit, told=told)]
+        return Curves(
+            x=x,
+            y=y,
+            heading=self.name,
+            heading_colour=self.colour,
+            series=series,
+            samples=[each for curve in self.curves for each in curve.samples()],
+            bounds=limits,
+        )
 
 
 def rate_figure(
@@ -106,32 +167,65 @@ def rate_figure(
     """
     drawn = [panel for row in panels for panel in row if panel is not None]
     curves = [curve for panel in drawn for curve in panel.curves]
-    cells = [cell for curve in curves for cell in curve.cells]
-    many = sum(cell.n for cell in cells) > MOST_VECTOR_POINTS
-    with styled():
-        figure = _empty(len(panels), len(panels[0]), legend=legend)
-        grid = figure.subplots(len(panels), len(panels[0]), sharex=True, sharey=True, squeeze=False)
-        named: set[float] = set()
-        for axes, panel in zip(grid.flat, chain.from_iterable(panels), strict=True):
-            rate_axis(axes)
-            size_axis(axes, [cell.record.bytes or 1 for cell in cells])
+    all_sizes = [cell.record.bytes or 1 for curve in curves for cell in curve.cells]
+    x = Axis(sizes, Unit.SIZE, ticks=all_sizes)
+    named: set[float | None] = set()
+    charts: list[list[Curves | None]] = []
+    for row in panels:
+        charts.append([])
+        for panel in row:
             if panel is None:
-                axes.set_axis_off()
+                charts[-1].append(None)
                 continue
-            _draw(axes, panel, many)
-        # After all: room for the wire's name ends the scaling that panels share.
-        for axes, panel in zip(grid.flat, chain.from_iterable(panels), strict=True):
-            if panel is not None and panel.limit is not None:
-                mark_wire(axes, panel.limit, named=panel.limit not in named)
-                named.add(panel.limit)
-        label_bottoms(grid)
-        figure.supylabel("rate per rank", fontsize=7.5)
-        # Below the last panels, so that the legend has its place beneath.
-        for column in grid.T:
-            [axes for axes in column if axes.axison][-1].set_xlabel(sizes)
-        _legend(figure, drawn, curves, named=legend)
-        title(figure, finding)
-    return figure
+            charts[-1].append(panel.chart(x, named=legend, told=panel.limit not in named))
+            named.add(panel.limit)
+    rows, columns = len(panels), len(panels[0])
+    # Larger ones where a legend tells many curves apart.
+    high, wide = (1.75, 0.92) if legend else (1.45, 0.62)
+    width = COLUMN_WIDTH * (1 if columns == 1 else wide * columns)
+    keys = list(_keys(drawn, curves, named=legend))
+    entries = len(keys) + (len({curve.name for curve in curves}) if legend else 0)
+    return charted(
+        finding,
+        *charts,
+        height=2.9 if rows == columns == 1 else 0.9 + high * rows,
+        width=width,
+        legend=_even(entries, 3 if width <= COLUMN_WIDTH else 7),
+        keys=keys,
+        label="rate per rank",
+        sharex=True,
+        sharey=True,
+    )
+
+
+def _even(entries: int, most: int) -> int:
+    """Columns of a legend, at most so many, whose rows are as long as each other."""
+    return -(-entries // -(-entries // most))
+
+
+def _keys(panels: Sequence[Panel], curves: Sequence[Curve], *, named: bool) -> Iterator[Series]:
+    """The marks that a figure of rates has."""
+    if not named:
+        yield Series([], name="median", colour=QUIET, line="-", width=0.9)
+    if any(curve.published for curve in curves):
+        yield Series([], name="published", colour=QUIET, mark=DIAMOND)
+    cells = [cell for curve in curves for cell in curve.cells]
+    if any(cell.beyond_wire for cell in cells):
+        yield Series([], name=BEYOND_WIRE, colour=QUIET, mark=BEYOND)
+    collapsed = [cell for panel in panels for cell in panel.collapsed]
+    if collapsed:
+        # Where samples stall, a collapse is judged by their mean, which no line passes.
+        apart = any(judged_rate(cell) != median_rate(cell) for cell in collapsed)
+        name = "collapse, at the mean" if apart else "collapse"
+        yield Series([], name=name, mark={**_RING, "markersize": 5})
+    yield from sample_keys(cells)
+
+
+def sample_keys(cells: Iterable[CellSummary]) -> Iterator[Series]:
+    """What points are, and crosses where there are any."""
+    yield Series([], name="sample", colour=QUIET, mark={"marker": ".", "markersize": 4})
+    if any(len(cell.left_out) for cell in cells):
+        yield Series([], name="late sample", colour=QUIET, mark={"marker": "x", "markersize": 3})
 
 
 def rate_finding(
@@ -154,90 +248,7 @@ def rate_finding(
 
 def median_rate(cell: CellSummary) -> float:
     """Bytes per second that a rank sends, at the median."""
-    return (cell.sent or 0) / cell.median.value
-
-
-def _empty(rows: int, columns: int, *, legend: bool) -> Figure:
-    """A figure that has room for panels: larger ones where a legend tells many curves apart."""
-    if rows == columns == 1:
-        return new_figure(height=2.9)
-    height, width = (1.75, 0.92) if legend else (1.45, 0.62)
-    return new_figure(
-        height=0.9 + height * rows, width=COLUMN_WIDTH * (1 if columns == 1 else width * columns)
-    )
-
-
-def _draw(axes: Axes, panel: Panel, many: bool) -> None:
-    axes.set_title(panel.name, loc="left", fontsize=7.5, color=panel.colour)
-    for curve in panel.behind:
-        _medians(axes, curve, Look(FAINT, "-"), 1)
-    for curve in panel.curves:
-        _samples(axes, curve, many)
-        _medians(axes, curve, curve.look, 1.5)
-        for cell in curve.cells:
-            if cell.beyond_wire:
-                at = [cell.record.bytes or 0], [median_rate(cell)]
-                axes.plot(*at, markeredgecolor=curve.look.colour, zorder=3, **BEYOND)
-        for size, rate in curve.published:
-            axes.plot([size], [rate], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND)
-    for collapse in panel.collapses:
-        for cell in collapse.cells:
-            rate = judged_rate(cell)
-            axes.plot([cell.record.bytes or 0], [rate], markersize=7, zorder=4, **_RING)
-
-
-def _samples(axes: Axes, curve: Curve, many: bool) -> None:
-    """The rate of every sample near its size; those that do not count are crosses."""
-    steps = np.diff(np.log2([cell.record.bytes or 1 for cell in curve.cells]))
-    reach = _SPREAD * min(2.0, *steps) if len(steps) > 1 else _SPREAD
-    for cell in curve.cells:
-        for values, left_out in ((cell.results, False), (cell.left_out, True)):
-            if len(values):
-                x = (cell.record.bytes or 0) * 2 ** (reach * spread(len(values)))
-                rates = (cell.sent or 0) / values
-                points(axes, x, rates, curve.look.colour, left_out=left_out, many=many)
-
-
-def _medians(axes: Axes, curve: Curve, look: Look, zorder: float) -> None:
-    sizes = [cell.record.bytes or 0 for cell in curve.cells]
-    rates = [median_rate(cell) for cell in curve.cells]
-    axes.plot(sizes, rates, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=zorder)
-
-
-def _legend(
-    figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve], *, named: bool
-) -> None:
-    """The curves, where panels do not name them, then the marks that the figure has."""
-    looks = {curve.name: curve.look for curve in curves} if named else {}
-    handles = [
-        Line2D([], [], color=look.colour, linestyle=look.line, label=name)  # type: ignore[arg-type]
-        for name, look in looks.items()
-    ]
-    if not named:
-        handles.append(Line2D([], [], color=QUIET, linewidth=0.9, label="median"))
-    if any(curve.published for curve in curves):
-        handles.append(Line2D([], [], markeredgecolor=QUIET, label="published", **_DIAMOND))
-    if any(cell.beyond_wire for curve in curves for cell in curve.cells):
-        handles.append(Line2D([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND))
-    collapsed = [cell for panel in panels for one in panel.collapses for cell in one.cells]
-    if collapsed:
-        # Where samples stall, a collapse is judged by their mean, which no line passes.
-        apart = any(judged_rate(cell) != median_rate(cell) for cell in collapsed)
-        name = "collapse, at the mean" if apart else "collapse"
-        handles.append(Line2D([], [], markersize=5, label=name, **_RING))
-    mark: dict[str, Any] = {"linestyle": "", "color": QUIET}
-    handles.append(Line2D([], [], marker=".", markersize=4, label="sample", **mark))
-    if any(len(cell.left_out) for curve in curves for cell in curve.cells):
-        handles.append(Line2D([], [], marker="x", markersize=3, label="late sample", **mark))
-    most = 3 if figure.get_figwidth() <= COLUMN_WIDTH else 7
-    rows = -(-len(handles) // most)
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=-(-len(handles) // rows),
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+    return float(rate(cell, cell.median.value))
 
 
 _TOGETHER = 3
@@ -261,10 +272,10 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
             if any(cell.schedule == schedule for cell in members)
         ]
         here = [collapse for collapse in collapses if collapse.condition == condition]
-        panels = _panels(curves, here, members[0].limit)
+        panels = _schedule_panels(curves, here, members[0].limit)
         crowded = " (ranks share processors)" if _crowded(run, condition) else ""
         yield (
-            f"rates-{_name(condition)}",
+            f"rates-{_condition_name(condition)}",
             rate_figure(
                 panels,
                 rate_finding(condition_words(condition) + crowded, members, here),
@@ -281,7 +292,7 @@ def _by_size(cells: Sequence[CellSummary], schedule: str) -> tuple[CellSummary, 
     return tuple(sorted(members, key=lambda cell: cell.record.bytes or 0))
 
 
-def _panels(
+def _schedule_panels(
     curves: Sequence[Curve], collapses: Sequence[Collapse], limit: float | None
 ) -> list[list[Panel | None]]:
     """Few curves in one panel, many in a panel each."""
@@ -312,6 +323,6 @@ def _crowded(run: Run, condition: Condition) -> bool:
     )
 
 
-def _name(condition: Condition) -> str:
+def _condition_name(condition: Condition) -> str:
     labels = "-".join(f"{value}" for _, value in condition.by_name)
     return f"{condition.ranks}-ranks-{condition.hosts}-hosts" + (f"-{labels}" if labels else "")

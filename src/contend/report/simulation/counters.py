@@ -21,6 +21,7 @@ _ALIKE = 1.05
 _MOSTLY, _TOO_BUSY = 0.5, 1.1
 # Channels that the figure names.
 _NAMED = 3
+_ASIDE, _ABOVE = {"ha": "right", "color": "#767676"}, {"va": "baseline"}
 
 
 def counters_verdict(simulation: Simulation, beside: BesideCounters) -> str:
@@ -138,43 +139,28 @@ def _notes(simulation: Simulation, beside: BesideCounters) -> str:
 def counters_figure(simulation: Simulation, beside: BesideCounters) -> Figure:
     """A point for every channel: its share of what was predicted, and of what was counted."""
     # Imported here: only figures need it, and loading takes a while.
-    from contend.report import style
+    from contend.report.charts import Curves, charted
+    from contend.report.series import DASHED, Axis, Scatter, Series, Unit, Words
+    from contend.report.style import COLOURS, QUIET
 
     predicted = [channel.predicted for channel in beside.channels]
     share = [channel.share for channel in beside.channels]
-    with style.styled():
-        figure = style.new_figure(height=3.8)
-        axes = figure.subplots()
-        axes.plot(
-            predicted,
-            share,
-            linestyle="",
-            marker="o",
-            markersize=2.6,
-            markeredgewidth=0,
-            color=style.COLOURS[0],
-            alpha=0.5,
-            rasterized=len(share) > 4000,
-        )
-        end = 1.08 * max(*predicted, *share, 1e-12)
-        quiet, dashed = style.QUIET, (0, (3, 2))
-        axes.plot([0, end], [0, end], color=quiet, linewidth=0.8, linestyle=dashed, zorder=0)
-        corner = (0.97 * end, 0.97 * end)
-        style.write_beside(axes, "as predicted", corner, (-8, 0), ha="right", color=quiet)
-        axes.set_xlim(0, end)
-        axes.set_ylim(0, end)
-        style.percent_axis(axes.xaxis)
-        style.percent_axis(axes.yaxis)
-        axes.set_xlabel(f"share of the messages of {simulation.pattern}")
-        axes.set_ylabel("share of the bytes that ports counted")
-        names = []
-        for number, channel in enumerate(_far_apart(beside, end), 1):
-            place = (channel.predicted, channel.share)
-            style.write_beside(axes, str(number), place, (4, 0), va="baseline")
-            names.append(f"{number}  {channel.name.replace('switch ', '')}")
-        figure.supxlabel("\n".join(names), x=0.01, ha="left", fontsize=5.5, linespacing=1.35)
-        style.title(figure, _finding(simulation, beside))
-    return figure
+    end = 1.08 * max(*predicted, *share, 1e-12)
+    apart = _far_apart(beside, end)
+    words = [Words("as predicted", (0.97 * end, 0.97 * end), (-8, 0), look=_ASIDE)]
+    words += [
+        Words(str(number), (channel.predicted, channel.share), (4, 0), look=_ABOVE)
+        for number, channel in enumerate(apart, 1)
+    ]
+    chart = Curves(
+        samples=[Scatter(predicted, share, COLOURS[0], size=2.6)],
+        series=[Series([0, end], [0, end], "", QUIET, DASHED, width=0.8, above=0)],
+        words=words,
+        x=Axis(f"share of the messages of {simulation.pattern}", Unit.SHARE, (0, end)),
+        y=Axis("share of the bytes that ports counted", Unit.SHARE, (0, end)),
+    )
+    names = [f"{n}  {channel.name.replace('switch ', '')}" for n, channel in enumerate(apart, 1)]
+    return charted(_finding(simulation, beside), chart, height=3.8, note="\n".join(names))
 
 
 def _far_apart(beside: BesideCounters, end: float) -> list[CountedChannel]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from contend.report.charts import Chart
     from contend.report.page.explorable import Explorable
 
 
@@ -151,22 +152,21 @@ def draw_simulation(
     Raises:
         UsageError: there is no such picture, or it says nothing of this simulation.
     """
-    from contend.report.simulation.congestion_drawn import draw_congestion
-    from contend.report.simulation.figures import draw_channel_loads
-    from contend.report.simulation.histograms import draw_bandwidths, draw_bounds
-    from contend.report.style import in_axes
+    from contend.report.charts import in_axes
+    from contend.report.simulation.figures import congestion_chart, loads_chart
+    from contend.report.simulation.histograms import bandwidth_chart, bounds_chart
 
     several = simulation.samples > 1
-    fitting: dict[str, Callable[[Axes], str]] = {}
+    fitting: dict[str, Callable[[], tuple[Chart, str]]] = {}
     if several:
-        fitting["bandwidth"] = lambda axes: draw_bandwidths(axes, simulation)
-    fitting["congestion"] = lambda axes: draw_congestion(axes, [simulation])
+        fitting["bandwidth"] = lambda: bandwidth_chart(simulation)
+    fitting["congestion"] = lambda: congestion_chart([simulation])
     if several and simulation.rounds.count > 1:
-        fitting["rounds"] = lambda axes: draw_bounds(axes, simulation)
+        fitting["rounds"] = lambda: bounds_chart(simulation)
     if isinstance(simulation.fabric, Fabric):
-        fitting["channels"] = lambda axes: draw_channel_loads(axes, simulation)
+        fitting["channels"] = lambda: loads_chart(simulation)
     picture = picture or next(iter(fitting))
     if picture not in fitting:
         hint = nearest(picture, ("bandwidth", "congestion", "rounds", "channels"))
         raise UsageError(f"picture: expected one of {', '.join(fitting)}, got {picture!r}{hint}")
-    return in_axes(axes, (5, 3.2), fitting[picture])
+    return in_axes(axes, (5, 3.2), *fitting[picture]())

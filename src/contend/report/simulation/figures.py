@@ -1,32 +1,27 @@
-"""Figures of simulations: several compared, loads of channels."""
+"""Figures of simulations: several compared, loads of channels, how many messages share one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from contend.congestion import Average, LinkRates, SampleMean, Simulation, hottest
+from contend.report.charts import Bars, Chart, Curves, Intervals, Stack, charted
 from contend.report.fabric.network import fabric_figure
-from contend.report.simulation.tables import AXIS_WORDS, labels, scaled_by
-from contend.report.style import (
-    COLOURS,
-    FAINT,
-    QUIET,
-    bandwidth_axis,
-    name_rows,
-    new_figure,
-    percent_axis,
-    styled,
-    title,
-)
+from contend.report.fabric.scene import shortened
+from contend.report.series import Axis, BoundLine, Series, Unit, Words, port_axis
+from contend.report.simulation.tables import AXIS_WORDS, labels, scaled_by, whole_congestion_shares
+from contend.report.style import COLOURS, DIAMOND, DOT, QUIET
 from contend.report.words import percent, percent_range
-from contend.units import verb
+from contend.units import counted, rounded, verb
+
+_CUT = {"marker": "|", "markersize": 9, "markeredgewidth": 1.4, "clip_on": False}
 
 
 def simulation_comparison(
@@ -47,79 +42,29 @@ def simulation_comparison(
         reference_name: what the diamond is called.
     """
     estimates = [s.averaged(average).times(s.scale) for s in simulations]
-    rows = np.arange(len(simulations))
-    with styled():
-        figure = new_figure(height=1.38 + 0.2 * len(simulations))
-        axes = figure.subplots()
-        axes.barh(rows, [e.mean for e in estimates], height=0.12, color=FAINT, zorder=1)
-        _intervals(axes, estimates)
-        _marks(
-            *(axes, rated, "narrowest cut found"),
-            marker="|",
-            markersize=9,
-            markeredgewidth=1.4,
-            color=QUIET,
-            clip_on=False,
-            zorder=2,
-        )
-        _marks(
-            *(axes, reference, reference_name),
-            marker="D",
-            markersize=4.5,
-            markerfacecolor="none",
-            markeredgecolor=COLOURS[1],
-            zorder=4,
-        )
-        for row, estimate in enumerate(estimates):
-            axes.text(1.04, row, percent(estimate.mean), va="center", fontsize=7)
-        name_rows(axes, labels(simulations))
-        words = AXIS_WORDS[average] + scaled_by(simulations)
-        # Two lines: long labels of rows leave little width.
-        bandwidth_axis(axes, f"effective bandwidth ({words})\nas a share of the link speed")
-        axes.spines["left"].set_visible(False)
-        axes.set_xlim(0, 1)
-        _legend(figure, axes)
-        title(figure, _comparison_finding(simulations, estimates, rated))
-    return figure
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    """What the marks mean, the simulated first."""
-    handles, names = axes.get_legend_handles_labels()
-    order = sorted(range(len(names)), key=lambda i: not names[i].startswith("simulated"))
-    figure.legend(
-        [handles[i] for i in order],
-        [names[i] for i in order],
-        loc="outside lower center",
-        ncols=3,
-        handletextpad=0.3,
-        columnspacing=1.2,
-    )
-
-
-def _intervals(axes: Axes, estimates: Sequence[SampleMean]) -> None:
-    means = np.array([e.mean for e in estimates])
+    means = [estimate.mean for estimate in estimates]
     # A single sample has no interval.
     lows, highs = zip(*(e.ci95 or (e.mean, e.mean) for e in estimates), strict=True)
-    axes.errorbar(
-        means,
-        np.arange(len(estimates)),
-        xerr=np.array([means - lows, highs - means]),
-        fmt="o",
-        markersize=4,
-        color=COLOURS[0],
-        elinewidth=1.2,
-        capsize=2,
-        zorder=3,
-        label="simulated, 95 % interval",
+    name = "simulated, 95 % interval"
+    series = [Series(means, name=name, mark=DOT, low=lows, high=highs, above=3)]
+    for values, known, colour, mark in (
+        (rated, "narrowest cut found", QUIET, _CUT),
+        (reference, reference_name, COLOURS[1], DIAMOND),
+    ):
+        at = {row: value for row, value in enumerate(values) if value is not None}
+        if at:
+            series.append(Series([*at.values()], [*at], known, colour, mark=mark, above=4))
+    words = AXIS_WORDS[average] + scaled_by(simulations)
+    chart = Intervals(
+        names=labels(simulations),
+        ends=list(map(percent, means)),
+        lengths=means,
+        series=series,
+        # Two lines: long labels of rows leave little width.
+        x=port_axis(f"effective bandwidth ({words})\nas a share of the link speed"),
     )
-
-
-def _marks(axes: Axes, values: Sequence[float | None], label: str, **look: Any) -> None:
-    """A mark in the row of every simulation whose value is known."""
-    known = {row: value for row, value in enumerate(values) if value is not None}
-    if known:
-        axes.plot([*known.values()], [*known], linestyle="", label=label, **look)
+    finding = _comparison_finding(simulations, estimates, rated)
+    return charted(finding, chart, height=1.38 + 0.2 * len(simulations), legend=3)
 
 
 def _comparison_finding(
@@ -154,21 +99,40 @@ def channel_loads(simulation: Simulation) -> Figure:
     That is the number of messages where links are alike. Even ones would lie on the broken line,
     which is their mean.
     """
-    with styled():
-        figure = new_figure(height=3.2)
-        finding = draw_channel_loads(figure.subplots(), simulation)
-        names = [_name(simulation, channel) for channel in hottest(_heats(simulation), _NAMED)]
-        unit = simulation.heat_unit
-        heading = f"hottest, by messages over rate, as at {unit}:" if unit else "hottest:"
-        figure.supxlabel(
-            "\n".join([heading, *names]),
-            x=0.01,
-            ha="left",
-            fontsize=6,
-            linespacing=1.35,
-        )
-        title(figure, finding)
-    return figure
+    chart, finding = loads_chart(simulation)
+    unit = simulation.heat_unit
+    heading = f"hottest, by messages over rate, as at {unit}:" if unit else "hottest:"
+    names = [_name(simulation, channel) for channel in hottest(_heats(simulation), _NAMED)]
+    return charted(finding, chart, height=3.2, note="\n".join([heading, *names]))
+
+
+def loads_chart(simulation: Simulation) -> tuple[Chart, str]:
+    """The chart of `channel_loads`, without names, and its finding."""
+    ranked = -np.sort(-_heats(simulation))
+    mean = float(ranked.mean()) if len(ranked) else 0.0
+    share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
+    loads = Series(
+        share,
+        ranked,
+        line="-",
+        drawstyle="steps-mid",
+        low=np.zeros(len(ranked)),
+        high=ranked,
+        band=True,
+    )
+    above = {"ha": "right", "va": "bottom", "color": QUIET}
+    chart = Curves(
+        series=[loads],
+        bounds=[BoundLine(mean)],
+        words=[Words(f"mean {mean:,.2f}", (1, mean), (0, 0), look=above)],
+        x=Axis("channels between switches, hottest first", Unit.SHARE, (0, 1)),
+        y=Axis(
+            "heat per round" if simulation.heat_unit else "messages per round",
+            Unit.AMOUNT,
+            (0, None),
+        ),
+    )
+    return chart, _channels_finding(simulation, ranked)
 
 
 def network_loads(simulation: Simulation) -> Figure:
@@ -187,35 +151,13 @@ def _heats(simulation: Simulation) -> NDArray[np.float64]:
     return simulation.channel_heat[: 2 * simulation.whole_fabric.cables]
 
 
-def draw_channel_loads(axes: Axes, simulation: Simulation) -> str:
-    """Draws `channel_loads` into given axes, without names; returns the finding."""
-    ranked = -np.sort(-_heats(simulation))
-    mean = float(ranked.mean()) if len(ranked) else 0.0
-    share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
-    axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
-    axes.step(share, ranked, where="mid", color=COLOURS[0])
-    axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
-    axes.text(1, mean, f"mean {mean:,.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, None)
-    percent_axis(axes.xaxis)
-    axes.set_xlabel("channels between switches, hottest first")
-    axes.set_ylabel("heat per round" if simulation.heat_unit else "messages per round")
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-    return _channels_finding(simulation, ranked)
-
-
 def _name(simulation: Simulation, channel: int) -> str:
     fabric = simulation.whole_fabric
-    start, end = (text.removeprefix("switch ") for text in fabric.channel_ends(channel))
+    ends = (text.removeprefix("switch ") for text in fabric.channel_ends(channel))
+    start, end = (shortened(end, 40) for end in ends)
     rate = f", {fabric.channel_rate(channel) or 'unknown rate'}" if simulation.heat_unit else ""
-    name = f"{simulation.channel_heat[channel]:,.2f}  {_short(start)} → {_short(end)}{rate}"
+    name = f"{simulation.channel_heat[channel]:,.2f}  {start} → {end}{rate}"
     return name if len(name) <= _LINE else name.replace(" → ", "\n          → ", 1)
-
-
-def _short(name: str, most: int = 40) -> str:
-    """Cuts a name in its middle: both its place and its port are at the ends."""
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
 
 
 def _channels_finding(simulation: Simulation, heats: NDArray[np.float64]) -> str:
@@ -230,3 +172,166 @@ def _channels_finding(simulation: Simulation, heats: NDArray[np.float64]) -> str
         f"{name}: {simulation.pattern}'s hottest channel {does} {ratio:.1f} times "
         f"the mean{time}{unused}"
     )
+
+
+# A tail of fewer messages than this is summed up in words: it would stretch the axis for nothing.
+_TAIL = 1e-3
+_MARKERS = "osD^vP"
+# Bars and markers for more values of π than this would be too thin to be seen.
+_MOST_SINGLE_VALUES = 40
+_MOST_TICKS = 14
+
+
+def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
+    """Share of messages by π; the upper axis tells the bandwidth 1/π that a message gets.
+
+    One simulation is drawn as bars, several as lines with markers; where π has many values, as for
+    an all-to-all, either as the share of messages up to each π.
+    """
+    chart, finding = congestion_chart(simulations)
+    return charted(finding, chart, height=2.6)
+
+
+def congestion_chart(simulations: Sequence[Simulation]) -> tuple[Chart, str]:
+    """The chart of `congestion_distribution`, and its finding."""
+    shares = [whole_congestion_shares(simulation) for simulation in simulations]
+    least, shown = min(min(share) for share in shares), max(_shown(share) for share in shares)
+    # Room at both ends, so that what stands there is not taken for the frame.
+    margin = max(0.6, 0.03 * (shown - least))
+    ends = (least - margin, shown + margin)
+    even = MaxNLocator(nbins=_MOST_TICKS, integer=True, steps=[1, 2, 5, 10]).tick_values(*ends)
+    ticks = range(least, shown + 1) if shown - least < _MOST_TICKS else even
+    across = Axis(
+        "congestion π: messages on the fullest channel of a route",
+        ends=ends,
+        ticks=[tick for tick in ticks if ends[0] <= tick <= ends[1]],
+    )
+    top = _bandwidths(least, shown)
+    up = Axis(
+        "share of messages", Unit.SHARE, (0, 1.12 * max(max(share.values()) for share in shares))
+    )
+    pis, legend = range(least, shown + 1), "best" if len(shares) > 1 else ""
+    finding = _congestion_finding(simulations, shares)
+    if shown - least > _MOST_SINGLE_VALUES:
+        up = replace(up, label="share of messages\nup to this π", ends=(0, 1.05))
+        series = _curves(shares, labels(simulations), steps=True)
+    elif len(simulations) == 1:
+        heights = np.array([shares[0].get(pi, 0.0) for pi in pis])
+        texts = [percent(height) if height > 0 else "" for height in heights]
+        bars = Stack(heights, words=texts if shown <= 12 else ())
+        words = _beyond(shares[0], shown)
+        chart = Bars(
+            x=across,
+            y=up,
+            top=top,
+            words=words,
+            stacks=[bars],
+            places=pis,
+            width=0.78,
+            upright=True,
+        )
+        return chart, finding
+    else:
+        series = _curves(shares, labels(simulations), steps=False)
+    return Curves(x=across, y=up, top=top, series=series, legend=legend), finding
+
+
+def _shown(shares: dict[int, float]) -> int:
+    """Largest π to show: beyond it lie less than `_TAIL` of the messages."""
+    beyond = 0.0
+    for pi in sorted(shares, reverse=True):
+        beyond += shares[pi]
+        if beyond >= _TAIL:
+            return pi
+    return max(shares, default=1)
+
+
+def _beyond(shares: dict[int, float], shown: int) -> list[Words]:
+    """How much lies beyond what is shown."""
+    beyond = sum(share for pi, share in shares.items() if pi > shown)
+    text = f"{100 * beyond:.2g} % beyond,\nup to π = {max(shares)}"
+    look = {"xycoords": "axes fraction", "ha": "right", "va": "baseline", "color": QUIET}
+    return [Words(text, (0.99, 0.55), (0, 0), look=look)] if beyond > 0 else []
+
+
+def _curves(
+    shares: Sequence[dict[int, float]], names: Sequence[str], *, steps: bool
+) -> list[Series]:
+    """A line with markers each, or steps up to each π; an earlier one shows below an equal one."""
+    most, least = max(max(share) for share in shares), min(min(share) for share in shares)
+    series = []
+    for i, (share, name) in enumerate(zip(shares, names, strict=True)):
+        wide, colour = 1 + 0.7 * (len(shares) - 1 - i), COLOURS[i % len(COLOURS)]
+        if steps:
+            pis = [min(share), *sorted(share), most + 1]
+            values = [0.0, *np.cumsum([share[pi] for pi in sorted(share)]), 1.0]
+            more: dict[str, Any] = {"drawstyle": "steps-post"}
+        else:
+            pis = list(range(least, max(map(_shown, shares)) + 1))
+            values = [share.get(pi, 0.0) for pi in pis]
+            more = {"mark": {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 3 * wide}}
+        series.append(Series(pis, values, name, colour, "-", width=0.9 * wide, **more))
+    return series
+
+
+def _bandwidths(least: int, shown: int) -> Axis:
+    """Bandwidths 1/π at a few π, spaced so that their texts do not meet."""
+    ticks = [pi for pi in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40) if least <= pi <= shown]
+    if shown - least > _MOST_SINGLE_VALUES:
+        even = MaxNLocator(nbins=5, integer=True).tick_values(least, shown)
+        ticks = [int(pi) for pi in even if max(least, 1) <= pi <= shown]
+    gap = (shown - least + 1) / 9
+    kept: list[int] = []
+    for pi in ticks:
+        if not kept or pi - kept[-1] >= gap:
+            kept.append(pi)
+    return Axis(
+        "bandwidth of the message as a share of the link speed",
+        ticks={pi: f"{rounded(100 / pi)} %" for pi in kept},
+    )
+
+
+def _congestion_finding(
+    simulations: Sequence[Simulation], shares: Sequence[dict[int, float]]
+) -> str:
+    alone = [share.get(1, 0.0) for share in shares]
+    names = labels(simulations)
+    if max(alone) < _TAIL:
+        return _finding_of_shared(simulations, shares)
+    if len(simulations) == 1:
+        return (
+            f"{names[0]}: {percent(alone[0])} of {simulations[0].pattern}'s messages share no "
+            f"channel, the worst share one with {counted(max(shares[0]) - 1, 'other')}"
+        )
+    best, worst = int(np.argmax(alone)), int(np.argmin(alone))
+    return (
+        f"From {percent(alone[worst])} ({names[worst]}) to {percent(alone[best])} "
+        f"({names[best]}) of messages share no channel"
+    )
+
+
+def _finding_of_shared(
+    simulations: Sequence[Simulation], shares: Sequence[dict[int, float]]
+) -> str:
+    """For patterns whose messages all share channels: what the typical one shares."""
+    medians = [_median(share) for share in shares]
+    names = labels(simulations)
+    if len(simulations) == 1:
+        typical, most = medians[0] - 1, max(shares[0]) - 1
+        worst_too = f" or more, the worst with {most}" if most > typical else ", none with more"
+        return (
+            f"{names[0]}: half of {simulations[0].pattern}'s messages share a channel with "
+            f"{counted(typical, 'other')}{worst_too}"
+        )
+    best, worst = int(np.argmin(medians)), int(np.argmax(medians))
+    return (
+        f"Half of the messages share a channel with {counted(medians[best] - 1, 'other')} or more "
+        f"({names[best]}) to {medians[worst] - 1} or more ({names[worst]})"
+    )
+
+
+def _median(shares: dict[int, float]) -> int:
+    """The largest π that half of the messages reach."""
+    pis = sorted(shares)
+    below = np.cumsum([0.0, *(shares[pi] for pi in pis[:-1])])
+    return pis[int(np.searchsorted(below, 0.5, side="right")) - 1]

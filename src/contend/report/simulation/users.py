@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.congestion import ChannelUser, ChannelUsers, Simulation
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, percent
+from contend.report.words import UNKNOWN, first_clause, percent
 from contend.units import counted, rounded
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from contend.report.charts import Bars
 
 # Whether they are those that messages come from or go to, leaves and hosts.
 _Ends: TypeAlias = tuple[str, Sequence[ChannelUser], Sequence[ChannelUser]]
@@ -50,7 +52,7 @@ def _both_ways(channel: ChannelUsers) -> tuple[_Ends, _Ends]:
     )
 
 
-def _words(ends: _Ends, most: bool = True) -> str:
+def _words(ends: _Ends) -> str:
     """Those that send or receive: ``to 3 hosts on leaf "x" (most to host "y": 40.0 %)``."""
     way, leaves, hosts = ends
     on_leaves, on_hosts = (sum(user.messages_per_round > 0 for user in each) for each in ends[1:])
@@ -58,8 +60,8 @@ def _words(ends: _Ends, most: bool = True) -> str:
     if on_hosts == 1:
         return f'{way} host "{first.name}" alone'
     where = f'leaf "{leaves[0].name}"' if on_leaves == 1 else f"{on_leaves:,} leaves"
-    named = f' (most {way} host "{first.name}": {percent(first.share)})' if most else ""
-    return f"{way} {on_hosts:,} hosts on {where}{named}"
+    most = f'(most {way} host "{first.name}": {percent(first.share)})'
+    return f"{way} {on_hosts:,} hosts on {where} {most}"
 
 
 def _load_words(channel: ChannelUsers) -> str:
@@ -116,35 +118,23 @@ def users_figure(simulation: Simulation) -> Figure:
     A bar is the share of the messages, a ring that of the routes. A row of panels for each channel.
     """
     # Imported here: only figures need it, and loading takes a while.
-    from contend.report.style import new_figure, styled, title
+    from contend.report.charts import charted
 
     shown = simulation.channels[:_DRAWN]
-    panels = [[_panel(ends) for ends in _both_ways(channel)] for channel in shown]
-    bars = [max(len(users[:_BARS]) for _, users in row) for row in panels]
-    with styled():
-        height = 1.2 + sum(0.55 + 0.19 * max(number, 2) for number in bars)
-        figure = new_figure(height=height, width=7.0)
-        grid = figure.subplots(
-            len(shown), 2, squeeze=False, height_ratios=[max(number, 2) + 1.5 for number in bars]
-        )
-        for axes_row, row, channel in zip(grid, panels, shown, strict=True):
-            for axes, panel in zip(axes_row, row, strict=True):
-                _draw(axes, *panel)
-            both = channel.fabric.channel_ends(channel.channel)
-            ends = (_cut(end.removeprefix("switch ")) for end in both)
-            heading = f"{' → '.join(ends)}: {_load_words(channel)}"
-            axes_row[0].set_title(heading, loc="left", fontsize=6.5)
-        marks = grid[0, 0].get_legend_handles_labels()
-        figure.legend(*marks, loc="outside lower center", ncols=2, handletextpad=0.4)
-        title(figure, _finding(shown[0]))
-    return figure
-
-
-def _finding(channel: ChannelUsers) -> str:
-    if channel.messages_per_round == 0:
-        return _sentence(channel).rstrip(".")
-    start, end = _both_ways(channel)
-    return f"Messages {_words(start, most=False)} {_words(end)} share the channel"
+    rows = [[_chart(*_panel(ends)) for ends in _both_ways(channel)] for channel in shown]
+    for row, channel in zip(rows, shown, strict=True):
+        both = channel.fabric.channel_ends(channel.channel)
+        ends = (_cut(end.removeprefix("switch ")) for end in both)
+        row[0] = replace(row[0], heading=f"{' → '.join(ends)}: {_load_words(channel)}")
+    heights = [max(2, *(len(chart.names) for chart in row)) for row in rows]
+    return charted(
+        first_clause(_sentence(shown[0])),
+        *rows,
+        height=1.2 + sum(0.55 + 0.19 * number for number in heights),
+        width=7.0,
+        height_ratios=[number + 1.5 for number in heights],
+        legend=2,
+    )
 
 
 def _panel(ends: _Ends) -> tuple[str, Sequence[ChannelUser]]:
@@ -152,34 +142,29 @@ def _panel(ends: _Ends) -> tuple[str, Sequence[ChannelUser]]:
     return (f"{way} leaf", leaves) if len(leaves) > 1 else (f"{way} host", hosts)
 
 
-def _draw(axes: Axes, kind: str, users: Sequence[ChannelUser]) -> None:
-    from contend.report.style import COLOURS, QUIET, name_rows, percent_axis
+def _chart(kind: str, users: Sequence[ChannelUser]) -> Bars:
+    from contend.report.charts import Bars, Stack
+    from contend.report.series import Axis, Series, Unit
+    from contend.report.style import COLOURS, DOT, HOLLOW
 
     shown = users[:_BARS]
-    rows = range(len(shown))
-    axes.barh(
-        rows,
-        [user.share for user in shown],
-        height=0.6,
-        color=COLOURS[0],
-        label="share of the messages there",
-    )
-    axes.plot(
-        [user.routes_share for user in shown],
-        rows,
-        linestyle="",
-        marker="o",
-        markersize=4,
-        markerfacecolor="none",
-        markeredgecolor=COLOURS[1],
-        label="share of the routes there",
-    )
-    name_rows(axes, [_cut(user.name, 28) for user in shown], 2)
-    axes.set_xlim(0, None)
-    percent_axis(axes.xaxis)
     left = len(users) - len(shown)
-    others = f", {left:,} more" if left else ""
-    axes.set_xlabel(f"{kind}{others}", color="black" if shown else QUIET)
+    label = f"{kind}{f', {left:,} more' if left else ''}"
+    messages = [user.share for user in shown]
+    routes = Series(
+        [user.routes_share for user in shown],
+        range(len(shown)),
+        "share of the routes there",
+        COLOURS[1],
+        mark={**DOT, **HOLLOW},
+    )
+    return Bars(
+        names=[_cut(user.name, 28) for user in shown],
+        least=2,
+        stacks=[Stack(messages, "share of the messages there")],
+        series=[routes],
+        x=Axis(label, Unit.SHARE, (0, None)),
+    )
 
 
 def _cut(name: str, most: int = 38) -> str:

@@ -65,7 +65,7 @@ def _simulated_verdict(record: StudyJson) -> str:
 
 def _simulated_figures(study: SimulatedStudy) -> Iterator[tuple[str, Figure]]:
     # Here: studies are told without what draws.
-    from contend.report.study.simulated_figures import study_figures
+    from contend.report.study.figures import study_figures
 
     return study_figures(study.plan, study.outcomes)
 
@@ -129,7 +129,7 @@ def _verification_verdict(told: Sequence[Agreement], drawn: Sequence[DrawnAgreem
 
 
 def _agreement_figure(verified: Sequence[VerifiedFabric]) -> Figure:
-    from contend.report.pairwise.pair_figures import ComparedFabric, agreement_figure
+    from contend.report.pairwise.figures import ComparedFabric, agreement_figure
 
     return agreement_figure(
         [ComparedFabric(one.fabric, one.pairs, one.agreement) for one in verified]
@@ -137,6 +137,6 @@ def _agreement_figure(verified: Sequence[VerifiedFabric]) -> Figure:
 
 
 def _drawn_figure(agreements: Mapping[str, DrawnAgreement]) -> Figure:
-    from contend.report.pairwise.pair_figures import drawn_figure
+    from contend.report.pairwise.figures import drawn_figure
 
     return drawn_figure(agreements)

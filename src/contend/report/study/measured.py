@@ -61,7 +61,7 @@ def _verdict(study: MeasuredStudy) -> str:
 
 
 def _figures(study: MeasuredStudy) -> Iterator[tuple[str, Figure]]:
-    from contend.report.study.measured_figures import measured_figures
+    from contend.report.study.figures import measured_figures
 
     return measured_figures(study.plan, study.results)
 

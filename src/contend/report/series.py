@@ -1,0 +1,265 @@
+"""What charts are made of: axes, points and lines with their intervals, samples, words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from numpy.typing import ArrayLike, NDArray
+
+from contend.report.style import (
+    COLOURS,
+    QUIET,
+    Dashes,
+    factor_axis,
+    percent_axis,
+    rate_axis,
+    second_axis,
+    size_axis,
+    spread,
+    time_axis,
+    write_beside,
+)
+from contend.units import format_rate
+
+MOST_VECTOR_POINTS = 4000
+DASHED: Dashes = (0, (3, 2))
+
+
+class Unit(Enum):
+    """What an axis counts, which tells its scale and how its numbers read."""
+
+    NUMBER = "linear"
+    COUNT = "whole numbers"
+    AMOUNT = "numbers with commas"
+    SHARE = "of one, in per cent"
+    TIME = "seconds from zero"
+    SECONDS = "seconds, logarithmic"
+    RATE = "bytes per second, logarithmic"
+    SIZE = "bytes, which double"
+    FACTOR = "times something, logarithmic where they are far apart"
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What one axis of a chart shows.
+
+    Attributes:
+        label: what is counted, and of what.
+        unit: in which unit.
+        ends: where it begins and ends; None where the data do.
+        ticks: where it has numbers, or texts by place; empty: as the unit has them. Of sizes all
+            that the chart has.
+    """
+
+    label: str = ""
+    unit: Unit = Unit.NUMBER
+    ends: tuple[float | None, float | None] | None = None
+    ticks: Iterable[float] | Mapping[float, str] = ()
+
+    def onto(self, axes: Any, which: str) -> None:
+        """Gives an axis of matplotlib, x or y, its scale, ends, ticks and label."""
+        axis = axes.xaxis if which == "x" else axes.yaxis
+        ticks = self.ticks if isinstance(self.ticks, Mapping) else dict.fromkeys(self.ticks, "")
+        if self.unit is Unit.SIZE:
+            size_axis(axes, [int(size) for size in ticks])
+        elif ticks:
+            texts = list(ticks.values())
+            axis.set_ticks(list(ticks), texts if any(texts) else None)
+        if self.ends is not None:
+            (axes.set_xlim if which == "x" else axes.set_ylim)(*self.ends)
+        match self.unit:
+            case Unit.AMOUNT:
+                axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            case Unit.SHARE:
+                percent_axis(axis)
+            case Unit.TIME:
+                second_axis(axis)
+            case Unit.SECONDS:
+                (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+                time_axis(axes, which)
+            case Unit.RATE:
+                rate_axis(axes)
+            case Unit.COUNT:
+                axis.set_major_locator(MaxNLocator(8, integer=True))
+            case Unit.FACTOR:
+                factor_axis(axes)
+        if self.label:
+            axis.set_label_text(self.label)
+
+
+def port_axis(label: str, most: float = 1.0) -> Axis:
+    """The axis of bandwidths: 0 to 100 % of the rate of a link or a port."""
+    ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    return Axis(label, Unit.SHARE, (0, max(1.0, most)), ticks)
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Points, the line that joins them and their intervals: what a legend names.
+
+    Attributes:
+        x: where they are.
+        y: likewise; of charts in rows the rows, by default all.
+        name: in a legend; "" for none.
+        colour: of all of it.
+        line: that joins them; "" for none.
+        mark: of every point, as matplotlib's lines take it; see `contend.report.style`.
+        low: where intervals begin; None without.
+        high: where they end.
+        band: whether intervals are a band rather than bars.
+        drawstyle: of the line, such as ``steps-mid``.
+        width: of the line, in points.
+        above: what lies above what.
+    """
+
+    x: ArrayLike
+    y: ArrayLike = ()
+    name: str = ""
+    colour: Any = COLOURS[0]
+    line: Dashes = ""
+    mark: Mapping[str, Any] = field(default_factory=dict)
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    band: bool = False
+    drawstyle: str = "default"
+    width: float = 1.2
+    above: float = 2
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """As matplotlib takes it."""
+        return {
+            "color": self.colour,
+            "linestyle": self.line,
+            "drawstyle": self.drawstyle,
+            "linewidth": self.width,
+            "zorder": self.above,
+            "label": self.name or None,
+            **self.mark,
+        }
+
+    def onto(self, axes: Axes, across: str = "y") -> None:
+        """Draws it; intervals along one axis."""
+        x, y = np.asarray(self.x), np.asarray(self.y)
+        if self.low is None or self.high is None or self.band:
+            axes.plot(x, y, **self.look)
+        if self.low is None or self.high is None:
+            return
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        if self.band:
+            step = self.drawstyle.removeprefix("steps-") if self.drawstyle != "default" else None
+            look = {"color": self.colour, "alpha": 0.2, "linewidth": 0}
+            axes.fill_between(x, low, high, step=step, **look)  # type: ignore[arg-type]
+            return
+        middle = x if across == "x" else y
+        reach: dict[str, Any] = {f"{across}err": [middle - low, high - middle]}
+        axes.errorbar(x, y, **reach, elinewidth=1, capsize=2, **self.look)
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Single measurements, drawn faintly.
+
+    Attributes:
+        x: where they are, spread already.
+        y: likewise.
+        colour: of what they are of.
+        left_out: whether they do not count; they are crosses.
+        size: of the points.
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+    colour: Any
+    left_out: bool = False
+    size: float = 1.9
+
+    def onto(self, axes: Axes, many: bool) -> None:
+        """Draws them; many as a picture, as a vector format should not hold them."""
+        x = np.asarray(self.x)
+        crowd = MOST_VECTOR_POINTS if many else len(x)
+        axes.plot(
+            x,
+            np.asarray(self.y),
+            linestyle="",
+            marker="x" if self.left_out else "o",
+            markersize=2.4 if self.left_out else self.size,
+            markeredgewidth=0.5 if self.left_out else 0,
+            color=self.colour,
+            alpha=float(np.clip(6 / max(crowd, 1) ** 0.5, 0.15, 0.6)),
+            rasterized=many,
+            zorder=2,
+        )
+
+
+def near(place: float, count: int, part: float, *, times: bool = False) -> NDArray[np.float64]:
+    """So many places near one, that equal samples do not hide each other.
+
+    Args:
+        place: in the middle.
+        count: how many.
+        part: how far they are from it at most; on a scale that doubles, in doublings.
+        times: whether the scale doubles.
+    """
+    return place * 2 ** (part * spread(count)) if times else place + part * spread(count)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundLine:
+    """A broken line across a chart, at a value that is a limit, a mean or nothing.
+
+    Attributes:
+        at: its value.
+        words: what it is, at its end; "" for none.
+        across: the axis that has the value.
+        name: in a legend; "" for none.
+        look: as matplotlib's lines take it.
+        room: so many times the value the axis has at least.
+    """
+
+    at: float
+    words: str = ""
+    across: str = "y"
+    name: str = ""
+    look: Mapping[str, Any] = field(default_factory=dict)
+    room: float = 0.0
+
+    def onto(self, axes: Axes) -> None:
+        """Draws it."""
+        look = {"color": QUIET, "linewidth": 0.8, "linestyle": DASHED, "zorder": 0.5, **self.look}
+        line = axes.axhline if self.across == "y" else axes.axvline
+        line(self.at, label=self.name or None, **look)
+        if self.room:
+            axes.set_ylim(top=max(axes.get_ylim()[1], self.room * self.at))
+        if self.words:
+            where = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "baseline"}
+            write_beside(axes, self.words, (0.98, self.at), (0, 2), color=QUIET, **where)
+
+
+def wire_line(limit: float, *, told: bool = True) -> BoundLine:
+    """What the wire carries, in bytes per second, with room for its name above the line."""
+    # The axis is logarithmic.
+    return BoundLine(limit, f"wire {format_rate(limit)}" if told else "", room=2.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Small letters beside a place of a chart.
+
+    Attributes:
+        text: what they say.
+        at: the place.
+        offset: of the words from it, in points.
+        look: as matplotlib's texts take it.
+    """
+
+    text: str
+    at: tuple[float, float]
+    offset: tuple[float, float] = (3, 0)
+    look: Mapping[str, Any] = field(default_factory=dict)
