@@ -58,7 +58,7 @@ import sys
 import contend
 
 elbe = contend.load(sys.argv[1] + ".ibnetdiscover", routes=sys.argv[1] + ".lfts")
-assert 0.8 < contend.simulate(elbe, samples=100).effective_bandwidth < 0.9
+assert 0.8 < contend.simulate(elbe, samples=100).effective_bandwidth.mean < 0.9
 assert "<html" in open("elbe.html", encoding="utf-8").read()
 END
 without_programs venv/bin/contend doctor --json doctor.json >/dev/null
