@@ -55,12 +55,12 @@ PacketRoutes random_pairs(std::uint32_t leaves, std::uint32_t hosts_of_leaf) {
 /// As many events as so many hops have, two each, through one queue of so many.
 double bare_loop(std::uint64_t hops, std::uint32_t at_once) {
   const double begin = processor_seconds();
-  DelayLines lines;
+  packets::DelayLines lines;
   const std::uint32_t line = lines.add(1000);
   for (std::uint32_t k = 0; k < at_once; ++k) lines.put(line, k, {0, k, k});
   std::uint64_t sum = 0;
   for (std::uint64_t n = 0; n < 2 * hops; ++n) {
-    const PacketEvent event = *lines.next();
+    const packets::PacketEvent event = *lines.next();
     lines.pop();
     sum += event.channel;
     lines.put(line, event.time, event);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace contend {
+namespace contend::packets {
 
 using Time = std::uint64_t;  ///< picoseconds
 
@@ -101,4 +101,4 @@ class DelayLines {
   std::uint32_t current_ = 0;
 };
 
-}  // namespace contend
+}  // namespace contend::packets

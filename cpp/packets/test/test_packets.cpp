@@ -11,6 +11,7 @@
 
 #include "../../routes/test/random_fabric.hpp"
 #include "../../routes/test/small_ring.hpp"
+#include "../src/circle.hpp"
 #include "contend/packets/packets.hpp"
 
 using namespace contend;
@@ -359,4 +360,22 @@ TEST_CASE("a fast channel behind a slow one never runs out of a packet's bits") 
                     "rates above 0");
   CHECK_THROWS_WITH(packet_flows(routes, std::vector<double>{1e9}, model),
                     "a rate for every channel");
+}
+
+TEST_CASE("full channels that wait for each other are no circle while a packet may still leave") {
+  using namespace contend::packets;
+  // Channel 0's packets wait for 1, and 1's for 0; both far ends are full.
+  std::vector<Channel> channels(2);
+  std::vector<Queue> queues(2);
+  for (std::uint32_t c = 0; c < 2; ++c) {
+    queues[c].over = c;
+    channels[1 - c].waiting = {c, c};
+  }
+  const auto circle = [&](std::vector<std::uint8_t> moves) {
+    return waiting_circle(channels, queues, moves, 2);
+  };
+  CHECK(circle({0, 0}) == std::vector<std::uint32_t>{0, 1});
+  CHECK(circle({0, 1}).empty());
+  channels[1].room = 1;
+  CHECK(circle({0, 0}).empty());
 }

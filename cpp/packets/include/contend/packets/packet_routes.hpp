@@ -25,6 +25,34 @@ struct PacketRoutes {
   /// leads to. Both empty where every step leads to the one behind it.
   std::vector<std::uint32_t> first_choice;
   std::vector<std::uint32_t> then;
+
+  // Choices are numbered: those of routes with one way by the step that they lead on from.
+
+  bool chooses() const { return !first_choice.empty(); }
+  std::size_t choices() const { return chooses() ? then.size() : channel.size(); }
+  std::uint32_t choice_of(std::uint32_t step) const {
+    return chooses() ? first_choice[step] : step;
+  }
+  std::uint32_t choices_end(std::uint32_t step) const {
+    return chooses() ? first_choice[step + 1] : step + 1;
+  }
+  std::uint32_t step_by(std::uint32_t choice) const {
+    return chooses() ? then[choice] : choice + 1;
+  }
+  std::uint32_t channel_by(std::uint32_t choice) const { return channel[step_by(choice)]; }
+  bool ends(std::uint32_t step) const { return channel[step] >= channels - places; }
+  /// Calls look(step, choice) for every choice.
+  template <class Look>
+  void for_each_choice(const Look& look) const {
+    for (std::uint32_t step = 0; step < channel.size(); ++step) {
+      if (ends(step)) continue;
+      for (std::uint32_t at = choice_of(step); at < choices_end(step); ++at) look(step, at);
+    }
+  }
+  /// A channel and the one that a choice leads on to, as one number.
+  std::uint64_t turn(std::uint32_t step, std::uint32_t choice) const {
+    return std::uint64_t{channel[step]} << 32 | channel_by(choice);
+  }
 };
 
 /// Routes that take one way at a time. Throws Error as Crossings does, and for 2^32 steps or more.

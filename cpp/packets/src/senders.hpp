@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "contend/packets/packet_routes.hpp"
+
+namespace contend::packets {
+
+/// xorshift64*, whose words are cheap; nothing here needs better ones.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 0x2545F4914F6CDD1Du) {}
+  /// A number below `bound`.
+  std::uint64_t below(std::uint64_t bound) {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return ((state_ * 0x2545F4914F6CDD1Du) >> 32) * bound >> 32;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Whose packet goes next from every place.
+class Senders {
+ public:
+  /// `packets` that every message has; 0 for any number. Messages of a place take turns, or one is
+  /// `drawn` for each packet.
+  Senders(const PacketRoutes& routes, std::uint32_t packets, bool drawn)
+      : ends_(packets > 0),
+        drawn_(drawn),
+        first_(routes.places + 1, 0),
+        left_(routes.first.size() - 1, packets) {
+    const std::size_t injection = routes.channels - 2 * routes.places;
+    const auto place_of = [&](std::size_t m) {
+      return routes.channel[routes.first[m]] - injection;
+    };
+    const auto travels = [&](std::size_t m) { return routes.first[m] != routes.first[m + 1]; };
+    for (std::size_t m = 0; m < left_.size(); ++m) {
+      if (travels(m)) ++first_[place_of(m) + 1];
+    }
+    unsent_.assign(first_.begin() + 1, first_.end());
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    message_.resize(first_.back());
+    turn_.assign(first_.begin(), first_.end() - 1);
+    auto at = turn_;
+    for (std::size_t m = 0; m < left_.size(); ++m) {
+      if (travels(m)) message_[at[place_of(m)]++] = static_cast<std::uint32_t>(m);
+    }
+  }
+
+  bool has_any(std::uint32_t place) const { return unsent_[place] > 0; }
+
+  /// The message whose packet goes now from a place that has any.
+  std::uint32_t next(std::uint32_t place, Random& random) {
+    const std::uint32_t begin = first_[place];
+    const std::uint32_t end = first_[place + 1];
+    std::uint32_t& turn = turn_[place];
+    if (drawn_) turn = begin + static_cast<std::uint32_t>(random.below(end - begin));
+    while (ends_ && left_[message_[turn]] == 0) turn = turn + 1 < end ? turn + 1 : begin;
+    const std::uint32_t message = message_[turn];
+    turn = turn + 1 < end ? turn + 1 : begin;
+    if (ends_ && --left_[message] == 0) --unsent_[place];
+    return message;
+  }
+
+ private:
+  bool ends_;
+  bool drawn_;
+  std::vector<std::uint32_t> first_;    ///< where those of every place begin in `message_`
+  std::vector<std::uint32_t> message_;  ///< by place
+  std::vector<std::uint32_t> turn_;
+  std::vector<std::uint32_t> unsent_;  ///< messages of every place that have packets to send
+  std::vector<std::uint32_t> left_;    ///< packets of every message
+};
+
+}  // namespace contend::packets
