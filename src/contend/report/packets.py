@@ -202,30 +202,32 @@ def _by_congestion(found: PacketSimulation) -> ResultTable:
 
 def _figure(found: PacketSimulation) -> Figure:
     """What messages of every congestion get, by counting and packet by packet."""
-    from matplotlib.ticker import MaxNLocator
+    from contend.report.charts import Curves, charted
+    from contend.report.series import Axis, Series, Unit
+    from contend.report.style import COLOURS
 
-    from contend.report.style import COLOURS, new_figure, percent_axis, styled, title
-
-    with styled():
-        figure = new_figure(height=2.6)
-        axes = figure.subplots()
-        rows = found.by_congestion
-        pi = [row.congestion for row in rows]
-        axes.plot(pi, [row.counted for row in rows], "k_", markersize=14, label="by counting")
-        for number, queued in enumerate(found.queues):
-            got = [row.received[queued.queues] for row in rows]
-            # Beside each other: they often get the same.
-            beside = [value + 0.12 * (2 * number - len(found.queues) + 1) for value in pi]
-            name, colour = f"packets, {queued.queues.value}", COLOURS[number]
-            axes.plot(beside, got, "os"[number % 2], markersize=4, color=colour, label=name)
-        axes.set_xlabel("congestion π")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylabel("share of a port's rate")
-        axes.set_ylim(0, 1.05)
-        percent_axis(axes.yaxis)
-        axes.legend()
-        title(figure, _verdict(found).partition("; ")[0])
-    return figure
+    rows = found.by_congestion
+    pi = np.array([row.congestion for row in rows])
+    bar = {"marker": "_", "markersize": 14}
+    series = [Series(pi, [row.counted for row in rows], "by counting", "black", mark=bar)]
+    for number, queued in enumerate(found.queues):
+        series.append(
+            Series(
+                # Beside each other: they often get the same.
+                pi + 0.12 * (2 * number - len(found.queues) + 1),
+                [row.received[queued.queues] for row in rows],
+                f"packets, {queued.queues.value}",
+                COLOURS[number],
+                mark={"marker": "os"[number], "markersize": 4},
+            )
+        )
+    chart = Curves(
+        series=series,
+        x=Axis("congestion π", Unit.COUNT),
+        y=Axis("share of a port's rate", Unit.SHARE, (0, 1.05)),
+        legend="upper right",
+    )
+    return charted(_verdict(found).partition("; ")[0], chart, height=2.6)
 
 
 def _explored(found: PacketSimulation) -> Explorable | None:
