@@ -7,7 +7,7 @@ two that are the same must not differ, and any that differ must be found.
 from __future__ import annotations
 
 import copy
-import importlib.util
+import importlib
 import shutil
 import sys
 from collections.abc import Callable
@@ -21,18 +21,10 @@ from contend.cli.app import run
 SCRIPT = Path(__file__).parents[2] / "tools" / "same_figures.py"
 
 
-def _load_script() -> Any:
-    spec = importlib.util.spec_from_file_location("same_figures", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Where dataclasses look up what their fields are.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-same_figures = _load_script()
+# The script's own neighbours are found beside it.
+sys.path.insert(0, str(SCRIPT.parent))
+same_figures: Any = importlib.import_module("same_figures")
+served_commands: Any = importlib.import_module("served_commands")
 TABLE = same_figures.Table()
 KEPT = same_figures.load_kept()
 
@@ -206,10 +198,10 @@ def test_what_depends_on_the_clock_is_masked() -> None:
 
 def test_random_commands_are_those_that_the_parser_offers() -> None:
     """Options that it has now, and one that it gets; a seed draws the same ones each time."""
-    verbs = same_figures.offered()
-    first = same_figures.drawn(verbs, TABLE.words, 200, 1)
-    assert first == same_figures.drawn(verbs, TABLE.words, 200, 1)
-    assert first != same_figures.drawn(verbs, TABLE.words, 200, 2)
+    verbs = served_commands.offered()
+    first = served_commands.drawn(verbs, TABLE.words, 200, 1)
+    assert first == served_commands.drawn(verbs, TABLE.words, 200, 1)
+    assert first != served_commands.drawn(verbs, TABLE.words, 200, 2)
     known = {
         f"{verb} {name}"
         for verb, options in verbs.items()
@@ -219,5 +211,5 @@ def test_random_commands_are_those_that_the_parser_offers() -> None:
     assert {"simulate --samples", "fabric show --route"} <= known
     assert not [line for line in first if line.startswith(tuple(TABLE.words["unasked"]))]
     new = {**verbs["mpi"][0], "names": ["--new"], "takes": "", "choices": ["old", "bold"]}
-    more = same_figures.drawn({"simulate": [new]}, {**TABLE.words, "wrong_share": 0}, 99, 1)
+    more = served_commands.drawn({"simulate": [new]}, {**TABLE.words, "wrong_share": 0}, 99, 1)
     assert set(more) == {"simulate", "simulate --new old", "simulate --new bold"}
