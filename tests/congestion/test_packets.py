@@ -128,6 +128,14 @@ def test_messages_of_a_length_end_when_their_last_packet_is_there() -> None:
     assert means(found)[Queues.FIFO] == pytest.approx(50, abs=0.5)
 
 
+def test_a_buffer_that_holds_all_is_as_one_without_a_limit() -> None:
+    fabric = routed("xgft:2;4,4;1,2", "minhop")
+    huge, without = (
+        simulate_packets(fabric, samples=4, buffer=size, threads=1) for size in ("60GiB", 0)
+    )
+    assert means(huge) == means(without)
+
+
 def test_an_interrupt_leaves_what_was_done() -> None:
     def tell(done: float, _: float) -> None:
         if done >= 3:
@@ -146,6 +154,19 @@ def test_an_interrupt_leaves_what_was_done() -> None:
         (["--model", "packets", "--buffer", "1KiB"], "buffer: expected room for a packet"),
         (["--model", "packets", "--bytes", "soon"], "--bytes: expected"),
         (["--model", "packets", "--route", "ugal"], "are not carried out packet by packet"),
+        (
+            [
+                "--model",
+                "packets",
+                "--ranks",
+                "2",
+                "--ranks-per-host",
+                "2",
+                "--placement",
+                "linear",
+            ],
+            "bisect: no message leaves its host",
+        ),
     ],
 )
 def test_what_does_not_fit_is_one_line(

@@ -144,13 +144,12 @@ class Network {
     }
   }
 
-  /// Those of a buffer stand side by side, where there is a limit.
+  /// Those of small buffers stand side by side; larger ones get theirs as they fill.
   void make_cells() {
-    if (model_.buffer == 0) return;
-    if (std::uint64_t{first_ejection_} * model_.buffer >= kNone) {
-      throw Error("room for fewer than 2^32 packets in all buffers together");
-    }
-    cells_.resize(std::size_t{first_ejection_} * model_.buffer);
+    constexpr std::uint32_t kSmall = 256;
+    const std::uint64_t cells = std::uint64_t{first_ejection_} * model_.buffer;
+    if (model_.buffer == 0 || model_.buffer > kSmall || cells >= kNone) return;
+    cells_.resize(cells);
     std::uint32_t cell = 0;
     for (std::uint32_t c = 0; c < first_ejection_; ++c) {
       channels_[c].free = cell;
@@ -200,7 +199,6 @@ class Network {
 
   std::uint32_t take_cell(Channel& over) {
     if (over.free == kNone) {
-      // Without a limit a buffer grows.
       cells_.push_back({0, kNone});
       return static_cast<std::uint32_t>(cells_.size() - 1);
     }

@@ -212,7 +212,8 @@ def simulate_packets(
         communicator: shares the samples out over MPI processes.
 
     Raises:
-        UsageError: fabric, pattern and placement do not fit together, or a size is no size.
+        UsageError: fabric, pattern and placement do not fit together, a size is no size, or no
+            message leaves its host.
         PacketsInterrupted: after an interrupt; it holds the samples that were done.
     """
     started = time.perf_counter()
@@ -258,9 +259,15 @@ def simulate_packets(
     return result()
 
 
+def _mean_of(rounds: Sequence[NDArray[np.float64]]) -> float:
+    """Mean share of a sample's messages; 1 where none leaves its host, as counting has it."""
+    shares = np.concatenate(rounds)
+    return float(shares.mean()) if len(shares) else 1.0
+
+
 def _means(done: Sequence[PacketSample], queues: Queues) -> NDArray[np.float64]:
     """Mean share of the messages of every sample, shape [samples]."""
-    return np.array([np.concatenate(one.queued[queues].received).mean() for one in done])
+    return np.array([_mean_of(one.queued[queues].received) for one in done])
 
 
 def _width(done: Sequence[PacketSample]) -> float:
@@ -299,6 +306,8 @@ def _result(
         np.concatenate([part for one in done for part in getattr(one, name)])
         for name in ("pi", "counted")
     )
+    if not len(pi):
+        raise UsageError(f"{pattern.name}: no message leaves its host, so there are no packets")
     received = {
         queues: np.concatenate([part for one in done for part in one.queued[queues].received])
         for queues in model.queues
@@ -347,8 +356,8 @@ def _result(
         mtu=model.mtu,
         message_bytes=model.message_bytes,
         latency_s=LATENCY_S,
-        counted=_mean(np.array([np.concatenate(one.counted).mean() for one in done])),
-        fair=_mean(np.array([np.concatenate(one.fair).mean() for one in done])),
+        counted=_mean(np.array([_mean_of(one.counted) for one in done])),
+        fair=_mean(np.array([_mean_of(one.fair) for one in done])),
         queues=tuple(found),
         by_congestion=tuple(by_pi),
         victims=tuple(worst_victims(victims)),
