@@ -7,12 +7,14 @@ each kind of word one that shows that the command asks its parser.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contend.cli.app import run
+from contend.cli.app import VERBS, run
+from contend.cli.verbs import Group
 
 DATA = Path(__file__).parents[1] / "data"
 # Words of the command line, where DATA, KEPT and JOBS are files, and what is said of them.
@@ -42,6 +44,7 @@ SIMULATE = {
 }
 FABRIC = {
     "diff chic chic --routes a --routes b --routes c": "--routes is for OLD and NEW, got 3",
+    "diff chic chic --route a --route b --route c": "--route is for OLD and NEW, got 3",
     "draw DATA/tiny.ibnetdiscover --loads --plot x.svg": "holds no routes: give --routes FILE or",
     "draw --plot x.svg": "name a fabric to draw",
     "draw --alltoall 4 --loads --plot x.svg": "need a fabric",
@@ -185,3 +188,36 @@ def test_one_line_and_nothing_is_left(
     assert printed.err.startswith("contend: ")
     assert printed.err.count("\n") == 1
     assert sorted(path.name for path in Path().iterdir()) == ["hosts", "jobs"]
+
+
+def _every_verb(verbs: Iterable[Any], *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for verb in verbs:
+        if isinstance(verb, Group):
+            yield from _every_verb(verb.commands.values(), *names, verb.name)
+        else:
+            yield (*names, verb.name), verb
+
+
+EVERY_VERB = {" ".join(words): verb for words, verb in _every_verb(VERBS)}
+
+
+@pytest.mark.parametrize("words", EVERY_VERB)
+def test_an_option_of_one_value_is_given_once(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in EVERY_VERB[words].command.params:
+        if option.param_type_name == "option" and not (option.is_flag or option.multiple):
+            for times, number in ((2, "twice"), (3, "3 times")):
+                given = [word for at in range(times) for word in (option.opts[-1], f"value{at}")]
+                assert run([*words.split(), *given]) == 2
+                told = f"contend: {option.opts[0]} takes one value, and is given {number}\n"
+                assert capsys.readouterr() == ("", told)
+
+
+def test_a_switch_that_is_turned_twice_is_on_and_so_are_words_of_a_program(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["fabric", "show", "fig1", "--strict", "--strict"]) == 0
+    capsys.readouterr()
+    assert run(["profile", "--", "no-such-program", "--seed", "1", "--seed", "2"]) == 2
+    assert capsys.readouterr().err == "contend: no-such-program: no such program\n"

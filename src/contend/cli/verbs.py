@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
@@ -21,6 +22,20 @@ from contend.errors import UsageError
 from contend.units import listed
 
 
+class _Command(TyperCommand):
+    """A command that refuses an option of one value that is given twice: which one is meant?"""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is left of the words; as of the base class."""
+        given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
+        for option, times in Counter(given).items():
+            once = option.param_type_name == "option" and not (option.is_flag or option.multiple)
+            if once and times > 1 and not ctx.resilient_parsing:
+                number = "twice" if times == 2 else f"{times} times"
+                raise UsageError(f"{option.opts[0]} takes one value, and is given {number}")
+        return super().parse_args(ctx, args)
+
+
 class Verb(TyperCommand):
     """A verb by its line in the list; its module is imported when the verb runs or tells its help.
 
@@ -28,25 +43,22 @@ class Verb(TyperCommand):
         place: module and function that carry it out, as ``contend.cli.mpi:mpi``.
     """
 
-    def __init__(self, name: str, place: str, line: str, cls: str | None = None) -> None:
+    def __init__(self, name: str, place: str, line: str) -> None:
         """A verb.
 
         Args:
             name: as it is typed.
             place: module and function, as ``contend.cli.mpi:mpi``.
             line: the first line of its help.
-            cls: module and class of the command, where that is one of its own.
         """
         super().__init__(name=name, help=line, rich_markup_mode="rich")
         self.place = place
-        self._cls = cls
 
     @cached_property
     def command(self) -> Any:
         """The verb itself, with its options."""
-        cls = TyperCommand if self._cls is None else _import(self._cls)
         assert self.name is not None
-        return command_of(self.name, _import(self.place), cls)
+        return command_of(self.name, _import(self.place))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -64,9 +76,7 @@ def _import(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def command_of(
-    name: str, function: Callable[..., Any], cls: type[TyperCommand] = TyperCommand
-) -> Any:
+def command_of(name: str, function: Callable[..., Any]) -> Any:
     """The command that a function is, by its arguments."""
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
@@ -74,7 +84,7 @@ def command_of(
     paragraphs = (getdoc(function) or "").split("\n\n")
     # Lines end where the terminal does, not where they do in the source.
     words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    single.command(name, cls=cls, help=words)(_with_outputs(_with_groups(function)))
+    single.command(name, cls=_Command, help=words)(_with_outputs(_with_groups(function)))
     return typer.main.get_command(single)
 
 

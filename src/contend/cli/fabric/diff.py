@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.options.shared import ROUTES, Loading, RouteOption, SeedOption
+from contend.cli.options.shared import ENGINES, ROUTE, ROUTES, Loading, SeedOption
 from contend.errors import UsageError
 from contend.report import Document
 
 _STATE = "The {} state of the network: a topology file of any kind that contend knows."
 OldArgument = Annotated[str, typer.Argument(metavar="OLD", help=_STATE.format("earlier"))]
 NewArgument = Annotated[str, typer.Argument(metavar="NEW", help=_STATE.format("later"))]
-TablesOption = Annotated[
-    list[str] | None, ROUTES("Give it twice: for OLD, then for NEW. Once is for both.")
-]
+_EACH = "Give it twice: for OLD, then for NEW. Once is for both."
+TablesOption = Annotated[list[str] | None, ROUTES(_EACH)]
+EnginesOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} {_EACH}")]
 
 
 def diff(
@@ -25,7 +26,7 @@ def diff(
     old: OldArgument,
     new: NewArgument,
     routes: TablesOption = None,
-    route: RouteOption = None,
+    route: EnginesOption = None,
     seed: SeedOption = 1,
 ) -> Document:
     """Show what changed in a network: nodes, cables, speeds, routes and bandwidth.
@@ -34,10 +35,13 @@ def diff(
 
     Example: contend fabric diff last-week.ibnetdiscover net.ibnetdiscover
     """
-    tables = [None, None] if routes is None else [routes[0], routes[-1]]
-    if routes is not None and len(routes) > 2:
-        raise UsageError(f"--routes is for OLD and NEW, got {len(routes)}")
-    before, after = (
-        load(state, of, route, loading) for state, of in zip((old, new), tables, strict=True)
-    )
+    each = zip((old, new), _of_both("--routes", routes), _of_both("--route", route), strict=True)
+    before, after = (load(*state, loading) for state in each)
     return report.changes_document(cure.diff(before, after, seed=seed))
+
+
+def _of_both(flag: str, given: list[str] | None) -> Sequence[str | None]:
+    """What an option says of OLD and of NEW."""
+    if given is not None and len(given) > 2:
+        raise UsageError(f"{flag} is for OLD and NEW, got {len(given)}")
+    return [given[0], given[-1]] if given else [None, None]
