@@ -1,6 +1,7 @@
-"""What changed in a network, and what that did to its bandwidth.
+"""What changed in a network, and what that did to those who use it.
 
-Nodes, cables and speeds of two states are told apart by GUID.
+Nodes, cables and speeds of two states are told apart by GUID. What messages get is compared on the
+hosts that both states have: a mean over fewer hosts is no gain.
 """
 
 from __future__ import annotations
@@ -8,20 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import Simulation, simulate
-from contend.fabric import Fabric
-from contend.routes import changed_ports
+from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
+from contend.cure.servers_hit import RailLosses, ServersHit
+from contend.errors import ShortfallError, UsageError
+from contend.fabric import Fabric, with_hosts
+from contend.placement import Placement, by_name
+from contend.routes import changed_ports, summarise_routes
 from contend.schema import PythonOnly, Share, told
 from contend.shown import Shown
 
 _Port = tuple[int, int]
 _Ends = tuple[_Port, _Port]
 _Key = TypeVar("_Key", int, str)
+_Result = TypeVar("_Result")
+# Shares that differ by less read alike.
+_ALIKE = 0.0005
+_TOLD = ("all-to-all", "the worst shift", "a step of a ring")
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,46 @@ class Difference:
     """The same of cables between switches whose ends are the same ports."""
 
 
+class Outcome(StrEnum):
+    """What a change comes to."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    MIXED = "mixed"
+    SAME = "the same"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedShare:
+    """What hosts that both states have get of their ports in some traffic."""
+
+    name: str
+    """What they send, in words."""
+    before: Share | None
+    """Share by the earlier state; null where its messages do not arrive."""
+    after: Share | None
+    """Share by the later state; null where its messages do not arrive."""
+    margin: Share = 0.0
+    """Half of the 95 % interval of the difference; 0 where nothing is drawn."""
+
+    @property
+    @told
+    def outcome(self) -> Outcome:
+        """``better``, ``worse`` or ``the same``: within the margin, or where both read alike."""
+        change = (self.after or 0.0) - (self.before or 0.0)
+        return _outcome(change if abs(change) > max(self.margin, _ALIKE) else 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateOfRoutes:
+    """What becomes of messages between hosts that both states have, in one of them."""
+
+    lost: int
+    """Number of routes that do not arrive; of routes without tables, pairs that no cables join."""
+    can_deadlock: bool | None
+    """Whether channels can wait for each other in a circle; null without tables."""
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkChanges(Shown, told="changes_document"):
     """What differs between two states of a network."""
@@ -72,10 +121,20 @@ class NetworkChanges(Shown, told="changes_document"):
     entries: PythonOnly[NDArray[np.int64] | None]
     """Entries of tables for hosts that differ at every switch that both have; None where one of
     them has no tables."""
-    before: PythonOnly[Simulation | None]
-    """Random pairs of hosts by the earlier tables; None where one of them has no tables."""
-    after: PythonOnly[Simulation | None]
+    before: PythonOnly[Simulation | None] = None
+    """Random pairs of hosts that both have, by the earlier routes; None where one has none."""
+    after: PythonOnly[Simulation | None] = None
     """The same by the later ones."""
+    servers: tuple[ServersHit, ...] = ()
+    """Servers of several adapters that lost some or all of them."""
+    routes_before: StateOfRoutes | None = None
+    """Routes between hosts that both have, in the earlier state; null without routes."""
+    routes_after: StateOfRoutes | None = None
+    """The same in the later state."""
+    shares: tuple[ComparedShare, ...] = ()
+    """What hosts that both have get, by what they send; none where a state has no routes."""
+    not_counted: str = ""
+    """Why shares are missing; "" if none are."""
 
     @property
     @told
@@ -98,19 +157,58 @@ class NetworkChanges(Shown, told="changes_document"):
 
     @property
     @told
+    def hosts_compared(self) -> int:
+        """Number of hosts that both states have; shares and routes are between these."""
+        return len(self.difference.hosts)
+
+    @property
+    @told
+    def hosts_lost(self) -> int:
+        """Number of hosts that the later state lacks."""
+        return self.old.hosts - self.hosts_compared
+
+    @property
+    @told
+    def hosts_gained(self) -> int:
+        """Number of hosts that the earlier state lacks."""
+        return self.new.hosts - self.hosts_compared
+
+    @property
+    @told
+    def outcome(self) -> Outcome | None:
+        """``better``, ``worse``, ``mixed`` or ``the same``, by hosts, routes and shares.
+
+        Null where a state has no routes, unless hosts are lost.
+        """
+        found = {_outcome(-self.hosts_lost), _outcome(self.hosts_gained)}
+        before, after = self.routes_before, self.routes_after
+        if before is None or after is None:
+            return Outcome.WORSE if self.hosts_lost else None
+        found |= {_outcome(before.lost - after.lost), *(share.outcome for share in self.shares)}
+        if before.can_deadlock is not None and after.can_deadlock is not None:
+            found.add(_outcome(before.can_deadlock - after.can_deadlock))
+        found.discard(Outcome.SAME)
+        return Outcome.MIXED if len(found) > 1 else next(iter(found), Outcome.SAME)
+
+    @property
+    @told
     def bandwidth_before(self) -> Share | None:
-        """What random pairs of hosts get on average; null without tables."""
+        """What random pairs of hosts that both have get on average; null without routes."""
         return None if self.before is None else self.before.effective_bandwidth.mean
 
     @property
     @told
     def bandwidth_after(self) -> Share | None:
-        """The same by the later tables."""
+        """The same by the later routes."""
         return None if self.after is None else self.after.effective_bandwidth.mean
 
 
 def diff(old: Fabric, new: Fabric, *, seed: int = 1) -> NetworkChanges:
-    """Says what changed in a network: nodes, cables, speeds, routes and bandwidth.
+    """Says what changed in a network, and whether it is better or worse for those who use it.
+
+    Hosts that are gone come first. Hosts that both states have send the same to each other in
+    both: random pairs, and what `contend.collectives` counts, with ranks in the order of the
+    earlier names.
 
     Args:
         old: the earlier state.
@@ -118,15 +216,107 @@ def diff(old: Fabric, new: Fabric, *, seed: int = 1) -> NetworkChanges:
         seed: of the random pairs that are simulated where both have routes.
     """
     found = difference(old, new)
-    if old.routes is None or new.routes is None:
-        return NetworkChanges(old, new, found, None, None, None)
+    gone = np.setdiff1d(np.arange(old.hosts), [before for before, _ in found.hosts])
+    servers = RailLosses(old, np.arange(old.hosts), samples=0, seed=seed).hit(gone)
+    if old.routes is None or new.routes is None or not found.hosts:
+        return NetworkChanges(old, new, found, None, servers=servers)
+    tabled = old.routes.tables is not None and new.routes.tables is not None
+    place = dict(found.hosts)
+    ranked = [host for host in by_name(old).tolist() if host in place]
+    seats = [np.array(hosts, np.uint32) for hosts in (ranked, [place[host] for host in ranked])]
+    before, after = (
+        _Used.of(state, hosts, seed) for state, hosts in zip((old, new), seats, strict=True)
+    )
     return NetworkChanges(
         old,
         new,
         found,
-        changed_ports(old, new, found.switches, found.hosts),
-        *(simulate(state, "bisect", seed=seed) for state in (old, new)),
+        changed_ports(old, new, found.switches, found.hosts) if tabled else None,
+        before.pairs,
+        after.pairs,
+        servers,
+        before.routes,
+        after.routes,
+        tuple(_compared(before, after)),
+        "; ".join(dict.fromkeys([*before.refusals, *after.refusals])),
     )
+
+
+@dataclass(frozen=True)
+class _Used:
+    """One state as its hosts use it: what cannot be counted is None, with the reason."""
+
+    routes: StateOfRoutes
+    pairs: Simulation | None
+    collectives: Collectives | None
+    refusals: tuple[str, ...]
+
+    @classmethod
+    def of(cls, state: Fabric, hosts: NDArray[np.uint32], seed: int) -> _Used:
+        refusals: list[str] = []
+
+        def tried(count: Callable[[], _Result]) -> _Result | None:
+            try:
+                return count()
+            except (ShortfallError, UsageError) as error:
+                refusals.append(str(error))
+                return None
+
+        random = Placement("random", hosts, random=True)
+        together = Placement("linear", hosts)
+        return cls(
+            _routes_between(state, hosts),
+            tried(lambda: simulate(state, "bisect", placement=random, seed=seed)),
+            tried(lambda: collectives(state, placement=together, seed=seed)),
+            tuple(refusals),
+        )
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What collectives get, by name; those of GPUs first."""
+        found = self.collectives
+        if found is None:
+            return {}
+        gpus = () if found.gpu is None else found.gpu.collectives
+        ways = [(f"GPUs' {way.name}", way.share) for way in gpus]
+        # Trees and shifts on average say nothing more.
+        ways += [(way.name, way.share) for way in found.operations if way.name.startswith(_TOLD)]
+        # The worst shift may be another one now.
+        return {name.partition(", by ")[0].replace(",", ""): share for name, share in ways}
+
+
+def _routes_between(state: Fabric, hosts: NDArray[np.uint32]) -> StateOfRoutes:
+    """What becomes of messages between some hosts."""
+    between = with_hosts(state, hosts)
+    if state.routes is None or state.routes.tables is None:
+        together = np.bincount(state.switch_part[between.host_switch])
+        return StateOfRoutes(lost=len(hosts) ** 2 - int((together**2).sum()), can_deadlock=None)
+    seen = summarise_routes(between)
+    return StateOfRoutes(lost=seen.undelivered, can_deadlock=bool(seen.dependency_cycle))
+
+
+def _compared(before: _Used, after: _Used) -> Iterator[ComparedShare]:
+    """What both states give, or one of them."""
+    pairs = [used.pairs for used in (before, after) if used.pairs is not None]
+    if pairs:
+        # The same numbers draw the same pairs.
+        drawn = min(one.samples for one in pairs)
+        lost = pairs[-1].bandwidth[:drawn] - pairs[0].bandwidth[:drawn]
+        means = [
+            None if used.pairs is None else used.pairs.effective_bandwidth.mean
+            for used in (before, after)
+        ]
+        margin = half_width(lost) if len(pairs) == 2 and drawn > 1 else 0.0
+        yield ComparedShare(name="random pairs", before=means[0], after=means[1], margin=margin)
+    earlier, later = before.shares, after.shares
+    for name in earlier | later:
+        yield ComparedShare(name=name, before=earlier.get(name), after=later.get(name))
+
+
+def _outcome(gain: float) -> Outcome:
+    if gain == 0:
+        return Outcome.SAME
+    return Outcome.BETTER if gain > 0 else Outcome.WORSE
 
 
 def difference(old: Fabric, new: Fabric) -> Difference:

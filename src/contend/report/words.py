@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 if TYPE_CHECKING:
+    from contend.cure import ServersHit
     from contend.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
@@ -160,3 +161,13 @@ def run_words(record: RunRecord) -> str:
     """What was measured under which library and which conditions that nobody sees."""
     labels = [f"{name}: {value}" for name, value in record.labels.items()]
     return ", ".join(filter(None, [record.probe, record.library.title, *labels]))
+
+
+def hit_words(each: Sequence[ServersHit]) -> str:
+    """Servers by what they lose: ``20 servers lose 1 of 8 rails``."""
+    words = [
+        f"{one.servers:,} {'server loses' if one.servers == 1 else 'servers lose'} "
+        f"{one.lost if one.lost < one.rails else 'all'} of {one.rails} rails"
+        for one in each
+    ]
+    return " and ".join(words)

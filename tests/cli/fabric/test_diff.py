@@ -28,10 +28,11 @@ def test_what_changed_and_what_it_did(tmp_path: Path, typed: Typed) -> None:
     ]
     said = json.loads(result.read_text())
     assert verdict == said["verdict"]
-    assert verdict.startswith("2 cables removed; ")
-    assert verdict.endswith(
-        f"random pairs get {share[1]} % of a link's rate ({share[0]} % before)."
-    )
+    assert verdict.startswith("Worse: 24 hosts get less in ")
+    assert " 2 cables removed; " in verdict
+    pairs = next(one for one in said["shares"] if one["name"] == "random pairs")
+    assert pairs["outcome"] == "worse"
+    assert [f"{100 * pairs[when]:.1f}" for when in ("before", "after")] == share
     assert [(one["what"], one["how"]) for one in said["changes"]] == [("cable", "removed")] * 2
     assert before.routes is not None
     assert after.routes is not None
@@ -52,8 +53,20 @@ def test_two_tables_of_one_network(tmp_path: Path, typed: Typed) -> None:
         save(contend.load("chic", route=engine), files[-1], "lfts")
     routes = [word for path in files for word in ("--routes", str(path))]
     said = typed("fabric diff chic chic", *routes).out
-    assert said.startswith("The same hosts, switches and cables; ")
-    assert "random pairs get 73.9 % of a link's rate (57.6 % before)" in said.splitlines()[0]
+    assert said == typed("fabric diff chic chic --route minhop --route dmodk").out
+    assert said.startswith("Better: 528 hosts get more in ")
+    assert "random pairs (73.9 %, 57.6 % before)" in said.splitlines()[0]
+    assert ". The same hosts, switches and cables; " in said.splitlines()[0]
+
+
+def test_lost_hosts_come_first(tmp_path: Path, typed: Typed) -> None:
+    """A leaf of four hosts is off: never a gain."""
+    states = [tmp_path / f"{name}.fabric" for name in ("now", "tonight")]
+    save(contend.load("fig1", route="minhop"), states[0])
+    save(contend.load("fig1", route="minhop", without=["leaf 2"]), states[1])
+    said = typed("fabric diff", *states).out.splitlines()[0]
+    assert said.startswith(("Worse: 4 hosts are gone; ", "Mixed: 4 hosts are gone; "))
+    assert "the 12 hosts that both have get " in said
 
 
 def test_changes_are_marked_where_they_are(tmp_path: Path, typed: Typed) -> None:

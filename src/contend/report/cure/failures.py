@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.cure import FabricFailure, Failures, ServersHit
+from contend.cure import FabricFailure, Failures
 from contend.report.charts import Intervals, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -22,7 +22,7 @@ from contend.report.page.explorable import (
 from contend.report.series import Axis, BoundLine, Series
 from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, percent
+from contend.report.words import UNKNOWN, hit_words, percent
 from contend.units import counted, verb
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _verdict(found: Failures) -> str:
             f"cuts off {hosts}"
         )
         if worst.servers:
-            parts[-1] += f": {_hit_words(worst.servers)}"
+            parts[-1] += f": {hit_words(worst.servers)}"
         if worst.still is not None:
             left = sum(one.servers for one in worst.servers if one.lost < one.rails)
             whose = "its" if left == 1 else "their"
@@ -142,7 +142,7 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
             lambda failure: _points(failure.rerouted_change, failure.rerouted_margin)
         )
     if any(failure.servers for failure in failures):
-        columns["servers"] = lambda failure: _hit_words(failure.servers) or UNKNOWN
+        columns["servers"] = lambda failure: hit_words(failure.servers) or UNKNOWN
     note = f"{_how(found)}; before any failure {_intact(found)}"
     if left := len(failures) - len(shown):
         note += f"; {left:,} more are in the JSON"
@@ -158,16 +158,6 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
             "rails get, when random pairs of servers send within rails"
         )
     return table_of(f"{name}: {found.fabric.name}", shown, columns, note=note)
-
-
-def _hit_words(each: Sequence[ServersHit]) -> str:
-    """Servers by what they lose: ``20 servers lose 1 of 8 rails``."""
-    words = [
-        f"{one.servers:,} {'server loses' if one.servers == 1 else 'servers lose'} "
-        f"{one.lost if one.lost < one.rails else 'all'} of {one.rails} rails"
-        for one in each
-    ]
-    return " and ".join(words)
 
 
 def _how(found: Failures) -> str:
@@ -258,7 +248,7 @@ def _worst(found: Failures) -> list[FabricFailure]:
 
 def _cost(failure: FabricFailure) -> str:
     if failure.servers:
-        return _hit_words(failure.servers)
+        return hit_words(failure.servers)
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,24 +12,26 @@ from numpy.typing import NDArray
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.cure import Change, NetworkChanges
+from contend.cure import Change, ComparedShare, NetworkChanges, Outcome
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import percent
-from contend.units import counted
+from contend.report.words import UNKNOWN, hit_words, percent
+from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # So many changes of each kind are listed; JSON has all.
 _LISTED = 10
+# So many shares that got less, and more, a verdict names.
+_NAMED = 3
 _HOWS = ("added", "removed", "moved", "renamed", "replaced", "speed")
 
 
 def _verdict(changed: NetworkChanges) -> str:
-    """What differs, and what it did to random pairs of hosts."""
+    """Whether it is better or worse and by what, lost hosts first; then what differs."""
     counts = Counter((change.what, change.how) for change in changed.changes)
     parts = [
         f"{counted(counts[what, how], what)} {'with another speed' if how == 'speed' else how}"
@@ -42,15 +44,64 @@ def _verdict(changed: NetworkChanges) -> str:
         entries = int(changed.entries.sum())
         total = len(changed.entries) * len(changed.difference.hosts)
         line += f"; {entries:,} of {total:,} table entries changed"
-    if changed.before is not None:
-        before, after = percent(changed.bandwidth_before), percent(changed.bandwidth_after)
-        line += f"; random pairs get {after} of a link's rate ({before} before)"
-    return f"{line}."
+    if changed.outcome is None:
+        return f"{line}. Without routes of both it is not judged: --route ENGINE computes them."
+    deciding = "; ".join([*_of_hosts(changed), *_of_routes(changed), *_of_shares(changed)])
+    missing = f" Not everything could be counted: {changed.not_counted}." * bool(
+        changed.not_counted
+    )
+    return f"{str(changed.outcome).capitalize()}: {deciding}. {line}.{missing}"
+
+
+def _of_hosts(changed: NetworkChanges) -> Iterator[str]:
+    """Hosts that are gone, with what their servers lose, and those that came."""
+    if lost := changed.hosts_lost:
+        words = f"{counted(lost, 'host')} {verb(lost, 'is')} gone"
+        yield words + (f" ({hit_words(changed.servers)})" if changed.servers else "")
+    if came := changed.hosts_gained:
+        yield f"{counted(came, 'host')} {verb(came, 'is')} new"
+
+
+def _of_routes(changed: NetworkChanges) -> Iterator[str]:
+    """Routes that arrive no more, or again, and circles of waiting channels."""
+    before, after = changed.routes_before, changed.routes_after
+    if before is None or after is None:
+        return
+    if after.lost == 0 < before.lost:
+        yield f"all routes between them arrive again, {before.lost:,} did not"
+    elif after.lost != before.lost:
+        routes, do = counted(after.lost, "route"), verb(after.lost, "does")
+        yield f"{routes} between hosts that both have {do} not arrive, {before.lost:,} before"
+    if (before.can_deadlock, after.can_deadlock) == (False, True):
+        yield "channels can now wait for each other in a circle, and deadlock"
+    if (before.can_deadlock, after.can_deadlock) == (True, False):
+        yield "channels can no longer wait for each other in a circle"
+
+
+def _of_shares(changed: NetworkChanges) -> Iterator[str]:
+    """What gets less, then what gets more: of each that which changes most."""
+    both = counted(changed.hosts_compared, "host")
+    who = f"the {both} that both have" if changed.hosts_lost or changed.hosts_gained else both
+    for outcome, words in ((Outcome.WORSE, "less"), (Outcome.BETTER, "more")):
+        shares = [share for share in changed.shares if share.outcome == outcome]
+        # Random pairs first, which people know best.
+        shares.sort(key=lambda one: (one is changed.shares[0], _gain(one)), reverse=True)
+        named = [
+            f"{one.name} ({percent(one.after)}, {percent(one.before)} before)"
+            for one in shares[:_NAMED]
+        ]
+        if (left := len(shares) - _NAMED) > 0:
+            named.append(f"{left} more")
+        if named:
+            yield f"{who} {verb(changed.hosts_compared, 'gets')} {words} in {listed(named)}"
+    if changed.shares and all(share.outcome == Outcome.SAME for share in changed.shares):
+        alike = "as much as before in random pairs, all-to-alls, shifts and rings"
+        yield f"{who} {verb(changed.hosts_compared, 'gets')} {alike}"
 
 
 def _tables(changed: NetworkChanges) -> list[ResultTable]:
     """The changes of every kind, then the switches whose tables changed most."""
-    tables = []
+    tables = [_judged_table(changed)] if changed.shares else []
     for what in ("host", "switch", "cable"):
         changes = [change for change in changed.changes if change.what == what]
         if changes:
@@ -58,6 +109,35 @@ def _tables(changed: NetworkChanges) -> list[ResultTable]:
     if changed.entries is not None and changed.entries.any():
         tables.append(_entries_table(changed, changed.entries))
     return tables
+
+
+def _judged_table(changed: NetworkChanges) -> ResultTable:
+    """What hosts that both have get in each state."""
+    return table_of(
+        f"What the {counted(changed.hosts_compared, 'host')} that both have get of their ports",
+        changed.shares,
+        {
+            "": "name",
+            "before": "before",
+            "now": "after",
+            "change": Number(_change),
+            "is": "outcome",
+        },
+        note="random pairs: the mean of their shares; all else: what a host gets until the last "
+        "message has arrived",
+        tones={str(Outcome.BETTER): "green", str(Outcome.WORSE): "bold red"},
+    )
+
+
+def _gain(share: ComparedShare) -> float:
+    return abs((share.after or 0.0) - (share.before or 0.0))
+
+
+def _change(share: ComparedShare) -> str:
+    if share.before is None or share.after is None:
+        return UNKNOWN
+    margin = f" ± {100 * share.margin:.2f}" if share.margin else ""
+    return f"{100 * (share.after - share.before):+.2f}{margin}"
 
 
 def _changes_table(what: str, changes: Sequence[Change]) -> ResultTable:
