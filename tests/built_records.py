@@ -23,6 +23,7 @@ from contend.profiling.record_form import (
     EVENT,
     HEADER,
     MAGIC,
+    NO_CALL,
     NO_NUMBER,
     PEER,
     SECTIONS,
@@ -133,6 +134,15 @@ class Rank:
         kept = [(*one, 0, 0, 0, UNKNOWN_BYTES) for one in awaited] + [nothing] * (8 - len(awaited))
         at = self.base + start
         self.threads.append((at, at, SITE, routine, len(awaited), 0, 0, 0, 0, kept))
+
+    def asking(
+        self, since: int, noted: int, left: int, routine: int, awaited: tuple[int, int, int]
+    ) -> None:
+        """Adds a thread that asks in vain; of its last question, none is noted behind `noted`."""
+        nothing = (0, 0, 0, 0, 0, 0, UNKNOWN_BYTES)
+        since, noted, left = (self.base + at for at in (since, noted, left))
+        kept = [(*awaited, 0, 0, 0, UNKNOWN_BYTES)] + [nothing] * 7
+        self.threads.append((left, left, SITE, NO_CALL, 1, since, noted, routine, 1, kept))
 
     def communicator(
         self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0

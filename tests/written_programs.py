@@ -25,6 +25,7 @@ ROUTINES = (
     "MPI_Win_fence",
     "MPI_Ibarrier",
     "MPI_Bcast",
+    "MPI_Improbe",
 )
 MS = 1_000_000
 CALL, COMPLETION, PART = range(3)

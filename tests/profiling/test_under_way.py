@@ -114,3 +114,20 @@ def test_where_events_found_no_room_only_time_tells(tmp_path: Path) -> None:
         profile = ended(tmp_path / str(seconds), *sides, lost=1, after_s=seconds)
         assert profile.findings.stuck.hung == hung
         assert profile.record.stuck[0].awaits[0].under_way is None
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_who_is_killed_before_an_answer_is_noted_has_waited(
+    tmp_path: Path, answered: bool
+) -> None:
+    """Between a question's end and the note of its answer are some nanoseconds of a short loop."""
+    sides = [Side(rank) for rank in (0, 1)]
+    rank = sides[0].script.rank
+    rank.state, rank.ended = int(State.RUNNING), 60_000 * MS
+    noted = 60_000 * MS
+    rank.asking(1 * MS, noted, noted + 200, ROUTINES.index("MPI_Improbe"), (SENDER, 1, 4))
+    if answered:
+        sides[0].script.call("Improbe", 60_000, 60_000 + 2e-4, peer=1, tag=4)
+    sides[1].inside("Recv", (SENDER, 0, 1))
+    here = ended(tmp_path / "p", *sides).record.stuck[0]
+    assert (here.routine, here.asks) == (("", False) if answered else ("MPI_Improbe", True))

@@ -7,6 +7,7 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables, adopt
 from contend.routes.dumps.columns import TableColumns
+from contend.routes.tables import by_cable
 from sample_fabrics import two_leaves
 
 
@@ -135,3 +136,12 @@ def test_rows_lie_together_and_cannot_be_written() -> None:
     assert tables.ports.tolist() == [[0, 1, 2], [3, 4, 5]]
     with pytest.raises(ValueError, match="read-only"):
         tables.ports[0, 0] = 1
+
+
+def test_a_switch_may_have_as_many_ports_as_there_are_numbers() -> None:
+    fabric = two_leaves()
+    assert fabric.routes is not None
+    found = by_cable(fabric, fabric.routes.ports)
+    assert found.any()
+    large = fabric.replace(switch_ports=np.full_like(fabric.switch_ports, 65_535))
+    np.testing.assert_array_equal(by_cable(large, fabric.routes.ports), found)

@@ -132,7 +132,7 @@ def by_cable(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.bool_]:
     cabled = np.zeros((fabric.switches, int(fabric.switch_ports.max()) + 2), dtype=bool)
     cabled[fabric.cable_from, fabric.cable_from_port] = True
     cabled[fabric.cable_to, fabric.cable_to_port] = True
-    known = np.minimum(ports, cabled.shape[1] - 1).astype(np.int64)
+    known = np.minimum(ports.astype(np.int64), cabled.shape[1] - 1)
     return np.take_along_axis(cabled, known, axis=1)
 
 

@@ -222,7 +222,12 @@ def since_when(
     asking = (
         ~called | np.append(questions, False)[np.where(called, threads["routine"], len(questions))]
     )
-    asking &= (threads["asking"] > 0) & (threads["asked_left"] == threads["left"])
+    # An answer is noted a moment after its question has ended, with what it brought.
+    asked = threads["asked_left"]
+    noted = asked == threads["left"]
+    if not record.lost["events"]:
+        noted |= record.events["end"].max(initial=0) <= asked
+    asking &= (threads["asking"] > 0) & noted
     # Who sleeps between two questions waits too.
     asking &= pause_s <= np.maximum(_PAUSE_S, (asking_s - pause_s) / _PART_OF_WAIT)
     return ended_s, since_s, np.where(asking, asking_s, np.nan)
