@@ -320,14 +320,14 @@ def test_a_slow_server_is_told_from_a_slow_network(tmp_path: Path) -> None:
         slow = 2.0 if "s3" in (a, b) else 1.0
         test = printed("sendrecv_perf", [a, a, b, b], {1 << 20: slow * 1e-3})
         (tmp_path / f"{a}-{b}.txt").write_text(test)
-    remarks = contend.explain(tmp_path).remarks
-    assert any(line.startswith("s3 is in each of the 3 slow pairs") for line in remarks)
+    verdict = contend.explain(tmp_path).verdict
+    assert verdict.startswith("s3 is in each of the 3 slow pairs")
+    assert verdict.endswith("of what the others' median gets.")
     for a, b in pairs:
         slow = 2.0 if (a, b) == ("s1", "s2") else 1.0
         test = printed("sendrecv_perf", [a, a, b, b], {1 << 20: slow * 1e-3})
         (tmp_path / f"{a}-{b}.txt").write_text(test)
-    remarks = contend.explain(tmp_path).remarks
-    assert any("the network between them" in line for line in remarks)
+    assert "the network between them" in contend.explain(tmp_path).verdict
 
 
 PAIRS = [(a, b) for a in NAMES for b in NAMES if a < b]
@@ -354,15 +354,14 @@ def test_the_slow_server_is_found_whatever_part_of_the_pairs_is_slow(
         hosts = [name for name in pair for _ in range(2)]
         path = tmp_path / f"{number}.txt"
         path.write_text(printed("sendrecv_perf", hosts, {1 << 20: time}))
-    remarks = contend.explain(tmp_path).remarks
-    assert any(line.startswith(words) for line in remarks), remarks
+    assert contend.explain(tmp_path).verdict.startswith(words)
 
 
 def test_one_fast_pair_makes_no_server_slow(tmp_path: Path) -> None:
     for a, b in PAIRS:
         time = 5e-4 if (a, b) == ("s1", "s2") else 1e-3
         (tmp_path / f"{a}-{b}").write_text(printed("sendrecv_perf", [a, a, b, b], {1 << 20: time}))
-    assert not any("slow" in line for line in contend.explain(tmp_path).remarks)
+    assert not any("slow" in line for line in contend.explain(tmp_path).findings)
 
 
 def test_what_is_faster_than_the_network_was_not_there(
@@ -375,8 +374,10 @@ def test_what_is_faster_than_the_network_was_not_there(
     path.write_text(printed("all_reduce_perf", RANKS, seconds, redop="sum"))
     found = contend.explain(path, fabric=units)
     assert all(Limit.PORT not in verdict.proven for verdict in found.cells)
-    (told,) = [line for line in found.remarks if "did not run on this fabric" in line]
-    assert told.startswith("all-reduce on 4 servers took 0.7 times the least time that the inject")
+    assert "did not run on this fabric" in found.verdict
+    assert found.verdict.startswith(
+        "All-reduce on 4 servers took 0.7 times the least time that the "
+    )
 
 
 @pytest.mark.parametrize(
@@ -394,9 +395,10 @@ def test_sizes_that_fall_out_of_line_are_told(
     path = tmp_path / "alltoall.txt"
     seconds = {1 << (27 + place): ms / 1e3 for place, ms in enumerate(milliseconds)}
     path.write_text(printed("alltoall_perf", RANKS, seconds))
-    odd = [line for line in contend.explain(path).remarks if "took" in line or "falls" in line]
-    assert len(odd) == bool(words)
-    assert all(words in line for line in odd)
+    found = contend.explain(path)
+    assert len(found.findings) == bool(words)
+    assert words in found.verdict
+    assert found.verdict.startswith("All-to-all on 4 servers: ") == bool(words)
 
 
 def test_a_test_on_one_host_says_nothing_about_the_network(tmp_path: Path) -> None:

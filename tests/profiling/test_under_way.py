@@ -117,9 +117,7 @@ def test_where_events_found_no_room_only_time_tells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_who_is_killed_before_an_answer_is_noted_has_waited(
-    tmp_path: Path, answered: bool
-) -> None:
+def test_who_is_killed_before_an_answer_is_noted_has_waited(tmp_path: Path, answered: bool) -> None:
     """Between a question's end and the note of its answer are some nanoseconds of a short loop."""
     sides = [Side(rank) for rank in (0, 1)]
     rank = sides[0].script.rank

@@ -11,7 +11,7 @@ from contend.explanation.advice import remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
 from contend.explanation.measured import Source
-from contend.explanation.nccl_evidence import NcclSource, too_fast
+from contend.explanation.nccl_evidence import NcclSource, slow_pairs, too_fast
 from contend.explanation.nccl_tests import NcclTest, read_nccl_tests
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource
@@ -41,6 +41,9 @@ class Explanation(Shown, told="explanation_document"):
     """Verdicts on every cell; of a program on its run, its communication, and places in it."""
     remedies: tuple[Remedy, ...]
     """Remedies of every limit that was hit."""
+    findings: tuple[str, ...] = ()
+    """What tests of GPUs show by themselves, the first of which leads the verdict: a slow server,
+    bounds that cannot be theirs, sizes that fall out of line."""
     remarks: tuple[str, ...] = ()
     """What could not be known, and what would tell it."""
     stuck: PythonOnly[ProfileFindings | None] = None
@@ -146,11 +149,12 @@ def _explain_tests(
     source = NcclSource(name, tests, fabric, wire, remarks)
     cells = compare(list(source.evidence()))
     beaten = too_fast(cells)
-    remarks += beaten.values()
+    found = (*slow_pairs(tests), *beaten.values(), *source.odd)
     verdicts = tuple(judge(cell, network=cell.series not in beaten) for cell in cells)
     advised = by_saving(source.remedies(verdicts))
     # Tests of the same servers repeat what is to be told of them.
-    return Explanation(Path(name).name, verdicts, advised, tuple(dict.fromkeys(remarks)))
+    findings, rest = (tuple(dict.fromkeys(lines)) for lines in (found, remarks))
+    return Explanation(Path(name).name, verdicts, advised, findings, rest)
 
 
 def _profile_of(what: Run | ProgramProfile | Path | str) -> ProgramProfile | None:
@@ -174,8 +178,8 @@ def _explain_profile(
         profile.name,
         verdicts,
         profile_remedies(verdicts, source),
-        (*remarks, *source.unknown()),
-        profile.findings if source.stood_still or source.ended_early else None,
+        remarks=(*remarks, *source.unknown()),
+        stuck=profile.findings if source.stood_still or source.ended_early else None,
     )
 
 
@@ -198,7 +202,7 @@ def _explained(
     cells = compare(evidence)
     # Published figures stand in the order of their tables.
     verdicts = tuple(judge(cell) for cell in (_in_order(cells) if sources else cells))
-    return Explanation(name, verdicts, remedies(name, verdicts, sources), remarks)
+    return Explanation(name, verdicts, remedies(name, verdicts, sources), remarks=remarks)
 
 
 def _in_order(cells: list[Evidence]) -> list[Evidence]:

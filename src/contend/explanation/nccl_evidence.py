@@ -54,7 +54,10 @@ class NcclSource:
         tests: as they were read.
         fabric: with routes; None where it is not known.
         wire: bytes per second of all links; None for the fabric's own.
-        remarks: what is to be told beside it is added.
+        remarks: what could not be known is added.
+
+    Attributes:
+        odd: sizes that fall out of line, in words.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class NcclSource:
         self._tests = tests
         self._fabric = fabric
         self._remarks = remarks
+        self.odd: list[str] = []
         self._count = partial(simulate, rate=wire, precision=_PRECISION)
         self._seats: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         if fabric is None and any(len(test.servers) != 1 != test.ranks for test in tests):
@@ -95,7 +99,7 @@ class NcclSource:
             on = f"{gpus} on {where}" if servers else gpus if test.ranks else "unknown GPUs"
             series = f"{collective} on {where if servers else on}"
             self._remarks += _untold(test, self._name, series)
-            self._remarks += odd_sizes(test, series)
+            self.odd += odd_sizes(test, series)
             for timed in test.sizes:
                 yield MeasuredEvidence(
                     cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
@@ -110,7 +114,6 @@ class NcclSource:
                     bounds=tuple(_bounds(known.get(servers), test.collective, timed.bytes)),
                     hosts=len(servers),
                 )
-        self._remarks += slow_pairs(self._tests)
 
     def _seated(self, test: NcclTest, names: HostNames) -> NDArray[np.uint32]:
         """The hosts of a test by server and rail; none where bounds are not known."""
@@ -244,15 +247,17 @@ def too_fast(cells: Sequence[Evidence]) -> dict[str, str]:
             if bound.limit in (Limit.PORT, Limit.FABRIC) and pair[0] < IMPOSSIBLE:
                 beaten[cell.series] = min(pair, beaten.get(cell.series, pair))
     return {
-        series: f"{series} took {rounded(ratio)} times the least time that {limit} allows, so the "
-        "bounds are not those of this test: it did not run on this fabric, links have other rates, "
-        "or messages went another way, such as NVLink between servers or sums in switches (SHARP)."
+        series: f"{series[0].upper()}{series[1:]} took {rounded(ratio)} times the least time that "
+        f"{limit} allows, so the bounds are not those of this test: it did not run on this fabric, "
+        "links have other rates, or messages went another way, such as NVLink between servers or "
+        "sums in switches (SHARP)."
         for series, (ratio, limit) in beaten.items()
     }
 
 
 def odd_sizes(test: NcclTest, series: str) -> Iterator[str]:
     """Sizes that take longer than larger ones, and those from which on the bandwidth is lower."""
+    series = f"{series[0].upper()}{series[1:]}"
     sizes = sorted({timed.bytes: timed for timed in test.sizes}.values(), key=lambda t: t.bytes)
     rates = [timed.bytes / timed.seconds for timed in sizes]
     # Of all sizes from a place on, the fastest.

@@ -49,12 +49,13 @@ def explanation_sentence(explanation: Explanation) -> str:
             rest = _ratios(hit, limit) + _unexplained(hit, limit, verdicts)
             parts.append(f"{limit} {verb} {_series(hit, verdicts)}{rest}")
     open_ = [verdict for verdict in verdicts if not verdict.limits]
+    found = explanation.findings[:1]
     if not parts:
-        return f"Not proven: {_nearest(verdicts)}."
+        return found[0] if found else f"Not proven: {_nearest(verdicts)}."
     if open_:
         parts.append(f"for {counted(len(open_), 'cell')} of {len(verdicts)} nothing is proven")
     sentence = "; ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    return " ".join((*found, f"{sentence[0].upper()}{sentence[1:]}."))
 
 
 def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
@@ -265,5 +266,5 @@ def explanation_document(explanation: Explanation) -> Document:
         verdict=explanation_sentence(explanation),
         tables=explanation_tables(explanation),
         record=explanation,
-        remarks=explanation.remarks,
+        remarks=(*explanation.findings[1:], *explanation.remarks),
     )
