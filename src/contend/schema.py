@@ -172,13 +172,32 @@ def rows(value: Any, member: str | None = None) -> list[dict[str, Any]]:
 
     Args:
         value: the result.
-        member: the list's name; None: the first list, or the result itself where it has none.
+        member: the list's name; None: the first list that has members, or the result itself where
+            its class has no list.
     """
     content = plain(value)
     lists = {name: part for name, part in content.items() if _is_list_of_objects(part)}
     if member is None:
-        return [_flat(row) for row in next(iter(lists.values()), [content])]
+        itself = [] if _classes_of_lists(value) else [content]
+        return [_flat(row) for row in next(iter(lists.values()), itself)]
     return [_flat(row) for row in content[member]]
+
+
+def heads(value: Any) -> list[str]:
+    """Names of the columns of a result whose lists are all empty."""
+    return [member.key for kind in _classes_of_lists(value)[:1] for member in members(kind)]
+
+
+def _classes_of_lists(value: Any) -> list[type]:
+    """The classes of what the lists of a result hold, by their types."""
+    kind: type = type(value)
+    if not _has_members(kind):
+        return []
+    kinds = (each for member in members(kind) for each in member.alternatives)
+    parts: list[Any] = [
+        typing.get_args(each)[0] for each in kinds if typing.get_origin(each) is tuple
+    ]
+    return [part for part in parts if isinstance(part, type) and _has_members(part)]
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -10,7 +10,7 @@ import pytest
 import contend
 from contend.congestion import simulate
 from contend.cure import Improvement, improve
-from contend.fabric import Fabric, build, with_cables
+from contend.fabric import Fabric, build, with_cables, without
 from contend.routes import compute, dependency_cycle
 
 MISSING = ("top 2:3",)
@@ -131,3 +131,91 @@ def test_any_engine_and_any_number_of_threads() -> None:
         assert _names(found) == [("leaf 3:6", "top 2:3")]
         frames.append(found.to_frame())
     assert frames[0].equals(frames[1])
+
+
+def _on_rails() -> Fabric:
+    """Three units of four servers with four rails; one server's rails 2 and 3 are swapped."""
+    whole = contend.load("rails:3,4,4,16;1,1;4")
+    host_of = {name: number for number, name in enumerate(whole.host_name)}
+    columns = {}
+    for name in ("host_switch", "host_port"):
+        column = getattr(whole, name).copy()
+        one, other = host_of["server 6 rail 2"], host_of["server 6 rail 3"]
+        column[[one, other]] = column[[other, one]]
+        columns[name] = column
+    wide = np.full(whole.switches, 16, dtype=np.uint16)
+    return whole.replace(**columns, switch_ports=wide)
+
+
+# By the generator's rule: spine n is on port 4 + n of each leaf, unit u on port u of each spine.
+GONE = (("unit 2 leaf 4:6", "rail 4 spine 2:2"), ("rail 1 spine 3:5", "core 2:3"))
+
+
+def test_missing_cables_come_first_on_the_ports_that_others_have_for_them() -> None:
+    fabric = without(_on_rails(), [near for near, _ in GONE]).fabric
+    found = improve(fabric, cables=2)
+    assert sorted(_names(found)) == sorted(GONE)
+    assert found.missing == 2
+    assert all(addition.missing for addition in found.additions)
+    # What GPUs do counts. The others of a rail send 8 or 9 messages to each host of a leaf, and 11
+    # is what a port takes: of four hosts two share a cable.
+    assert found.pattern == "4 * alltoall"
+    by_name = {each.name: (each.before, each.after) for each in found.collectives}
+    assert by_name["all-to-all with PXN, within rails"] == pytest.approx(
+        (found.before, found.after)
+    )
+    assert found.before == pytest.approx(11 / 16)
+    assert found.after == pytest.approx(11 / 12)
+
+
+@pytest.mark.parametrize("pattern", [None, "bisect"])
+def test_no_cable_crosses_rails(pattern: str | None) -> None:
+    # All 16 ports are more than any switch needs: there would be cables to everywhere.
+    fabric = without(_on_rails(), [near for near, _ in GONE]).fabric
+    found = improve(fabric, cables=8, pattern=pattern)
+    rail = {**{f"unit {u} leaf {r}": r for u in (1, 2, 3) for r in (1, 2, 3, 4)}}
+    rail |= {f"rail {r} spine {n}": r for r in (1, 2, 3, 4) for n in (1, 2, 3, 4)}
+    for ends in _names(found):
+        rails = {rail[name] for end in ends for name in [end.rpartition(":")[0]] if name in rail}
+        assert len(rails) == 1
+
+
+def test_a_leaf_with_few_hosts_gets_no_cable() -> None:
+    # Six leaves of four hosts with two cables up, and one for management with a host and a cable.
+    cables = [[leaf, 5 + top, 7 + top, leaf + 1] for leaf in range(6) for top in (0, 1)]
+    fabric = build(
+        "managed",
+        host_name=[f"h{number}" for number in range(25)],
+        host_switch=np.append(np.repeat(np.arange(6), 4), 6),
+        host_port=np.append(np.tile([1, 2, 3, 4], 6), 1),
+        switch_name=[*(f"leaf {leaf}" for leaf in range(6)), "management", "top 1", "top 2"],
+        switch_ports=12,
+        cables=np.array([*cables, [6, 5, 7, 12]]),
+    )
+    found = improve(fabric, cables=3)
+    assert found.cables > 0
+    assert not any("management" in end for ends in _names(found) for end in ends)
+
+
+def test_a_row_of_cables_is_bought_where_one_alone_gains_nothing() -> None:
+    # Four hosts on a leaf share two cables up, and everybody waits for the fullest of all leaves.
+    fabric = contend.load("xgft:2;4,3;1,2")
+    wide = fabric.replace(switch_ports=np.full(fabric.switches, 12, dtype=np.uint16))
+    found = improve(wide, cables=6, pattern="alltoall", placement="linear")
+    # Eight messages come to each of two hosts by the same cable: 16, where a port takes 11. With
+    # three cables two of four hosts still share one, with four none.
+    assert found.before == pytest.approx(11 / 16)
+    assert [len(addition.cables) for addition in found.additions] == [6]
+    assert found.additions[0].gain_of_each == pytest.approx((1 - 11 / 16) / 6)
+    assert found.after == 1
+
+
+def test_all_to_alls_are_judged_by_what_each_host_gets() -> None:
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING)
+    found = improve(fabric, cables=1, pattern="alltoall", placement="linear")
+    assert _names(found) == [("leaf 3:6", "top 2:3")]
+    # The routes send what leaf 3 has for ten hosts by one of three cables: 40 messages, of 23.
+    assert found.before == pytest.approx(23 / 40)
+    assert found.after == 1
+    # Nothing is drawn.
+    assert found.margin == 0

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from contend.congestion import (
-    Communicator,
-    Simulation,
-    Workers,
-    agree,
-    core_threads,
-    half_width,
-    simulate,
-)
+from contend.congestion import Communicator, Workers, agree, core_threads
 from contend.cure.improvement import (
-    ROUNDING,
     Addition,
     Improvement,
     NewCable,
     Pair,
+    Relief,
+    bare_switches,
+    few_hosts,
     first_of_each_kind,
     levels_in_tree,
     relief,
 )
-from contend.cure.tables import EVEN_PATTERNS, demand_of
+from contend.cure.purpose import ROUNDING, Outcome, Purpose
 from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
     Fabric,
     free_ports,
-    idle_switches,
+    missing_cables,
     switch_levels,
     with_cables,
 )
-from contend.placement import parse as parse_placement
 from contend.progress import Progress, shown_progress
 from contend.routes import (
     Demand,
@@ -48,10 +42,11 @@ from contend.routes import (
 )
 
 _OWN_ENGINE = "contend"
-# Kinds of pairs that are tried for each cable, and those that a second cable is tried beside.
-_TRIED, _FIRST_OF_TWO = 12, 4
-# Switches that carry nothing, of which each is joined to others.
-_SPARE = 2
+# Kinds of pairs that are tried for each cable, and those of them that all tables are recomputed
+# for, or that a second cable is tried beside.
+_TRIED, _BEST = 12, 4
+# Switches of each kind that are joined to several others at once.
+_HUBS = 2
 # Other fabrics than trees are routed anew with every cable up to so many hosts times cables.
 _MOST_ANEW = 1 << 20
 
@@ -60,8 +55,8 @@ def improve(
     fabric: Fabric,
     *,
     cables: int = 4,
-    pattern: str = "bisect",
-    placement: str = "random",
+    pattern: str | None = None,
+    placement: str | None = None,
     engine: str = _OWN_ENGINE,
     ports: int | None = None,
     samples: int | None = None,
@@ -70,21 +65,25 @@ def improve(
     progress: bool | Progress = False,
     communicator: Communicator | None = None,
 ) -> Improvement:
-    """Chooses which free ports to join, the cable that gains most first, then the next beside it.
+    """Chooses which free ports to join: what is missing first, then what gains most for a cable.
 
-    Pairs of switches are ranked by what routes meet on their way (see `Relief`); of the first that
-    are not alike each is tried: tables for the fabric with it, and a simulation of the same random
-    patterns with and without. By the engine ``contend`` the tables before are kept but for entries
-    of the switches at its ends, and in trees and small fabrics also recomputed: whichever is
-    better. A switch that carries nothing is joined to several others at once; where no cable gains
-    alone, two that do so together are looked for. The gains are then counted with other patterns
-    than they were chosen by.
+    Cables that are missing by the fabric's own symmetry (`contend.fabric.missing_cables`) are
+    placed on the ports that similar switches use. Further ones join switches that are joined in the
+    same way elsewhere in a tree: never two rails, pods or planes, nor a leaf that has few hosts.
+    They are ranked by what routes meet on their way (see `Relief`); of the first that are not alike
+    each is tried: tables for the fabric with it, and a simulation of the same patterns with and
+    without. By the engine ``contend`` the tables before are kept but for entries of the switches at
+    its ends, and for the best in trees and small fabrics also recomputed. A switch without cables
+    is joined to several others at once, and one that has a free port for each switch below to all
+    of them; where no cable gains alone, two that do so together are looked for. The gains are then
+    counted with other patterns than they were chosen by.
 
     Args:
         fabric: whose routes count only for `Improvement.present`.
         cables: how many there are to spend.
-        pattern: what is to get more bandwidth; see `contend.pattern.FORMS`.
-        placement: which rank runs on which host.
+        pattern: what is to get more bandwidth; see `contend.pattern.FORMS`. None, with `placement`:
+            all-to-alls of GPUs within rails where servers have rails, else random pairs.
+        placement: which rank runs on which host; None: at random.
         engine: that computes routes, before and after.
         ports: that every switch has at least, where the file does not tell.
         samples: that the figures are counted by; None: as many as `simulate` needs.
@@ -105,50 +104,60 @@ def improve(
     if ports is not None:
         wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
         wide = fabric.replace(switch_ports=wider.astype(np.uint16))
-    question = _Question(pattern, placement, samples, seed, communicator)
     with (
         shown_progress(progress, fabric.name, "fabrics") as tell,
         core_threads(threads, communicator) as workers,
     ):
-        search = agree(communicator, lambda: _Search(wide, question, engine, tell))
+
+        def prepare() -> _Search:
+            purpose = Purpose.of(wide, pattern, placement, samples, seed, communicator)
+            return _Search(wide, purpose, engine, tell)
+
+        search = agree(communicator, prepare)
         chosen = search.run(cables, workers)
-    after = question.full(chosen[-1].fabric)
-    counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
+    purpose = search.purpose
+    after = purpose.count(chosen[-1].fabric, samples)
+    exactly = after.simulation.samples
+    counted = [purpose.count(each.fabric, exactly) for each in chosen[:-1]] + [after]
     additions = [
         Addition(
             cables=_new_cables(chosen[-1].fabric, each.cables),
+            missing=each.missing,
             gain=gain,
             margin=margin,
-            simulation=now,
-            bandwidth=now.effective_bandwidth.mean,
-            rate_Bps=now.effective_bandwidth.mean_Bps,
+            simulation=now.simulation,
+            bandwidth=now.mean,
+            rate_Bps=now.rate_Bps,
             as_good=each.alike,
             tables="anew" if each.anew else "kept",
         )
         for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
-        for gain, margin in [_gain(before, now)]
+        for gain, margin in [now.gain_over(before)]
     ]
-    present = None if fabric.routes is None else question.count(fabric, after.samples)
-    gain, margin = _gain(counted[0], after)
+    present = None if fabric.routes is None else purpose.count(fabric, exactly)
+    gain, margin = after.gain_over(counted[0])
     name = f"{fabric.name} with {search.added}" if search.added else fabric.name
     return Improvement(
         fabric=chosen[-1].fabric.replace(name=name),
-        pattern=pattern,
-        samples=after.samples,
+        pattern=purpose.pattern,
+        placement=purpose.placement,
+        samples=exactly,
         engine=engine,
-        simulation_before=counted[0],
-        simulation_present=present,
-        present=None if present is None else present.effective_bandwidth.mean,
-        before=counted[0].effective_bandwidth.mean,
-        after=after.effective_bandwidth.mean,
+        simulation_before=counted[0].simulation,
+        simulation_present=None if present is None else present.simulation,
+        present=None if present is None else present.mean,
+        before=counted[0].mean,
+        after=after.mean,
         gain=gain,
         margin=margin,
-        bound=counted[0].random_pairs_bound if pattern == "bisect" else None,
+        bound=counted[0].simulation.random_pairs_bound if purpose.pattern == "bisect" else None,
         asked=cables,
+        missing=search.missing,
         free_ports=sum(map(len, free_ports(wide))),
         joinable=search.joinable,
         tried=search.tried,
         additions=tuple(additions),
+        collectives=purpose.collectives(chosen[0].fabric, chosen[-1].fabric),
     )
 
 
@@ -167,70 +176,18 @@ def _new_cables(fabric: Fabric, cables: Sequence[Cable]) -> tuple[NewCable, ...]
     )
 
 
-def _gain(before: Simulation, after: Simulation) -> tuple[float, float]:
-    """What the same patterns gain in the mean, and half of its 95 % interval."""
-    differences = after.bandwidth - before.bandwidth
-    return float(differences.mean()), 0.0 if after.exhaustive else half_width(differences)
-
-
-@dataclass(frozen=True)
-class _Question:
-    """What is to get more bandwidth."""
-
-    pattern: str
-    placement: str
-    samples: int | None
-    seed: int
-    communicator: Communicator | None
-
-    # Messages that cables are chosen by, and the fewest patterns of them: others than those that
-    # count in the end.
-    _CHOOSING, _FEWEST = 1 << 18, 200
-
-    def demand(self, fabric: Fabric) -> Demand | None:
-        """Who sends how much to whom; None where all pairs do alike."""
-        if self.pattern in EVEN_PATTERNS or parse_placement(self.placement, fabric).random:
-            return None
-        return demand_of(fabric, self.pattern, self.placement, self.seed)
-
-    def quick(self, fabric: Fabric) -> Simulation:
-        """What cables are chosen by. On one thread: fabrics are tried side by side."""
-        seed = (self.seed + 1) % 2**64
-        return simulate(
-            fabric,
-            self.pattern,
-            placement=self.placement,
-            samples=max(self._FEWEST, self._CHOOSING // fabric.hosts),
-            seed=seed,
-            threads=1,
-        )
-
-    def full(self, fabric: Fabric) -> Simulation:
-        """What ``contend simulate`` says, counted by all processes together; `count` likewise."""
-        return self.count(fabric, self.samples)
-
-    def count(self, fabric: Fabric, samples: int | None) -> Simulation:
-        return simulate(
-            fabric,
-            self.pattern,
-            placement=self.placement,
-            samples=samples,
-            seed=self.seed,
-            communicator=self.communicator,
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class _Trial:
     """A fabric with more cables than the one before it, with routes."""
 
     fabric: Fabric
-    counted: Simulation
+    outcome: Outcome
     cables: tuple[Cable, ...] = ()
     gain: float = 0.0
     margin: float = 0.0
     alike: int = 0
     anew: bool = True
+    missing: bool = False
 
     @property
     def least_gain(self) -> float:
@@ -244,23 +201,24 @@ class _Search:
     def __init__(
         self,
         fabric: Fabric,
-        question: _Question,
+        purpose: Purpose,
         engine: str,
         progress: Progress,
     ) -> None:
-        self._question = question
+        self.purpose = purpose
         self._engine = engine
         self._progress = progress
-        self._demand = question.demand(fabric)
+        self._demand = purpose.demand(fabric)
         self._first = self._without_more(fabric)
+        self.missing = 0
         self.joinable = 0
         self.tried = 0
         self.added = ""
 
     def run(self, cables: int, workers: Workers) -> list[_Trial]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
-        chosen = [self._first]
-        spent = 0
+        chosen = [self._first, *self._what_is_missing(cables, workers)]
+        spent = sum(len(each.cables) for each in chosen)
         while spent < cables:
             best = self._next(chosen[-1], cables - spent, workers)
             if best is None:
@@ -276,8 +234,8 @@ class _Search:
         if self._demand is not None and self._engine == _OWN_ENGINE:
             routed.append(self._routed(fabric, self._demand))
         return max(
-            (_Trial(each, self._question.quick(each)) for each in routed),
-            key=lambda trial: trial.counted.effective_bandwidth.mean,
+            (_Trial(each, self.purpose.quick(each)) for each in routed),
+            key=lambda trial: trial.outcome.mean,
         )
 
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
@@ -285,27 +243,66 @@ class _Search:
             return compute(fabric, self._engine)
         return fewest_collisions(fabric, demand=demand)
 
+    def _what_is_missing(self, most: int, workers: Workers) -> Iterator[_Trial]:
+        """Missing cables, those first whose messages meet most; each with those that it needs."""
+        pairs = self._missing_pairs(most)
+        now, waiting = self._first, list[Pair]()
+        for number, pair in enumerate(pairs, 1):
+            waiting.append(pair)
+            trials = self._try(now, [tuple(waiting)], len(pairs) - number + 1, workers, anew=True)
+            best = max(trials, key=lambda trial: trial.least_gain, default=None)
+            if best is None or (best.least_gain <= ROUNDING and number < len(pairs)):
+                continue
+            now, waiting = replace(best, missing=True), []
+            yield now
+
+    def _missing_pairs(self, most: int) -> list[Pair]:
+        """Both switches of so many missing cables, as long as both have a free port."""
+        fabric = self._first.fabric
+        free = [len(ports) for ports in free_ports(fabric)]
+        few = few_hosts(fabric)
+        lacking = [pair for pair in missing_cables(fabric) if not few[list(pair.switches)].any()]
+        self.missing = sum(pair.usual - pair.cables for pair in lacking)
+        pairs = []
+        for pair in lacking:
+            near, far = pair.switches
+            for _ in range(min(pair.usual - pair.cables, free[near], free[far])):
+                free[near], free[far] = free[near] - 1, free[far] - 1
+                pairs.append((near, far))
+        if len(pairs) > most:
+            every = np.unique(np.sort(np.array(pairs), axis=1), axis=0)
+            course = relief(self._scored(fabric), pairs=every)
+            order = {(low, high): rank for rank, (low, high) in enumerate(course.pairs.tolist())}
+            pairs.sort(key=lambda pair: order.get((min(pair), max(pair)), len(order)))
+        return pairs[:most]
+
     def _next(self, now: _Trial, left: int, workers: Workers) -> _Trial | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
-        sets = [(pair,) for pair in self._pairs(now)]
-        trials = self._try(now, [*sets, *self._stars(now, left)], left, workers)
+        fabric = self._scored(now.fabric)
+        helped = relief(fabric, self._demand)
+        sets = [(pair,) for pair in self._kinds(fabric, helped)]
+        trials = self._try(now, [*sets, *_stars(fabric, helped, left)], left, workers)
+        promising = sorted(trials, key=lambda trial: -trial.least_gain)[:_BEST]
+        if self._engine == _OWN_ENGINE:
+            again = [_ends(trial) for trial in promising]
+            trials += self._try(now, again, left, workers, anew=True)
         best = _best(trials)
         if best is None and left > 1:
-            promising = sorted(trials, key=lambda trial: -trial.least_gain)[:_FIRST_OF_TWO]
             two = [
                 (*_ends(trial), pair)
                 for trial in promising
                 if len(trial.cables) == 1
-                for pair in self._pairs(trial)[:_FIRST_OF_TWO]
+                for pair in self._pairs(trial.fabric)[:_BEST]
             ]
             best = _best(self._try(now, two, left // 2, workers))
         return best
 
-    def _pairs(self, now: _Trial) -> list[Pair]:
+    def _pairs(self, fabric: Fabric) -> list[Pair]:
+        scored = self._scored(fabric)
+        return self._kinds(scored, relief(scored, self._demand))
+
+    def _kinds(self, fabric: Fabric, helped: Relief) -> list[Pair]:
         """Pairs of switches that a cable may help, the most promising of every kind."""
-        fabric = self._scored(now.fabric)
-        free = np.array([len(ports) > 0 for ports in free_ports(fabric)])
-        helped = relief(fabric, free, self._demand)
         self.joinable = max(self.joinable, len(helped.pairs))
         return first_of_each_kind(fabric, helped.pairs, _TRIED)
 
@@ -313,66 +310,91 @@ class _Search:
         """The fabric with tables: routes drawn by hashes are judged by shortest paths."""
         return fabric if fabric.tables is not None else compute(fabric, "minhop")
 
-    def _stars(self, now: _Trial, left: int) -> Iterator[tuple[Pair, ...]]:
-        """Switches that carry nothing, each joined to several whose messages meet most."""
-        fabric = self._scored(now.fabric)
-        free = [len(ports) for ports in free_ports(fabric)]
-        spare = [
-            switch for switch in np.flatnonzero(idle_switches(fabric)).tolist() if free[switch] > 1
-        ]
-        if not spare or left < 2:
-            return
-        pressure = relief(fabric, np.zeros(fabric.switches, dtype=bool), self._demand).pressure
-        level = levels_in_tree(fabric)
-        kinds = np.zeros(fabric.switches, dtype=np.int64) if level is None else level
-        others = np.argsort(-pressure, kind="stable").tolist()
-        for hub in spare[:_SPARE]:
-            for kind in sorted(set(kinds.tolist()) - ({0} if level is not None else set())):
-                ends = [s for s in others if s != hub and kinds[s] == kind and free[s]]
-                ends = ends[: min(free[hub], left)]
-                if len(ends) > 1:
-                    yield tuple((min(hub, end), max(hub, end)) for end in ends)
-
     def _try(
-        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, workers: Workers
+        self,
+        now: _Trial,
+        sets: Sequence[tuple[Pair, ...]],
+        times: int,
+        workers: Workers,
+        *,
+        anew: bool = False,
     ) -> list[_Trial]:
         """All of them; as many may be tried so many times in all."""
         total = self.tried + len(sets) * times
         trials: list[_Trial] = []
-        for several in workers.map(partial(self._trials, now), sets):
+        for several in workers.map(partial(self._trials, now, anew), sets):
             trials += several
             self.tried += 1
             self._progress(self.tried, total)
         return trials
 
-    def _trials(self, now: _Trial, pairs: tuple[Pair, ...]) -> list[_Trial]:
+    def _trials(self, now: _Trial, anew: bool, pairs: tuple[Pair, ...]) -> list[_Trial]:
         """The fabric with cables between pairs of switches, by each kind of tables."""
         joined, cables = with_cables(now.fabric, pairs)
         found = []
-        for anew, route in self._ways(joined, pairs):
+        for all_tables, route in self._ways(joined, pairs, anew):
             try:
                 routed = route()
             except MissingError:
                 raise
             except ContendError:
                 continue
-            counted = self._question.quick(routed)
-            gain, margin = _gain(now.counted, counted)
-            found.append(_Trial(routed, counted, tuple(cables), gain, margin, anew=anew))
+            outcome = self.purpose.quick(routed)
+            gain, margin = outcome.gain_over(now.outcome)
+            found.append(_Trial(routed, outcome, tuple(cables), gain, margin, anew=all_tables))
         return found
 
     def _ways(
-        self, joined: Fabric, pairs: tuple[Pair, ...]
+        self, joined: Fabric, pairs: tuple[Pair, ...], anew: bool
     ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
         """Ways to route a fabric with new cables: whether all is recomputed, and how."""
-        own = self._engine == _OWN_ENGINE
-        if own and joined.tables is not None:
-            yield False, partial(_by_few_entries, joined, pairs, self._demand)
+        own = self._engine == _OWN_ENGINE and joined.tables is not None
         small = joined.hosts * joined.cables <= _MOST_ANEW
-        if not own or small or _stands_in_levels(joined):
+        can = not own or small or _stands_in_levels(joined)
+        if own and not (anew and can):
+            yield False, partial(_by_few_entries, joined, pairs, self._demand)
+        if can and (anew or not own):
             yield True, partial(compute, joined, self._engine)
             if own and self._demand is not None:
                 yield True, partial(fewest_collisions, joined, demand=self._demand)
+
+
+def _stars(fabric: Fabric, helped: Relief, left: int) -> Iterator[tuple[Pair, ...]]:
+    """Switches that are joined to several at once.
+
+    Those without a cable are joined to the switches of a level whose messages meet most; those of a
+    tree that have a port left for each switch below to all of them, alone and with others.
+    """
+    free = [len(ports) for ports in free_ports(fabric)]
+    level = levels_in_tree(fabric)
+    kinds = np.zeros(fabric.switches, dtype=np.int64) if level is None else level
+    others = np.argsort(-helped.pressure, kind="stable").tolist()
+    bare = np.flatnonzero(bare_switches(fabric)).tolist()
+    for hub in [switch for switch in bare if free[switch] > 1][:_HUBS] if left > 1 else ():
+        for kind in sorted(set(kinds.tolist()) - ({0} if level is not None else set())):
+            ends = [s for s in others if s != hub and kinds[s] == kind and free[s]]
+            ends = ends[: min(free[hub], left)]
+            if len(ends) > 1:
+                yield tuple((min(hub, end), max(hub, end)) for end in ends)
+    if level is None:
+        return
+    near, far = fabric.cable_from, fabric.cable_to
+    rows: dict[int, list[tuple[Pair, ...]]] = defaultdict(list)
+    for hub in [switch for switch in others if level[switch] > 1 and free[switch]]:
+        around = np.unique(np.concatenate([far[near == hub], near[far == hub]]))
+        below = around[level[around] == level[hub] - 1].tolist()
+        if 1 < len(below) <= min(left, free[hub]) and all(free[end] for end in below):
+            rows[int(level[hub])].append(tuple((min(hub, end), max(hub, end)) for end in below))
+    for row in rows.values():
+        # One of them, two, four ..., as far as ports and cables go.
+        ends, taken = list[Pair](), Counter[int]()
+        for count, pairs in enumerate(row, 1):
+            taken.update(end for pair in pairs for end in pair)
+            ends += pairs
+            if len(ends) > left or any(free[end] < times for end, times in taken.items()):
+                break
+            if count & (count - 1) == 0:
+                yield tuple(ends)
 
 
 def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | None) -> Fabric:

@@ -10,10 +10,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 from contend.congestion import Simulation
-from contend.fabric import Fabric, capacities, idle_switches, is_tree, switch_levels
+from contend.cure.purpose import ROUNDING, CollectiveGain
+from contend.fabric import Fabric, capacities, free_ports, idle_switches, is_tree, switch_levels
 from contend.routes import Demand, tables_of
-from contend.schema import PythonOnly, Rate, Share
+from contend.schema import PythonOnly, Rate, Share, told
 from contend.shown import Shown
+from contend.units import counted
 
 Pair = tuple[int, int]
 # Destinations that are followed, times switches, and those that gains are summed over.
@@ -21,6 +23,8 @@ _MOST_FOLLOWED = 1 << 24
 _MOST_SUMMED = 1 << 19
 # The most promising pairs that are told apart from their like.
 _LOOKED_AT = 2000
+# Hosts of a leaf, as a share of what leaves have in the median, that cables are not bought for.
+_FEW = 1 / 3
 # Rounds in which a switch is told apart from others by its neighbours.
 _ROUNDS = 4
 
@@ -45,38 +49,75 @@ class Relief:
     """What messages from or through a switch meet from there on, shape [switches]."""
 
 
-def relief(fabric: Fabric, free: NDArray[np.bool_], demand: Demand | None = None) -> Relief:
+def relief(
+    fabric: Fabric, demand: Demand | None = None, *, pairs: NDArray[np.int64] | None = None
+) -> Relief:
     """Judges every pair of switches that a cable may join, by the tables of a fabric.
-
-    In a tree these are pairs of neighbouring levels only: any other cable makes it a network
-    that engines for trees refuse.
 
     Args:
         fabric: with tables.
-        free: which switches have a free port, shape [switches].
         demand: who sends how much to whom; None: all hosts the same to all others.
+        pairs: the only ones that are judged, whatever they gain, shape [pairs, 2]; None: those with
+            free ports that follow the rule of the fabric, and that gain.
     """
     course = _Course(fabric, demand)
-    allowed = _may_be_joined(fabric, free)
+    if pairs is None:
+        allowed = _may_be_joined(fabric)
+    else:
+        allowed = np.zeros((fabric.switches, fabric.switches), dtype=bool)
+        allowed[pairs[:, 0], pairs[:, 1]] = allowed[pairs[:, 1], pairs[:, 0]] = True
     saved = np.zeros((fabric.switches, fabric.switches))
     for switch in np.flatnonzero(allowed.any(axis=1)).tolist():
         saved[switch, allowed[switch]] = course.saved(switch, np.flatnonzero(allowed[switch]))
     both = np.triu(saved + saved.T, 1)
-    low, high = np.nonzero(both > 0)
+    low, high = np.nonzero(both > 0) if pairs is None else np.nonzero(np.triu(allowed, 1))
     order = np.argsort(-both[low, high], kind="stable")
-    pairs = np.stack([low, high], axis=1)[order]
-    return Relief(pairs, both[low, high][order], course.pressure())
+    found = np.stack([low, high], axis=1)[order]
+    return Relief(found, both[low, high][order], course.pressure())
 
 
-def _may_be_joined(fabric: Fabric, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    allowed = free[:, None] & free[None, :]
-    np.fill_diagonal(allowed, val=False)
+def _may_be_joined(fabric: Fabric) -> NDArray[np.bool_]:
+    """Pairs of switches with free ports that a cable may join, shape [switches, switches].
+
+    In a tree those of neighbouring levels of which the lower is much like another that is joined to
+    the higher one, so that no cable crosses rails, pods or planes. Switches without a cable may be
+    joined to all others, leaves with few hosts to none.
+    """
+    free = np.array([len(ports) > 0 for ports in free_ports(fabric)])
+    bare, part = bare_switches(fabric), fabric.switch_part
+    allowed: NDArray[np.bool_] = part[:, None] == part[None, :]
     level = levels_in_tree(fabric)
     if level is not None:
+        by_rule = _joined_alike(fabric, level)
         apart = np.abs(level[:, None] - level[None, :]) == 1
-        spare = level == 0
-        allowed &= apart | spare[:, None] | spare[None, :]
+        allowed &= by_rule if by_rule.any() else apart
+    allowed |= bare[:, None] | bare[None, :]
+    use = free & ~few_hosts(fabric)
+    allowed &= use[:, None] & use[None, :]
+    np.fill_diagonal(allowed, val=False)
     return allowed
+
+
+def _joined_alike(fabric: Fabric, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Pairs of which the higher switch is joined to one with mostly the neighbours of the lower."""
+    near, far = fabric.cable_from, fabric.cable_to
+    joined = np.zeros((fabric.switches, fabric.switches), dtype=np.float32)
+    for low, high in ((near, far), (far, near)):
+        up = level[high] == level[low] + 1
+        joined[low[up], high[up]] = 1
+    both, size = joined @ joined.T, joined.sum(axis=1)
+    alike = (both > 0) & (2 * both >= np.maximum(size[:, None], size[None, :]))
+    np.fill_diagonal(alike, val=False)
+    reached = (alike.astype(np.float32) @ joined) > 0
+    pairs: NDArray[np.bool_] = reached | reached.T
+    return pairs
+
+
+def bare_switches(fabric: Fabric) -> NDArray[np.bool_]:
+    """Which switches have neither cables nor hosts, shape [switches]."""
+    bare = np.ones(fabric.switches, dtype=bool)
+    bare[fabric.cable_from] = bare[fabric.cable_to] = bare[fabric.host_switch] = False
+    return bare
 
 
 def levels_in_tree(fabric: Fabric) -> NDArray[np.int64] | None:
@@ -87,6 +128,14 @@ def levels_in_tree(fabric: Fabric) -> NDArray[np.int64] | None:
     if not is_tree(level, near[across], far[across]):
         return None
     return np.where(idle_switches(fabric), 0, level)
+
+
+def few_hosts(fabric: Fabric) -> NDArray[np.bool_]:
+    """Leaves with less than a third of the hosts that half of them have, as for management."""
+    hosts = np.bincount(fabric.host_switch, minlength=fabric.switches)
+    leaves = (switch_levels(fabric) <= 1) & ~bare_switches(fabric)
+    few: NDArray[np.bool_] = leaves & (hosts < _FEW * np.median(hosts[leaves | (hosts > 0)]))
+    return few
 
 
 class _Course:
@@ -248,10 +297,6 @@ def _mixed(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.u
         return mixed ^ (mixed >> np.uint64(31))
 
 
-# What rounding of shares can make of no gain at all.
-ROUNDING = 1e-9
-
-
 @dataclass(frozen=True, kw_only=True)
 class NewCable:
     """A new cable."""
@@ -270,15 +315,17 @@ class Addition:
 
     cables: tuple[NewCable, ...]
     """New cables, of which there are several where one alone gains nothing."""
+    missing: bool
+    """Whether similar pairs of switches have them already."""
     gain: Share
-    """Growth of the effective bandwidth, as a share of a link's rate."""
+    """Growth of what the pattern gets, as `Improvement.before` counts it, by all of them."""
     margin: Share
     """Half of the 95 % interval of the gain, by the same patterns before and after; 0 where all
     outcomes were counted."""
     simulation: PythonOnly[Simulation]
     """What the pattern gets with these and all before them."""
     bandwidth: Share
-    """Effective bandwidth with these and all before them."""
+    """What the pattern gets with these and all before them, as `Improvement.before` counts it."""
     rate_Bps: Rate | None
     """The same in bytes per second; null where rates of links are not known."""
     as_good: int
@@ -286,6 +333,12 @@ class Addition:
     were chosen."""
     tables: str
     """``kept`` but for few entries, or computed ``anew``."""
+
+    @property
+    @told
+    def gain_of_each(self) -> Share:
+        """Share of the gain that falls to each of the cables."""
+        return self.gain / len(self.cables)
 
     @property
     def sure(self) -> bool:
@@ -301,6 +354,8 @@ class Improvement(Shown, told="improvement_document"):
     """The fabric with the new cables, and with routes."""
     pattern: str
     """Pattern that was to get more bandwidth."""
+    placement: str
+    """Specification of its ranks' places."""
     samples: int
     """Number of its samples that were simulated."""
     engine: str
@@ -310,11 +365,13 @@ class Improvement(Shown, told="improvement_document"):
     simulation_present: PythonOnly[Simulation | None]
     """What it gets by the tables in use; None where the fabric has none."""
     present: Share | None
-    """Effective bandwidth by the tables in use; null where there are none."""
+    """What the pattern gets by the tables in use, as `before`; null where there are none."""
     before: Share
-    """Effective bandwidth by the engine's routes, without the new cables."""
+    """What the pattern gets by the engine's routes without the new cables: if ranks send several
+    messages at once, what each host gets until its last is done, as a share of what its ports
+    allow; else the effective bandwidth."""
     after: Share
-    """Effective bandwidth with all of them."""
+    """What it gets with all of them."""
     gain: Share
     """Difference of `after` and `before`."""
     margin: Share
@@ -323,6 +380,8 @@ class Improvement(Shown, told="improvement_document"):
     """Upper bound, from cuts, for random pairs without the cables; null for other patterns."""
     asked: int
     """Number of cables that there were to spend."""
+    missing: int
+    """Number of cables that are missing: like pairs of switches have them."""
     free_ports: int
     """Number of free ports on all switches."""
     joinable: PythonOnly[int]
@@ -331,6 +390,10 @@ class Improvement(Shown, told="improvement_document"):
     """Number of kinds of cables that were simulated."""
     additions: tuple[Addition, ...]
     """New cables, in their order."""
+
+    collectives: tuple[CollectiveGain, ...] = ()
+    """What GPUs get in collectives without and with the new cables; none unless the pattern was
+    chosen because servers have adapters on several rails."""
 
     @property
     def simulation_after(self) -> Simulation:
@@ -344,6 +407,6 @@ class Improvement(Shown, told="improvement_document"):
 
     def __repr__(self) -> str:
         return (
-            f"<Improvement of {self.simulation_before.fabric.name} by {self.cables} cables: "
-            f"{100 * self.before:.2f} to {100 * self.after:.2f} % of link speed>"
+            f"<Improvement of {self.simulation_before.fabric.name} by "
+            f"{counted(self.cables, 'cable')}: {100 * self.before:.2f} to {100 * self.after:.2f} %>"
         )

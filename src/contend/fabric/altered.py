@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contend.errors import Argument, InputError, UsageError
 from contend.fabric.fabric import NO_SWITCH, Fabric, connected_parts
-from contend.fabric.levels import Part, parts_of
+from contend.fabric.levels import Part, parts_of, switch_levels
 from contend.fabric.named import Names
 from contend.files import read_bounded
 from contend.units import counted, rate_of
@@ -321,10 +321,11 @@ def _inner_ports(fabric: Fabric) -> list[set[int]]:
 
 
 def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabric, list[Cable]]:
-    """The fabric with a cable between each two switches, each on their lowest free ports.
+    """The fabric with a cable between each two switches, on the ports that others have for it.
 
-    A cable has the rate of the slower of both switches, that of its fastest links. Routes stay, as
-    ports and addresses do.
+    That is the free port by which most other switches of the level are joined to the same switch;
+    the lowest free port where none are. A cable has the rate of the slower of both switches, that
+    of its fastest links. Routes stay, as ports and addresses do.
 
     Returns:
         The fabric and the new cables, which have the last numbers.
@@ -333,13 +334,21 @@ def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabri
         UsageError: a switch has no free port left.
     """
     free = free_ports(fabric)
+    level, leading = switch_levels(fabric).tolist(), Counter[tuple[int, int, int]]()
+    for near, near_port, far, far_port in fabric.cable_ends():
+        leading[far, level[near], near_port] += 1
+        leading[near, level[far], far_port] += 1
     fastest = _fastest_links(fabric)
     ends, rates = [], []
     for near, far in pairs:
-        for switch in (near, far):
+        cable = []
+        for switch, other in ((near, far), (far, near)):
             if not free[switch]:
                 raise UsageError(f'switch "{fabric.switch_label[switch]}" has no free port left')
-        ends.append((near, free[near].pop(0), far, free[far].pop(0)))
+            port = max(free[switch], key=lambda port: leading[other, level[switch], port])
+            free[switch].remove(port)
+            cable += [switch, port]
+        ends.append((cable[0], cable[1], cable[2], cable[3]))
         known = [rate for rate in (fastest[near], fastest[far]) if rate]
         rates.append(min(known, key=lambda rate: rate_of(fabric.rates[rate]) or 0.0, default=0))
     columns = np.array(ends, dtype=np.int64).reshape(-1, 4).T

@@ -119,7 +119,7 @@ class Document:
             return self.rows()
         rows = schema.rows(self.record)
         text = io.StringIO()
-        heads = dict.fromkeys(head for row in rows for head in row)
+        heads = dict.fromkeys(head for row in rows for head in row) or schema.heads(self.record)
         writer = csv.DictWriter(text, list(heads), lineterminator="\n")
         writer.writeheader()
         for row in rows:

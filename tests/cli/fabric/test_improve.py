@@ -75,10 +75,17 @@ def test_what_keeps_from_more_is_said(typed: Typed, cables: int, begins: str, re
 
 def test_nothing_free_is_said(typed: Typed) -> None:
     printed = typed("fabric improve xgft:2;4,6;1,4")
-    assert printed.out.startswith("No two ports are free: there is nothing to connect.")
+    assert printed.out.startswith("No cable helps: no two ports are free; random pairs get ")
 
 
 def test_one_kind_of_cables_is_told_in_the_singular(typed: Typed) -> None:
     command = ["fabric", "improve", "xgft:2;4,6;1,4", "--route", "valiant", "--ports", "20"]
     said = typed(*command, "--cables", "1").out
-    assert said.startswith("The one kind of cables tried gains nothing measurable: ")
+    assert said.startswith("No cable helps: the one kind of cables tried gains nothing measurable")
+
+
+def test_rows_for_spreadsheets_have_the_same_columns_without_a_cable(typed: Typed) -> None:
+    some = typed("fabric", "improve", *TREE, "--cables", "1", "--csv", "-").out
+    none = typed("fabric improve xgft:2;4,6;1,4 --csv -").out
+    assert none == f"{some.splitlines()[0]}\n"
+    assert none.startswith("cables,missing,gain,")

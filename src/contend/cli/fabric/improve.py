@@ -38,8 +38,14 @@ EngineOption = Annotated[
     str,
     ROUTE(f"{ENGINES} It routes the fabric both with and without the new cables."),
 ]
-PatternOption = Annotated[str, PATTERN(": the traffic that should get more bandwidth.")]
-PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
+PatternOption = Annotated[
+    str | None,
+    PATTERN(
+        ": the traffic that should get more bandwidth.",
+        default="all-to-alls of GPUs where servers have rails, else bisect",
+    ),
+]
+PlacementOption = Annotated[str | None, PLACEMENT(PLACEMENTS, default="random")]
 SamplesOption = Annotated[
     int | None,
     SAMPLES("The gains shown come from them.", default="as many as simulate needs", min=2),
@@ -53,8 +59,8 @@ def improve(
     ports: PortsOption = None,
     routes: RoutesOption = None,
     route: EngineOption = "contend",
-    pattern: PatternOption = "bisect",
-    placement: PlacementOption = "random",
+    pattern: PatternOption = None,
+    placement: PlacementOption = None,
     samples: SamplesOption = None,
     seed: SeedOption = 1,
     output: MaybeFileOption = None,
@@ -62,8 +68,9 @@ def improve(
 ) -> Document:
     """Find free ports to connect with new cables, and what each cable gains.
 
-    The fabric is routed with and without the new cables; both get the same patterns. Under mpirun
-    or srun, all processes share what is tried.
+    Missing cables, which similar switches have, come first. The fabric is routed with and without
+    the new cables; both get the same patterns. Under mpirun or srun, all processes share what is
+    tried.
 
     Example: contend fabric improve net.ibnetdiscover --cables 4 -o improved.fabric
     """

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.congestion import half_width
-from contend.cure import Addition, Improvement, NewCable
+from contend.cure import ROUNDING, Addition, Improvement, NewCable, Outcome
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -24,25 +23,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# Missing cables that a verdict names.
+_NAMED = 4
+
+
 def _verdict(found: Improvement) -> str:
-    """What the cables gain together, the first of them, or why there is nothing to gain."""
-    if not found.additions:
-        return f"{_nothing(found)}."
+    """What the cables gain together and which are missing, or that no cable helps."""
     before, after = _share(found.before), _share(found.after)
-    if found.gain <= found.margin:
-        return (
-            f"{counted(found.cables, 'cable')} would gain {_points(found.gain, found.margin)} "
-            f"points, too little for {found.samples:,} samples to show; {_who(found)} "
-            f"{before} of a link's rate{_other_tables(found)}."
+    if not found.additions:
+        line = _nothing(found)
+    elif found.gain <= max(found.margin, ROUNDING):
+        line = (
+            f"No cable helps: {counted(found.cables, 'cable')} would gain "
+            f"{_points(found.gain, found.margin)} points, {_too_little(found)}; "
+            f"{_who(found)} {before} of {_of(found)}"
         )
-    first = found.additions[0]
-    line = (
-        f"{_let(found)} {after} of a link's rate instead of {before} "
-        f"({_points(found.gain, found.margin)} points)"
-    )
-    if len(found.additions) > 1 or len(first.cables) > 1:
-        line += f"; {_named(first)}: {_points(first.gain, first.margin)}"
-    if found.cables < found.asked:
+    else:
+        line = (
+            f"{_let(found)} {after} of {_of(found)} instead of {before} "
+            f"({_points(found.gain, found.margin)} points)"
+        )
+        first = found.additions[0]
+        if not first.missing and found.cables > 1:
+            line += f"; {_named(first)}: {_points(first.gain, first.margin)}"
+    if missing := _missing(found):
+        line += f"; {missing}"
+    if found.additions and found.cables < found.asked:
         line += f"; {_rest(found)}"
     return f"{line}{_other_tables(found)}."
 
@@ -50,6 +56,30 @@ def _verdict(found: Improvement) -> str:
 def _let(found: Improvement) -> str:
     lets = verb(found.cables, "lets")
     return f"{counted(found.cables, 'cable')} {lets} {_who(found, infinitive=True)}"
+
+
+def _too_little(found: Improvement) -> str:
+    return f"too little for {found.samples:,} samples to show" if found.margin else "nothing"
+
+
+def _missing(found: Improvement) -> str:
+    """Which cables of all similar pairs are missing."""
+    ends = [
+        " - ".join(cable.ends)
+        for addition in found.additions
+        if addition.missing
+        for cable in addition.cables
+    ]
+    if not ends:
+        return ""
+    named = ", ".join(ends[:_NAMED])
+    further = f" and {len(ends) - _NAMED:,} more" if len(ends) > _NAMED else ""
+    of_all = f"{len(ends):,} of {found.missing:,}" if found.missing > len(ends) else "the"
+    are = "cable is" if found.missing == 1 else "cables are"
+    which = "" if found.missing == len(ends) else " that are missing"
+    if which:
+        return f"these are {of_all} cables{which}, which similar switches have: {named}{further}"
+    return f"{'this' if len(ends) == 1 else 'these'} {are} missing: {named}{further}"
 
 
 def _rest(found: Improvement) -> str:
@@ -61,20 +91,19 @@ def _rest(found: Improvement) -> str:
 
 
 def _nothing(found: Improvement) -> str:
+    gets = f"{_who(found)} {_share(found.before)} of {_of(found)}"
     if found.free_ports < 2:
-        return "No two ports are free: there is nothing to connect"
+        return f"No cable helps: no two ports are free; {gets}"
     if found.joinable == 0 and found.tried == 0:
         return (
-            f"No cable between two of the {found.free_ports:,} free ports shortens or relieves a "
-            "route: there is nothing to gain"
+            f"No cable helps: none between two of the {found.free_ports:,} free ports follows the "
+            f"fabric's own rule and relieves a route; {gets}"
         )
-    tried = f"None of the {found.tried:,} kinds of cables tried gains anything"
+    tried = f"none of the {found.tried:,} kinds of cables tried gains anything measurable"
     if found.tried == 1:
-        tried = "The one kind of cables tried gains nothing"
-    line = f"{tried} measurable: {_who(found)} {_share(found.before)} of a link's rate"
-    if found.bound is not None:
-        line += f"; cuts allow at most {percent(found.bound)}"
-    return f"{line}{_other_tables(found)}"
+        tried = "the one kind of cables tried gains nothing measurable"
+    line = f"No cable helps: {tried}; {gets}"
+    return line if found.bound is None else f"{line}, and cuts allow at most {percent(found.bound)}"
 
 
 def _other_tables(found: Improvement) -> str:
@@ -89,9 +118,16 @@ def _other_tables(found: Improvement) -> str:
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
     """Whom the figures are of: ``random pairs get``, ``shift:3 gets``."""
+    if found.collectives:
+        return "all-to-alls of GPUs within rails get"
     if found.pattern == "bisect":
         return "random pairs get"
     return f"{found.pattern} {'get' if infinitive else 'gets'}"
+
+
+def _of(found: Improvement) -> str:
+    """What the figures are shares of."""
+    return "what ports allow" if Outcome(found.simulation_before).of_hosts else "a link's rate"
 
 
 def _share(bandwidth: float | None) -> str:
@@ -106,29 +142,42 @@ def _named(addition: Addition) -> str:
 
 def _points(gain: float, margin: float) -> str:
     """A gain in points and half of its interval, with the digits that tell them apart."""
-    digits = 2 if margin >= 5e-4 else 3
+    digits = 2 if margin >= 5e-4 or abs(gain) >= 0.1 else 3
     spread = f" ± {100 * margin:.{digits}f}" if margin else ""
     return f"{100 * gain:+.{digits}f}{spread}"
 
 
 def _tables(found: Improvement) -> list[ResultTable]:
     """The cables in the order in which they gain most, and what the pattern gets."""
-    return [*([_cables_table(found)] if found.additions else []), _bandwidth_table(found)]
+    tables = [_cables_table(found)] if found.additions else []
+    tables.append(_bandwidth_table(found))
+    if found.collectives:
+        tables.append(_collectives_table(found))
+    return tables
 
 
 def _cables_table(found: Improvement) -> ResultTable:
     """A row for each cable; of those that gain together the last tells what they gain."""
     rows = [
-        (cable, addition if cable is addition.cables[-1] else None)
+        (cable, addition if cable is addition.cables[-1] else None, addition.missing)
         for addition in found.additions
         for cable in addition.cables
     ]
-    number = {cable: str(number) for number, (cable, _) in enumerate(rows, 1)}
+    number = {cable: str(number) for number, (cable, _, _) in enumerate(rows, 1)}
     tables = {"anew": "recomputed", "kept": "few entries changed"}
 
-    def of_last(words: Callable[[Addition], str]) -> Number[tuple[NewCable, Addition | None]]:
+    def of_last(
+        words: Callable[[Addition], str],
+    ) -> Number[tuple[NewCable, Addition | None, bool]]:
         return Number(lambda row: "" if row[1] is None else words(row[1]))
 
+    notes = []
+    if any(addition.margin for addition in found.additions):
+        notes.append(
+            f"± half of the 95 % interval of the same {found.samples:,} samples before and after"
+        )
+    if not all(addition.missing for addition in found.additions):
+        notes.append("ties: other kinds of cables that the patterns could not distinguish from it")
     return table_of(
         f"Cables for {found.simulation_before.fabric.name}",
         rows,
@@ -136,18 +185,18 @@ def _cables_table(found: Improvement) -> ResultTable:
             "cable": Number(lambda row: number[row[0]]),
             "from": lambda row: row[0].ends[0],
             "to": lambda row: row[0].ends[1],
+            "missing": lambda row: "yes" if row[2] else "",
             "gain in points": Number(
                 lambda row: (
                     "with the next" if row[1] is None else _points(row[1].gain, row[1].margin)
                 )
             ),
+            "for each": of_last(lambda addition: _points(addition.gain_of_each, 0)),
             "then": of_last(lambda addition: _share(addition.bandwidth)),
-            "rate": of_last(lambda addition: rate_words(addition.rate_Bps)),
-            "ties": of_last(lambda addition: str(addition.as_good)),
+            "ties": of_last(lambda each: "" if each.missing else str(each.as_good)),
             "tables": lambda row: "" if row[1] is None else tables[row[1].tables],
         },
-        note=f"± half of the 95 % interval of the same {found.samples:,} samples before and "
-        "after; ties: other kinds of cables that the patterns could not distinguish from it",
+        note="; ".join(notes),
     )
 
 
@@ -162,6 +211,8 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
+    if Outcome(found.simulation_before).of_hosts:
+        notes.insert(0, "what each host gets until its last message is done")
     if found.bound is not None:
         notes.append(f"without new cables, cuts allow at most {percent(found.bound, 2)}")
     return table_of(
@@ -169,10 +220,23 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
         states,
         {
             "by": lambda state: state[0],
-            "of a link's rate": Number(lambda state: _share(state[1].effective_bandwidth.mean)),
-            "rate": Number(lambda state: rate_words(state[1].effective_bandwidth.mean_Bps)),
+            f"of {_of(found)}": Number(lambda state: _share(Outcome(state[1]).mean)),
+            "rate": Number(lambda state: rate_words(Outcome(state[1]).rate_Bps)),
         },
         note="; ".join(notes),
+    )
+
+
+def _collectives_table(found: Improvement) -> ResultTable:
+    return table_of(
+        "What GPUs get in collectives",
+        found.collectives,
+        {
+            "collective": lambda each: each.name,
+            "before": Number(lambda each: percent(each.before)),
+            f"with {counted(found.cables, 'cable')}": Number(lambda each: percent(each.after)),
+        },
+        note="of what the ports of adapters allow, as contend predict collectives counts it",
     )
 
 
@@ -193,12 +257,13 @@ def improvement_document(found: Improvement, file: str = "") -> Document:
 
 def _figure(found: Improvement) -> Figure:
     """What cables gain together, against their number."""
+    before = Outcome(found.simulation_before)
     spent, gains, margins = [0], [0.0], [0.0]
     for addition in found.additions:
-        more = addition.simulation.bandwidth - found.simulation_before.bandwidth
+        gain, margin = Outcome(addition.simulation).gain_over(before)
         spent.append(spent[-1] + len(addition.cables))
-        gains.append(100 * float(more.mean()))
-        margins.append(0.0 if addition.simulation.exhaustive else 100 * half_width(more))
+        gains.append(100 * gain)
+        margins.append(100 * margin)
     series = Series(
         spent,
         gains,
@@ -226,6 +291,8 @@ def _marks(found: Improvement) -> list[Mark]:
     marks = []
     for addition in found.additions:
         gains = f"{_points(addition.gain, addition.margin)} points"
+        if addition.missing:
+            gains = f"missing, {gains}"
         if len(addition.cables) > 1:
             gains += f" with the other{'s' * (len(addition.cables) > 2)}"
         for cable in addition.cables:

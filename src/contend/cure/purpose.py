@@ -1,0 +1,172 @@
+"""What a plan for a network is for, and what its traffic gets with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import (
+    Average,
+    Communicator,
+    Simulation,
+    gpu_collectives,
+    half_width,
+    simulate,
+)
+from contend.cure.tables import EVEN_PATTERNS, demand_of
+from contend.fabric import Fabric, leaf_rails
+from contend.placement import parse as parse_placement
+from contend.placement import seats_by_server
+from contend.routes import Demand
+from contend.schema import Share
+
+# Messages that plans are chosen by, and the fewest patterns of them: others than those that count
+# in the end.
+_CHOOSING, _FEWEST = 1 << 18, 200
+# What hosts of different rails send each other in tables for GPUs, as a share of what those of one
+# rail do: other collectives and storage cross rails too.
+_ELSEWHERE = 0.05
+# What rounding of shares can make of no gain at all.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a pattern gets on a fabric."""
+
+    simulation: Simulation
+
+    @property
+    def of_hosts(self) -> bool:
+        """Whether it is what each host gets until its last message is done, of what ports allow."""
+        return self.simulation.scale != 1
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """What every sample gets, shape [samples].
+
+        Of patterns in which ranks send several messages at once, what each host gets until its
+        last one is done, as a share of what its ports allow; else the mean over messages.
+        """
+        found = self.simulation
+        if not self.of_hosts:
+            return found.bandwidth
+        return found.scale * found.bandwidths(Average.OF_MAX_CONGESTION)
+
+    @property
+    def mean(self) -> float:
+        """Mean over the samples."""
+        return float(self.shares.mean())
+
+    @property
+    def rate_Bps(self) -> float | None:
+        """The same in bytes per second; None where rates of links are not known."""
+        found = self.simulation.effective_bandwidth
+        if not self.of_hosts:
+            return found.mean_Bps
+        rate = found.of_max_congestion_Bps
+        return None if rate is None else self.simulation.scale * rate
+
+    def gain_over(self, before: Outcome) -> tuple[float, float]:
+        """What the same samples gain in the mean, and half of its 95 % interval."""
+        differences = self.shares - before.shares
+        exact = self.simulation.exhaustive
+        return float(differences.mean()), 0.0 if exact else half_width(differences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectiveGain:
+    """What GPUs get in a collective, before and after."""
+
+    name: str
+    """What it is, in words."""
+    pattern: str
+    """Pattern that it is simulated as, with ranks numbered server by server."""
+    before: Share
+    """Share of what the ports of adapters alone would allow, before."""
+    after: Share
+    """The same after."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """The traffic that a plan is for."""
+
+    pattern: str
+    placement: str
+    on_rails: bool
+    """Whether it is what GPUs send, chosen as servers have several adapters on rails."""
+    samples: int | None
+    seed: int
+    communicator: Communicator | None = None
+
+    @classmethod
+    def of(
+        cls,
+        fabric: Fabric,
+        pattern: str | None,
+        placement: str | None,
+        samples: int | None,
+        seed: int,
+        communicator: Communicator | None = None,
+    ) -> Self:
+        """What is asked for, else all-to-alls within rails if servers have some, or random pairs.
+
+        Raises:
+            UsageError: no such pattern or placement.
+        """
+        rest = samples, seed, communicator
+        if pattern is None and placement is None:
+            servers, rails = _seats(fabric).shape
+            if rails > 1 and 2 * servers * rails > fabric.hosts and (leaf_rails(fabric) >= 0).any():
+                return cls(f"{rails} * alltoall", "servers", True, *rest)
+        return cls(pattern or "bisect", placement or "random", False, *rest)
+
+    def demand(self, fabric: Fabric) -> Demand | None:
+        """Who sends how much to whom; None where all pairs do alike."""
+        if self.on_rails:
+            rail = np.full(fabric.hosts, -1)
+            for number, hosts in enumerate(_seats(fabric).T):
+                rail[hosts] = number
+            source, target = (ends.ravel() for ends in np.indices((fabric.hosts, fabric.hosts)))
+            apart = source != target
+            source, target = source[apart], target[apart]
+            return source, target, np.where(rail[source] == rail[target], 1.0, _ELSEWHERE)
+        if self.pattern in EVEN_PATTERNS or parse_placement(self.placement, fabric).random:
+            return None
+        return demand_of(fabric, self.pattern, self.placement, self.seed)
+
+    def quick(self, fabric: Fabric) -> Outcome:
+        """What plans are chosen by. On one thread: fabrics are tried side by side."""
+        samples = max(_FEWEST, _CHOOSING // fabric.hosts)
+        return self._count(fabric, samples=samples, seed=(self.seed + 1) % 2**64, threads=1)
+
+    def count(self, fabric: Fabric, samples: int | None) -> Outcome:
+        """What ``contend simulate`` says, counted by all processes together."""
+        by_all = self.communicator
+        return self._count(fabric, samples=samples, seed=self.seed, communicator=by_all)
+
+    def _count(self, fabric: Fabric, **how: object) -> Outcome:
+        simulating: Callable[..., Simulation] = simulate
+        return Outcome(simulating(fabric, self.pattern, placement=self.placement, **how))
+
+    def collectives(self, before: Fabric, after: Fabric) -> tuple[CollectiveGain, ...]:
+        """What collectives of GPUs get on both; none where the purpose is another."""
+        if not self.on_rails:
+            return ()
+        return tuple(
+            CollectiveGain(name=each.name, pattern=each.pattern, before=each.share, after=now.share)
+            for each, now in zip(
+                *(gpu_collectives(one, _seats(one)).collectives for one in (before, after)),
+                strict=True,
+            )
+        )
+
+
+def _seats(fabric: Fabric) -> NDArray[np.uint32]:
+    """Hosts of every server by rail, shape [servers, rails]."""
+    return seats_by_server(fabric, np.arange(fabric.hosts))[0]
