@@ -23,7 +23,7 @@ from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
 from .purpose import ROUNDING as ROUNDING
 from .purpose import CollectiveGain as CollectiveGain
-from .purpose import Outcome as Outcome
+from .purpose import Judged as Judged
 from .purpose import Purpose as Purpose
 from .rail_seats import PatternShares as PatternShares
 from .rules import LIBRARY as LIBRARY

@@ -22,7 +22,7 @@ from contend.cure.improvement import (
     levels_in_tree,
     relief,
 )
-from contend.cure.purpose import ROUNDING, Outcome, Purpose
+from contend.cure.purpose import ROUNDING, Judged, Purpose
 from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
@@ -181,7 +181,7 @@ class _Trial:
     """A fabric with more cables than the one before it, with routes."""
 
     fabric: Fabric
-    outcome: Outcome
+    outcome: Judged
     cables: tuple[Cable, ...] = ()
     gain: float = 0.0
     margin: float = 0.0

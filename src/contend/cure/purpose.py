@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Judged:
     """What a pattern gets on a fabric."""
 
     simulation: Simulation
@@ -71,7 +71,7 @@ class Outcome:
         rate = found.of_max_congestion_Bps
         return None if rate is None else self.simulation.scale * rate
 
-    def gain_over(self, before: Outcome) -> tuple[float, float]:
+    def gain_over(self, before: Judged) -> tuple[float, float]:
         """What the same samples gain in the mean, and half of its 95 % interval."""
         differences = self.shares - before.shares
         exact = self.simulation.exhaustive
@@ -140,19 +140,19 @@ class Purpose:
             return None
         return demand_of(fabric, self.pattern, self.placement, self.seed)
 
-    def quick(self, fabric: Fabric) -> Outcome:
+    def quick(self, fabric: Fabric) -> Judged:
         """What plans are chosen by. On one thread: fabrics are tried side by side."""
         samples = max(_FEWEST, _CHOOSING // fabric.hosts)
         return self._count(fabric, samples=samples, seed=(self.seed + 1) % 2**64, threads=1)
 
-    def count(self, fabric: Fabric, samples: int | None) -> Outcome:
+    def count(self, fabric: Fabric, samples: int | None) -> Judged:
         """What ``contend simulate`` says, counted by all processes together."""
         by_all = self.communicator
         return self._count(fabric, samples=samples, seed=self.seed, communicator=by_all)
 
-    def _count(self, fabric: Fabric, **how: object) -> Outcome:
+    def _count(self, fabric: Fabric, **how: object) -> Judged:
         simulating: Callable[..., Simulation] = simulate
-        return Outcome(simulating(fabric, self.pattern, placement=self.placement, **how))
+        return Judged(simulating(fabric, self.pattern, placement=self.placement, **how))
 
     def collectives(self, before: Fabric, after: Fabric) -> tuple[CollectiveGain, ...]:
         """What collectives of GPUs get on both; none where the purpose is another."""
