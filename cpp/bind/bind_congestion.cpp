@@ -28,12 +28,14 @@ BatchColumns columns_of(BatchResult result) {
   columns["bandwidth"] = to_numpy(std::move(result.bandwidth));
   columns["mean_congestion"] = to_numpy(std::move(result.mean_congestion));
   columns["max_congestion"] = to_numpy(std::move(result.max_congestion));
+  columns["port_congestion"] = to_numpy(std::move(result.port_congestion));
   columns["share"] = to_numpy(std::move(result.share));
   columns["mean_slowdown"] = to_numpy(std::move(result.mean_slowdown));
   columns["max_slowdown"] = to_numpy(std::move(result.max_slowdown));
   columns["bytes_per_second"] = to_numpy(std::move(result.bytes_per_second));
   columns["mean_seconds_per_byte"] = to_numpy(std::move(result.mean_seconds_per_byte));
   columns["max_seconds_per_byte"] = to_numpy(std::move(result.max_seconds_per_byte));
+  columns["port_seconds_per_byte"] = to_numpy(std::move(result.port_seconds_per_byte));
   columns["pair_bandwidth"] = to_numpy(std::move(result.pair_bandwidth));
   columns["pair_bytes_per_second"] = to_numpy(std::move(result.pair_bytes_per_second));
   columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));

@@ -35,6 +35,7 @@ void bind_pattern(nb::module_& m) {
       .def_prop_ro("random", &Pattern::random)
       .def_prop_ro("symmetric", &Pattern::symmetric)
       .def_prop_ro("shares_ends", &Pattern::shares_ends)
+      .def_prop_ro("shares_ends", &Pattern::shares_ends)
       .def_prop_ro("weighted", &Pattern::weighted)
       .def_prop_ro("messages_expected", &Pattern::messages_expected)
       .def_prop_ro("outcomes", &Pattern::outcomes)

@@ -10,7 +10,12 @@ from rich.console import Console
 
 from contend.report import ResultTable, print_tables
 from contend.report.save import html_page
-from contend.report.simulation.tables import congestion_table, headline, simulation_tables
+from contend.report.simulation.tables import (
+    congestion_table,
+    headline,
+    simulation_tables,
+    simulation_verdict,
+)
 from contend.report.words import factor_words
 from contend.runs import Estimate
 
@@ -53,8 +58,20 @@ def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> 
     assert table.rows[0][:2] == ("effective bandwidth", "55.0 %")
     assert "exact" in table.rows[0][3]
     # 1.5 * 0.55 and 1.5 * 3/8
-    assert table.rows[1][:2] == ("times 1.5, what a host gets", "82.5 %")
-    assert "56.2 %" in table.rows[1][3]
+    scaled = next(row for row in table.rows if row[0].startswith("times 1.5, as if no host waited"))
+    assert scaled[1] == "82.5 %"
+    assert "56.2 %" in scaled[3]
+
+
+def test_what_each_host_gets_is_told_first_where_it_has_several_messages_at_once(
+    make_simulation: Any,
+) -> None:
+    shares = np.array([0.25, 0.35, 0.30])
+    found = make_simulation(pattern="alltoall", scale=15, several_at_once=True, host_share=shares)
+    table = headline(found)
+    assert table.rows[0][:2] == ("each host, until the last message is done", "30.0 %")
+    assert table.rows[1][0] == "a message, on average"
+    assert "each host gets 30.0 % of what its port allows" in simulation_verdict(found)
 
 
 def test_messages_within_a_host_are_named(make_simulation: Any) -> None:

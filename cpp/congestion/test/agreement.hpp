@@ -21,12 +21,14 @@ inline void check_same(const BatchResult& found, const BatchResult& expected,
   near(found.bandwidth, expected.bandwidth);
   near(found.mean_congestion, expected.mean_congestion);
   near(found.max_congestion, expected.max_congestion);
+  near(found.port_congestion, expected.port_congestion);
   near(found.share, expected.share);
   near(found.mean_slowdown, expected.mean_slowdown);
   near(found.max_slowdown, expected.max_slowdown);
   near(found.bytes_per_second, expected.bytes_per_second);
   near(found.mean_seconds_per_byte, expected.mean_seconds_per_byte);
   near(found.max_seconds_per_byte, expected.max_seconds_per_byte);
+  near(found.port_seconds_per_byte, expected.port_seconds_per_byte);
   near(found.pair_bandwidth, expected.pair_bandwidth);
   near(found.pair_bytes_per_second, expected.pair_bytes_per_second);
   CHECK(found.round_max_congestion == expected.round_max_congestion);
@@ -64,12 +66,14 @@ inline void check_identical(const BatchResult& one, const BatchResult& other) {
   CHECK(one.bandwidth == other.bandwidth);
   CHECK(one.mean_congestion == other.mean_congestion);
   CHECK(one.max_congestion == other.max_congestion);
+  CHECK(one.port_congestion == other.port_congestion);
   CHECK(one.share == other.share);
   CHECK(one.mean_slowdown == other.mean_slowdown);
   CHECK(one.max_slowdown == other.max_slowdown);
   CHECK(one.bytes_per_second == other.bytes_per_second);
   CHECK(one.mean_seconds_per_byte == other.mean_seconds_per_byte);
   CHECK(one.max_seconds_per_byte == other.max_seconds_per_byte);
+  CHECK(one.port_seconds_per_byte == other.port_seconds_per_byte);
   CHECK(one.pair_bandwidth == other.pair_bandwidth);
   CHECK(one.pair_bytes_per_second == other.pair_bytes_per_second);
   CHECK(one.round_mean_congestion == other.round_mean_congestion);
@@ -88,6 +92,7 @@ inline void add(BatchResult& sum, const BatchResult& next) {
   append(sum.bandwidth, next.bandwidth);
   append(sum.mean_congestion, next.mean_congestion);
   append(sum.max_congestion, next.max_congestion);
+  append(sum.port_congestion, next.port_congestion);
   append(sum.pair_bandwidth, next.pair_bandwidth);
   const auto plus = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
     to.resize(std::max(to.size(), from.size()), 0);

@@ -47,6 +47,8 @@ class Naive {
         sum.bandwidth += figures.bandwidth;
         sum.mean += figures.mean;
         sum.max += figures.max;
+        sum.ports += figures.ports;
+        sum.port_seconds += figures.port_seconds;
         sum.share += figures.share;
         sum.slowdown += figures.slowdown;
         sum.largest += figures.largest;
@@ -68,6 +70,7 @@ class Naive {
       result_.bandwidth.push_back(used > 0 ? sum.bandwidth / used : 1);
       result_.mean_congestion.push_back(used > 0 ? sum.mean / used : 1);
       result_.max_congestion.push_back(used > 0 ? sum.max / used : 1);
+      result_.port_congestion.push_back(used > 0 ? sum.ports / used : 1);
       if (!rate_.empty()) add_weighed(sum, used);
       if (!pattern_.paired()) continue;
       result_.pair_bandwidth.push_back(used > 0 ? sum.pair_share / used : 1);
@@ -81,6 +84,8 @@ class Naive {
     double bandwidth = 0;
     double mean = 0;
     double max = 0;
+    double ports = 0;
+    double port_seconds = 0;
     double share = 0;
     double slowdown = 0;
     double largest = 0;
@@ -100,6 +105,7 @@ class Naive {
     result_.bytes_per_second.push_back(any ? sum.rate / used : fastest);
     result_.mean_seconds_per_byte.push_back(any ? sum.seconds / used : 1 / fastest);
     result_.max_seconds_per_byte.push_back(any ? sum.slowest / used : 1 / fastest);
+    result_.port_seconds_per_byte.push_back(any ? sum.port_seconds / used : 1 / fastest);
   }
 
   double fastest_port() const {
@@ -164,6 +170,13 @@ class Naive {
     }
     for (const auto& [channel, count] : usage) result_.channel_messages[channel] += count;
     Figures sum;
+    for (const auto& [channel, count] : usage) {
+      if (channel < on_.fabric.switch_channels()) continue;
+      const auto messages_there = static_cast<double>(count);
+      sum.ports = std::max(sum.ports, messages_there);
+      if (!rate_.empty())
+        sum.port_seconds = std::max(sum.port_seconds, messages_there / rate_[channel]);
+    }
     double weight = 0;
     // What a message gets, share and rate, by its ends.
     std::map<std::pair<Place, Place>, std::pair<double, double>> got;

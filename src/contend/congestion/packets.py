@@ -35,7 +35,7 @@ from contend.congestion.packet_rounds import (
     worst_victims,
 )
 from contend.congestion.processes import Communicator, core_threads
-from contend.congestion.simulation.simulation import SampleMean, half_width
+from contend.congestion.simulation.averages import SampleMean, half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric, FabricSize
 from contend.pattern import Pattern

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import ROUTE, ROUTES, UsageError
 from contend.fabric import Fabric, capacities
+from contend.pattern import Pattern
 from contend.routes import Ways, each_alone, make_resolver
 
 # Changes of a channel's load on trial: so many for each message and channel of a route, and at most
@@ -98,6 +99,49 @@ def judge_seats(
         seats.astype(np.uint32),
     )
     return SeatFigures(*found)
+
+
+def bytes_until_last(
+    fabric: Fabric,
+    pattern: Pattern,
+    hosts: NDArray[np.integer],
+    *,
+    rate: float | None = None,
+) -> tuple[float, float]:
+    """What hosts get until the last message of a round is done, where messages have bytes.
+
+    Args:
+        fabric: with routes.
+        pattern: of which nothing is drawn.
+        hosts: host of every rank, shape [ranks].
+        rate: bytes per second of every channel; None for the fabric's own.
+
+    Returns:
+        The time that the busiest port takes, over that of the busiest channel, all rounds one after
+        the other; and bytes per second of the busiest port until then.
+    """
+    rounds = [pattern.core.messages(number, 0, 0) for number in range(pattern.rounds)]
+    phase = np.repeat(np.arange(len(rounds)), [len(one[0]) for one in rounds])
+    source, target, size = (np.concatenate(column) for column in zip(*rounds, strict=True))
+    traffic = PhasedTraffic(
+        pattern.ranks,
+        len(rounds),
+        phase.astype(np.uint32),
+        source,
+        target,
+        size.astype(np.float64),
+    )
+    busy = judge_seats(fabric, traffic, hosts, rate=rate).busy
+    away = hosts[source] != hosts[target]
+    port = np.full(fabric.hosts, rate) if rate is not None else capacities(fabric).host
+    longest, most = np.zeros(len(rounds)), np.zeros(len(rounds))
+    for end in (source, target):
+        place = phase[away] * fabric.hosts + hosts[end[away]]
+        load = np.bincount(place, size[away], minlength=len(rounds) * fabric.hosts)
+        load = load.reshape(len(rounds), fabric.hosts)
+        longest = np.maximum(longest, (load / port).max(axis=1))
+        most = np.maximum(most, load.max(axis=1))
+    return (float(longest.sum()) / busy, float(most.sum()) / busy) if busy else (1.0, 0.0)
 
 
 def seat_ranks(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
-from contend.congestion.simulation.simulation import normal_half_width
+from contend.congestion.simulation.averages import normal_half_width
 from contend.congestion.solved_jobs import SolvedShares, steadied
 from contend.errors import UsageError
 from contend.fabric import Fabric

@@ -138,6 +138,14 @@ class Pattern:
         """Whether the messages differ from sample to sample."""
         return self.core.random
 
+    @property
+    def several_at_once(self) -> bool:
+        """Whether a rank has several messages in a round: all its work is one of many messages.
+
+        Not where chance alone has several meet at a rank, as in ``uniform``.
+        """
+        return self.scale != 1 or (self.core.shares_ends and not self.core.random)
+
     def messages(
         self, number: int = 0, *, seed: int = 1, sample: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

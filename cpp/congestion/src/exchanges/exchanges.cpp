@@ -168,7 +168,8 @@ class ExchangeCounter {
         const double first = static_cast<double>(group.sent) * group.injection;
         const double alone = std::max(group.injection, out);
         const double all = std::max({alone, seconds_[group.leaf], first, last});
-        shares.add(share(static_cast<double>(messages_[g]), alone, all));
+        const double ports = std::max({alone, first, last});
+        shares.add(share(static_cast<double>(messages_[g]), alone, all, ports));
       }
     });
     return shares;
@@ -232,10 +233,17 @@ class ExchangeCounter {
         i, [&](const SeatedExchange::FromGroup& from) { messages_[from.group] -= from.messages; });
   }
 
-  static RoundShares share(double messages, double alone, double seconds) {
-    return {messages,        messages * (alone / seconds), messages * (seconds / alone),
-            seconds / alone, messages / seconds,           messages * seconds,
-            seconds};
+  static RoundShares share(double messages, double alone, double seconds, double ports) {
+    return {messages,
+            messages * (alone / seconds),
+            messages * (seconds / alone),
+            seconds / alone,
+            messages / seconds,
+            messages * seconds,
+            seconds,
+            0,
+            0,
+            ports};
   }
 
   RouteTrees::Grower grower_;
@@ -289,7 +297,9 @@ class ExchangeRounds {
     watch.stop();
     const std::span<const std::uint64_t> by_value = judge(round, load, shares);
     add_to_histogram(by_value, round.stayed);
-    return average(by_value, std::span<const std::uint64_t>(values_.value));
+    RoundAverages averages = average(by_value, std::span<const std::uint64_t>(values_.value));
+    averages.ports = static_cast<double>(std::ranges::max(round.sent));
+    return averages;
   }
 
   void add_to(BatchResult& result) {

@@ -110,10 +110,18 @@ class ByteSeconds {
   template <class Load>
   double most(std::span<const Load> usage) const {
     const std::size_t places = usage.size() > between_.size() ? injection_.size() : 0;
-    const Load* const sent = usage.data() + between_.size();
     const double most = largest_product(usage.data(), between_.data(), between_.size());
-    return std::max({most, largest_product(sent, injection_.data(), places) / unit_,
-                     largest_product(sent + places, ejection_.data(), places) / unit_});
+    return places == 0 ? most : std::max(most, most_on_ports(usage));
+  }
+
+  /// The most on any channel of a host, whose loads are there.
+  template <class Load>
+  double most_on_ports(std::span<const Load> usage) const {
+    const std::size_t places = injection_.size();
+    const Load* const sent = usage.data() + between_.size();
+    return std::max(largest_product(sent, injection_.data(), places),
+                    largest_product(sent + places, ejection_.data(), places)) /
+           unit_;
   }
 
   /// What messages get, where `beside(m, alone)` says how long a byte of message m takes between
@@ -146,6 +154,7 @@ class ByteSeconds {
       sum.bytes_per_second += messages / seconds;
       sum.seconds += messages * seconds;
       sum.slowest = std::max(sum.slowest, seconds);
+      sum.ports = std::max(sum.ports, alone);
       each(m, messages, alone / seconds, 1 / seconds);
     }
     return sum;

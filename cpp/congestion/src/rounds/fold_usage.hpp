@@ -37,6 +37,9 @@ inline std::uint32_t largest_usage(const std::uint32_t* usage, std::size_t n) {
   for (std::size_t c = 0; c < n; ++c) largest = std::max(largest, usage[c]);
   return largest;
 }
+inline std::uint32_t largest_usage(const std::uint16_t* usage, std::size_t n) {
+  return n == 0 ? 0 : *std::max_element(usage, usage + n);
+}
 
 /// The largest product of a count and what belongs to it. Eight at a time do not wait for each
 /// other.
@@ -53,6 +56,13 @@ inline double largest_product(const std::uint32_t* usage, const double* seconds,
   double most = 0;
   for (const double each : largest) most = std::max(most, each);
   for (; c < n; ++c) most = std::max(most, usage[c] * seconds[c]);
+  return most;
+}
+
+/// The same of narrow counts, which are those of few channels.
+inline double largest_product(const std::uint16_t* usage, const double* seconds, std::size_t n) {
+  double most = 0;
+  for (std::size_t c = 0; c < n; ++c) most = std::max(most, usage[c] * seconds[c]);
   return most;
 }
 

@@ -14,6 +14,7 @@ struct RoundAverages {
   double max = 0;
   bool any = false;
   double pairs = 0;  ///< where it consists of pairs: mean of what their slower direction gets
+  double ports = 0;  ///< the most messages on any channel of a host
 };
 
 /// What the messages of one (sample, round) get where channels differ in rate, summed with weights.
@@ -28,6 +29,7 @@ struct RoundShares {
   /// Where the round consists of pairs, of the slower direction, from either end.
   double pair_share = 0;
   double pair_bytes_per_second = 0;
+  double ports = 0;  ///< that any port takes for a byte of each of its messages
 
   void add(const RoundShares& more) {
     weight += more.weight;
@@ -39,6 +41,7 @@ struct RoundShares {
     slowest = std::max(slowest, more.slowest);
     pair_share += more.pair_share;
     pair_bytes_per_second += more.pair_bytes_per_second;
+    ports = std::max(ports, more.ports);
   }
 };
 

@@ -94,9 +94,15 @@ class RoundCounter {
     }
     const std::uint32_t largest =
         few() ? fold_few() : fold_usage(usage_.data(), total_.data(), usage_.size());
+    if (places_ > 0 && !few()) most_on_ports_ = largest_usage(usage_.data() + sent_, 2 * places_);
     most_total_ += largest;
     find_values(largest);
     counters_.begin(values().size());
+  }
+
+  /// After finish(): the most messages on any channel of a host, 1 where no port has two.
+  double most_on_ports() const {
+    return places_ == 0 ? 1.0 : static_cast<double>(most_on_ports_) / unit_;
   }
 
   /// The most on any channel, where nothing else is asked of the round than this and
@@ -169,7 +175,9 @@ class RoundCounter {
                     std::span<const std::uint64_t> weight, const Each& each) {
     const Load* const sent = ports_limit() ? usage_.data() + sent_ : nullptr;
     const auto weigh_by = [&](const auto& beside) {
-      return seconds_->weigh(source, target, weight, sent, beside, each);
+      RoundShares shares = seconds_->weigh(source, target, weight, sent, beside, each);
+      if (places_ > 0) shares.ports = seconds_->most_on_ports(std::span<const Load>(usage_));
+      return shares;
     };
     if (split_) {
       split_seconds_.resize(source.size());
@@ -280,9 +288,12 @@ class RoundCounter {
 
   std::uint32_t fold_few() {
     std::uint32_t largest = 0;
+    most_on_ports_ = 0;
     for_each_of_few([&](std::size_t channel, std::uint32_t added) {
       total_[channel] = static_cast<Load>(total_[channel] + added);
       largest = std::max<std::uint32_t>(largest, usage_[channel]);
+      if (channel >= sent_)
+        most_on_ports_ = std::max<std::uint32_t>(most_on_ports_, usage_[channel]);
     });
     return largest;
   }
@@ -403,6 +414,7 @@ class RoundCounter {
   std::vector<Load> usage_;
   std::vector<Load> total_;
   std::uint64_t most_total_ = 0;  ///< no total is more
+  std::uint32_t most_on_ports_ = 0;
   PiValues pi_values_;
   std::uint64_t unchecked_ = 0;  ///< parts of messages since counters were looked at
   std::uint64_t draw_ = 0;

@@ -27,7 +27,7 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
     const std::span<const RoundAverages> row(cells.data() + sample * rounds, rounds);
     const bool silent = std::none_of(row.begin(), row.end(), [](const auto& c) { return c.any; });
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      const RoundAverages cell = silent ? RoundAverages{1, 1, 1, true, 1} : row[round];
+      const RoundAverages cell = silent ? RoundAverages{1, 1, 1, true, 1, 1} : row[round];
       if (!cell.any) continue;
       used += 1;
       ++result.round_samples[round];
@@ -35,6 +35,7 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
       sum.mean += cell.mean;
       sum.max += cell.max;
       sum.pairs += cell.pairs;
+      sum.ports += cell.ports;
       result.round_mean_congestion[round] +=
           static_cast<std::uint64_t>(std::llround(cell.mean / kMeanUnit));
       result.round_max_congestion[round] +=
@@ -44,6 +45,7 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
     result.bandwidth[sample] = sum.bandwidth / used;
     result.mean_congestion[sample] = sum.mean / used;
     result.max_congestion[sample] = sum.max / used;
+    result.port_congestion[sample] = sum.ports / used;
   }
 }
 
@@ -67,12 +69,14 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
       sum.bytes_per_second += round.bytes_per_second / round.weight;
       sum.seconds += round.seconds / round.weight;
       sum.slowest += round.slowest;
+      sum.ports += round.ports;
       sum.pair_share += round.pair_share / round.weight;
       sum.pair_bytes_per_second += round.pair_bytes_per_second / round.weight;
       result.round_max_time[cell - begin] += units(round.slowest);
     }
     if (sum.weight == 0) {
-      sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port, 1, fastest_port};
+      const double alone = 1 / fastest_port;
+      sum = {1, 1, 1, 1, fastest_port, alone, alone, 1, fastest_port, alone};
       for (std::uint64_t& time : result.round_max_time) time += units(sum.slowest);
     }
     result.share.push_back(sum.share / sum.weight);
@@ -81,6 +85,7 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
     result.bytes_per_second.push_back(sum.bytes_per_second / sum.weight);
     result.mean_seconds_per_byte.push_back(sum.seconds / sum.weight);
     result.max_seconds_per_byte.push_back(sum.slowest / sum.weight);
+    result.port_seconds_per_byte.push_back(sum.ports / sum.weight);
     if (!paired) continue;
     result.pair_bandwidth[begin / rounds] = sum.pair_share / sum.weight;
     result.pair_bytes_per_second.push_back(sum.pair_bytes_per_second / sum.weight);
@@ -181,6 +186,7 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   result.bandwidth.resize(samples.count);
   result.mean_congestion.resize(samples.count);
   result.max_congestion.resize(samples.count);
+  result.port_congestion.resize(samples.count);
   const bool paired = pattern.paired();
   if (paired) result.pair_bandwidth.resize(samples.count);
   result.round_mean_congestion.resize(rounds, 0);

@@ -101,6 +101,7 @@ class Worker {
   RoundAverages finish() {
     counter_.finish(by_value_);
     RoundAverages averages = average(by_value_, counter_.values(), unit_);
+    averages.ports = counter_.most_on_ports();
     if (paired_) averages.pairs = average(by_pair_, counter_.values(), unit_).bandwidth;
     add_to_histogram();
     gap_ = std::max(gap_, counter_.gap());

@@ -19,6 +19,7 @@ from contend.congestion.drawing import (
     Seating,
     arrange,
     check_seed,
+    draw_patterns,
     seat,
     taking_part,
 )
@@ -32,6 +33,7 @@ from contend.congestion.processes import (
     thread_count,
 )
 from contend.congestion.rates import LinkRates, link_rates
+from contend.congestion.seats import bytes_until_last
 from contend.congestion.simulation.channel_users import (
     AskedChannels,
     ChannelUsers,
@@ -48,6 +50,9 @@ from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.routes.room import machine_memory
 from contend.units import parse_rate, parse_share, valued
+
+# Samples of messages that count by their bytes: a look at each channel of each.
+_MOST_WEIGHED = 16
 
 _Drawn: TypeAlias = tuple[_core.Resolver, _core.Pattern, _core.Seating, _core.Samples]
 
@@ -281,6 +286,7 @@ class _Count:
         with_messages = np.maximum(total.round_samples, 1)
         round_max = total.round_max / with_messages / self.resolver.unit
         round_time = total.round_max_time / with_messages
+        host_share, host_rate = self._of_hosts()
         return Simulation(
             fabric=fabric,
             engine=fabric.routes.engine if fabric.routes is not None else "",
@@ -293,6 +299,9 @@ class _Count:
             exhaustive=self.plan.enumerate and total.samples == self.plan.most,
             patterns_exist=self.plan.outcomes,
             scale=pattern.scale,
+            several_at_once=pattern.several_at_once,
+            host_share=host_share,
+            host_rate=host_rate,
             bandwidth=total.bandwidth,
             mean_congestion=total.column("mean_congestion"),
             max_congestion=total.column("max_congestion"),
@@ -321,6 +330,24 @@ class _Count:
             gap=total.gap,
             messages=self._messages(),
         )
+
+    def _of_hosts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What hosts get until the last message is done, by bytes where messages have some."""
+        if not self.pattern.core.weighted:
+            return self.total.of_hosts
+        routes = self.fabric.routes
+        ways = ONE_WAY if routes is None else routes.ways
+        if ways & (Ways.DRAWN | Ways.EVERYWHERE) or Ways.TOGETHER in ways & ~Ways.SOLVED:
+            return np.zeros(0), None
+        alike = len(self.rates.by_place) == 0
+        rate = (self.rates.port or 1.0) if alike else None
+        few = min(self.total.samples, _MOST_WEIGHED) if self.seating.random else 1
+        drawn = draw_patterns(
+            self.fabric, self.pattern, placement=self.placement, seed=self.seed, count=few
+        )
+        found = [bytes_until_last(self.fabric, self.pattern, one.hosts, rate=rate) for one in drawn]
+        share, carried = (np.array(column) for column in zip(*found, strict=True))
+        return share, None if alike else carried
 
     def _messages(self) -> int:
         """Number of messages, which is not what the histogram holds when bytes weigh them."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion.drawing import Seating
-from contend.congestion.simulation.simulation import half_width
+from contend.congestion.simulation.averages import half_width
 from contend.errors import UsageError
 from contend.pattern import Pattern
 from contend.placement import Placement

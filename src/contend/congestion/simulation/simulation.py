@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,147 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.rates import Links, heat, hottest
+from contend.congestion.simulation.averages import (
+    EACH_HOST,
+    Average,
+    Bandwidth,
+    Congestion,
+    EachHost,
+    Judged,
+    LoadedChannel,
+    SampleMean,
+    SimulatedRounds,
+    SlowerDirection,
+    half_width,
+)
 from contend.congestion.simulation.beside_counters import BesideCounters
 from contend.congestion.simulation.channel_users import ChannelUsers
 from contend.errors import UsageError
 from contend.fabric import Bisection, Fabric, FabricSize, bisection
-from contend.schema import PythonOnly, Rate, Share, told
+from contend.schema import PythonOnly, Share, told
 from contend.shown import Shown
 
 if TYPE_CHECKING:
     import polars
 
-# Below this many samples the interval comes from Student's distribution.
-_MANY_SAMPLES = 200
 # Channels that programs get.
 _HOTTEST = 10
-
-
-class Average(StrEnum):
-    """How the congestions π of a sample become one bandwidth, a fraction of the link speed.
-
-    Where links differ in rate, it is a fraction of what the slower of a message's two ports
-    carries, and slowdown takes the place of π.
-    """
-
-    EFFECTIVE_BANDWIDTH = "effective_bandwidth"
-    """Mean over rounds of the mean over messages of their shares: of 1/π where links are alike."""
-    OF_MEAN_CONGESTION = "of_mean_congestion"
-    """That of the 2008 paper's text: 1 over the mean over rounds of the mean π."""
-    OF_MAX_CONGESTION = "of_max_congestion"
-    """1 over the mean over rounds of the largest π: all wait for the slowest (section 5.1)."""
-
-
-@dataclass(frozen=True)
-class SampleMean:
-    """A mean over samples and its 95 % interval, which a single sample does not have."""
-
-    mean: float
-    """Mean over samples."""
-    low: float | None
-    """Lower end of its 95 % interval; null for a single sample."""
-    high: float | None
-    """Upper end of its 95 % interval; null for a single sample."""
-
-    @property
-    def ci95(self) -> tuple[float, float] | None:
-        """Both ends of the interval."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
-
-    def times(self, factor: float) -> SampleMean:
-        """The mean, and its interval, of so many times the samples."""
-        low, high = (None if end is None else end * factor for end in (self.low, self.high))
-        return SampleMean(self.mean * factor, low, high)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bandwidth:
-    """Averages of the bandwidth that messages get, as fractions of the link speed.
-
-    Where links differ in rate, fractions of what the slower of a message's two hosts' ports
-    carries: the least, over its channels, of rate over load; and 1 over that instead of π.
-    """
-
-    mean: Share
-    """Mean of 1/π over the messages of a round, then over rounds and samples."""
-    ci95: tuple[float, float] | None
-    """Both ends of its 95 % interval, the mean twice if every outcome was counted; null for a
-    single sample."""
-    at_most: Share | None
-    """Bound of `mean` by `adaptive` if that was solved only nearly; null elsewhere."""
-    of_mean_congestion: Share
-    """Mean over samples of 1 over the mean π: no waiting between rounds."""
-    of_max_congestion: Share
-    """Mean over samples of 1 over the mean of the rounds' largest π: every round waits for its
-    slowest message."""
-    mean_Bps: Rate | None
-    """`mean` in bytes per second; null if the rate of links is not known."""
-    of_mean_congestion_Bps: Rate | None
-    """`of_mean_congestion` in bytes per second; null if the rate of links is not known."""
-    of_max_congestion_Bps: Rate | None
-    """`of_max_congestion` in bytes per second; null if the rate of links is not known."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SlowerDirection:
-    """What pairs of ranks that exchange both ways get, each by the slower of its two directions.
-
-    This is what a benchmark of `MPI_Sendrecv` measures: a pair has ended when both messages have.
-    """
-
-    mean: Share
-    """Mean of the smaller of a pair's two shares, as in `effective_bandwidth`, over the pairs of a
-    round, then over rounds and samples."""
-    ci95: tuple[float, float] | None
-    """Both ends of its 95 % interval; null for a single sample."""
-    mean_Bps: Rate | None
-    """`mean` in bytes per second; null if the rate of links is not known."""
-
-
-@dataclass(frozen=True)
-class Congestion:
-    """How many messages share a channel."""
-
-    histogram: dict[float, float]
-    """Fraction of the messages by π, ascending; "0" are those between ranks of one host. π is whole
-    unless messages split."""
-    max: float
-    """The largest π that occurred."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulatedRounds:
-    """The rounds of the pattern."""
-
-    count: int
-    """Number of rounds."""
-    mean_max: float
-    """Mean over rounds and samples of a round's largest π."""
-    mean_mean: float
-    """Mean over rounds and samples of a round's mean π."""
-    max_by_round: tuple[float, ...]
-    """`mean_max` of every round: averaged over the samples in which the round has
-    messages between hosts; 0 where it never has. A sample in which no round has any counts as free
-    of congestion, 1 in every round."""
-    mean_by_round: tuple[float, ...]
-    """`mean_mean` of every round."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadedChannel:
-    """A channel and what it carries."""
-
-    channel: int
-    """Number of the channel."""
-    name: str
-    """Both its ends with their ports."""
-    messages_per_round: float
-    """Number of messages, in the mean over rounds and samples."""
-    heat: float
-    """How long they take: messages over the channel's rate, in units of what one message takes at
-    the fastest of the hosts' ports; `messages_per_round` where links are alike."""
-    rate: str
-    """Label of the rate of the channel's cable, such as ``4xHDR``; "" if it is not known."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -206,6 +89,14 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     """Seconds of all cores spent on drawing patterns and placements."""
     counting_s: float
     """Seconds of all cores spent on counting."""
+    several_at_once: bool = False
+    """Whether ranks have several messages in a round: then what hosts get until the last one is
+    done says more than what a message gets."""
+    host_share: PythonOnly[NDArray[np.float64]] = field(default_factory=lambda: np.zeros(0))
+    """`each_host.share` of every sample, shape [samples]; of fewer where messages count by their
+    bytes, and of none where their routes are drawn besides."""
+    host_rate: PythonOnly[NDArray[np.float64] | None] = None
+    """`each_host.rate_Bps` likewise; None where all links count alike."""
     bandwidth: PythonOnly[NDArray[np.float64]]
     """Mean over rounds of the mean over messages of their shares, shape [samples]."""
     mean_congestion: PythonOnly[NDArray[np.float64]]
@@ -282,6 +173,25 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             of_mean_congestion_Bps=self._rate(of_mean, _inverse(self.mean_seconds_per_byte)),
             of_max_congestion_Bps=self._rate(of_max, _inverse(self.max_seconds_per_byte)),
         )
+
+    @property
+    @told
+    def each_host(self) -> EachHost | None:
+        """What hosts get until the last message of a round is done.
+
+        Null if messages count by their bytes and take routes that are drawn.
+        """
+        if len(self.host_share) == 0:
+            return None
+        found = self._mean_of(self.host_share)
+        rate = self._rate(self.host_share, self.host_rate)
+        return EachHost(share=found.mean, ci95=found.ci95, rate_Bps=rate)
+
+    @property
+    def judged(self) -> Judged:
+        """What the pattern is judged by: what people wait for."""
+        several = self.several_at_once and len(self.host_share) > 0
+        return EACH_HOST if several else Average.EFFECTIVE_BANDWIDTH
 
     @property
     @told
@@ -363,16 +273,18 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         """Samples over `elapsed_s`."""
         return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
-    def bandwidths(self, average: Average) -> NDArray[np.float64]:
+    def bandwidths(self, average: Judged) -> NDArray[np.float64]:
         """Bandwidth of every sample by an average, shape [samples]."""
         if average == Average.EFFECTIVE_BANDWIDTH:
             return self.bandwidth
+        if average == EACH_HOST:
+            return self.host_share
         mean, largest = self.mean_slowdown, self.max_slowdown
         if mean is None or largest is None:
             mean, largest = self.mean_congestion, self.max_congestion
         return 1 / (mean if average == Average.OF_MEAN_CONGESTION else largest)
 
-    def averaged(self, average: Average) -> SampleMean:
+    def averaged(self, average: Judged) -> SampleMean:
         """Mean of an average over the samples; the interval of exhaustive results has no width."""
         return self._mean_of(self.bandwidths(average))
 
@@ -466,20 +378,3 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
 
 def _inverse(seconds: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     return None if seconds is None else 1 / seconds
-
-
-def half_width(values: NDArray[np.float64]) -> float:
-    """Half of the 95 % confidence interval of the mean; infinite for a single value."""
-    n = len(values)
-    return float("inf") if n < 2 else normal_half_width(float(values.std(ddof=1)), n)
-
-
-def normal_half_width(deviation: float, n: int) -> float:
-    """The same for n values, at least two, by their standard deviation."""
-    quantile = 1.959963984540054
-    if n < _MANY_SAMPLES:
-        # It takes longer to load than many simulations run.
-        import scipy.special
-
-        quantile = float(scipy.special.stdtrit(n - 1, 0.975))
-    return quantile * deviation / math.sqrt(n)

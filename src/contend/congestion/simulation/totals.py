@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 _WEIGHED = (
     *("share", "mean_slowdown", "max_slowdown"),
     *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
+    "port_seconds_per_byte",
 )
+_PLAIN = ("bandwidth", "mean_congestion", "max_congestion", "port_congestion")
 # Of pairs that exchange both ways, where rounds consist of these; the second as those above.
 _OF_PAIRS = ("pair_bandwidth", "pair_bytes_per_second")
 
@@ -22,8 +24,7 @@ class Totals:
     def __init__(self, rounds: int, channels: int) -> None:
         self.samples = 0
         self._columns: dict[str, list[NDArray[np.float64]]] = {
-            name: []
-            for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED, *_OF_PAIRS)
+            name: [] for name in (*_PLAIN, *_WEIGHED, *_OF_PAIRS)
         }
         self.round_mean = np.zeros(rounds, dtype=np.uint64)
         self.round_max = np.zeros(rounds, dtype=np.uint64)
@@ -62,8 +63,22 @@ class Totals:
 
     def further(self) -> dict[str, Any]:
         """The figures beside it that not all fabrics and patterns have."""
-        named = {name: self.column(name) for name in (*_WEIGHED, *_OF_PAIRS) if name != "share"}
+        beside = ("share", "port_seconds_per_byte")
+        named = {n: self.column(n) for n in (*_WEIGHED, *_OF_PAIRS) if n not in beside}
         return {name: values for name, values in named.items() if len(values)}
+
+    @property
+    def of_hosts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What hosts get until the last message of a round is done; see `EachHost`.
+
+        Shares of what their ports allow, and by the rates of links where these differ bytes per
+        second, both of shape [samples].
+        """
+        messages, seconds = self.column("port_congestion"), self.column("port_seconds_per_byte")
+        if len(seconds) == 0:
+            return messages / self.column("max_congestion"), None
+        slowest = self.column("max_seconds_per_byte")
+        return seconds / slowest, messages / slowest
 
     def column(self, name: str) -> NDArray[np.float64]:
         """A figure of every sample so far, shape [samples]."""

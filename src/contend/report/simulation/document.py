@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.congestion import Average, Simulation
+from contend.congestion import Simulation
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.report.document import Document
@@ -68,7 +68,10 @@ def simulation_document(simulation: Simulation, *, cut_short: bool = False) -> D
 def _metrics(simulation: Simulation) -> list[Metric]:
     of = {"fabric": simulation.fabric.name, "pattern": simulation.pattern}
     of["routes"] = simulation.engine or "file"
+    each = simulation.each_host
+    meaning = "What hosts get until the last message is done, as a share of what their ports allow."
     return [
+        *([] if each is None else [Metric("contend_each_host_ratio", meaning, each.share, of)]),
         Metric(
             "contend_effective_bandwidth_ratio",
             "What messages of a pattern get, as a share of the rate of a link.",
@@ -126,7 +129,7 @@ def _pictures(simulations: Sequence[Simulation]) -> dict[str, Callable[[], Figur
         # The average that the table puts first; the paper's own is drawn by contend study.
         pictures["bandwidth"] = lambda: report.bandwidth_histogram(
             simulations,
-            average=Average.EFFECTIVE_BANDWIDTH,
+            average=None,
             rated=[simulation.rated_bisection for simulation in simulations],
         )
     pictures["congestion"] = lambda: report.congestion_distribution(simulations)

@@ -11,12 +11,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from contend.congestion import Average, LinkRates, SampleMean, Simulation, hottest
+from contend.congestion import Judged, LinkRates, SampleMean, Simulation, hottest
 from contend.report.charts import Bars, Chart, Curves, Intervals, Stack, charted
 from contend.report.fabric.network import fabric_figure
 from contend.report.fabric.scene import shortened
 from contend.report.series import Axis, BoundLine, Series, Unit, Words, port_axis
-from contend.report.simulation.tables import AXIS_WORDS, labels, scaled_by, whole_congestion_shares
+from contend.report.simulation.tables import (
+    AXIS_WORDS,
+    judged_by,
+    labels,
+    of_what,
+    scale_of,
+    scaled_by,
+    whole_congestion_shares,
+)
 from contend.report.style import COLOURS, DIAMOND, DOT, QUIET
 from contend.report.words import percent, percent_range
 from contend.units import counted, rounded, verb
@@ -27,7 +35,7 @@ _CUT = {"marker": "|", "markersize": 9, "markeredgewidth": 1.4, "clip_on": False
 def simulation_comparison(
     simulations: Sequence[Simulation],
     *,
-    average: Average = Average.EFFECTIVE_BANDWIDTH,
+    average: Judged | None = None,
     rated: Sequence[float | None] = (),
     reference: Sequence[float | None] = (),
     reference_name: str = "paper",
@@ -36,12 +44,13 @@ def simulation_comparison(
 
     Args:
         simulations: at least one, drawn from the top in the order given.
-        average: which bandwidth.
+        average: which bandwidth; None: by what each is judged, where that is the same of all.
         rated: rated bisection bandwidth of each, or None.
         reference: a number known from elsewhere for each, or None; drawn as an open diamond.
         reference_name: what the diamond is called.
     """
-    estimates = [s.averaged(average).times(s.scale) for s in simulations]
+    average = judged_by(simulations, average)
+    estimates = [s.averaged(average).times(scale_of(s, average)) for s in simulations]
     means = [estimate.mean for estimate in estimates]
     # A single sample has no interval.
     lows, highs = zip(*(e.ci95 or (e.mean, e.mean) for e in estimates), strict=True)
@@ -54,16 +63,16 @@ def simulation_comparison(
         at = {row: value for row, value in enumerate(values) if value is not None}
         if at:
             series.append(Series([*at.values()], [*at], known, colour, mark=mark, above=4))
-    words = AXIS_WORDS[average] + scaled_by(simulations)
+    words = AXIS_WORDS[average] + scaled_by(simulations, average)
     chart = Intervals(
         names=labels(simulations),
         ends=list(map(percent, means)),
         lengths=means,
         series=series,
         # Two lines: long labels of rows leave little width.
-        x=port_axis(f"effective bandwidth ({words})\nas a share of the link speed"),
+        x=port_axis(f"effective bandwidth ({words})\nas a share of {of_what(average)}"),
     )
-    finding = _comparison_finding(simulations, estimates, rated)
+    finding = _comparison_finding(simulations, estimates, rated, of_what(average))
     return charted(finding, chart, height=1.38 + 0.2 * len(simulations), legend=3)
 
 
@@ -71,6 +80,7 @@ def _comparison_finding(
     simulations: Sequence[Simulation],
     estimates: Sequence[SampleMean],
     rated: Sequence[float | None],
+    whole: str,
 ) -> str:
     """What messages get; beside it, not as a part of it, what the narrowest cut could carry."""
     patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
@@ -82,10 +92,10 @@ def _comparison_finding(
         where = f"{labels(simulations)[0]}: " if len(simulations) == 1 else ""
         cut = "the narrowest cut found" if len(set(cuts)) == 1 else "the narrowest cuts found"
         carried = percent_range(min(cuts), max(cuts)).replace(".0 ", " ")
-        return f"{where}{patterns} {gets} {shares} of the link speed; {cut} could carry {carried}"
+        return f"{where}{patterns} {gets} {shares} of {whole}; {cut} could carry {carried}"
     best = max(range(len(estimates)), key=lambda i: estimates[i].mean)
     case = labels(simulations)[best]
-    return f"{patterns} {gets} {percent(means[best])} of the link speed in the best case: {case}"
+    return f"{patterns} {gets} {percent(means[best])} of {whole} in the best case: {case}"
 
 
 _NAMED = 3

@@ -9,10 +9,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.congestion import Average, Simulation
+from contend.congestion import Average, Judged, Simulation
 from contend.report.charts import Chart, Histogram, Outline, charted, fractions
 from contend.report.series import Axis, BoundLine, Series, Unit, port_axis
-from contend.report.simulation.tables import AXIS_WORDS, engine_labels, labels, scaled_by
+from contend.report.simulation.tables import (
+    AXIS_WORDS,
+    engine_labels,
+    judged_by,
+    labels,
+    of_what,
+    scale_of,
+    scaled_by,
+)
 from contend.report.style import COLOURS, Dashes
 from contend.report.words import percent
 
@@ -81,7 +89,7 @@ def _whole(value: float) -> str:
 def bandwidth_histogram(
     simulations: Sequence[Simulation],
     *,
-    average: Average = Average.OF_MEAN_CONGESTION,
+    average: Judged | None = Average.OF_MEAN_CONGESTION,
     rated: Sequence[float | None] = (),
     reference: Sequence[float | None] = (),
     reference_name: str = "paper",
@@ -90,12 +98,14 @@ def bandwidth_histogram(
 
     Args:
         simulations: at least one; those of one fabric share a panel.
-        average: which bandwidth of a sample.
+        average: which bandwidth of a sample; None: by what each is judged.
         rated: rated bisection bandwidth for each simulation, marked by a broken line.
         reference: a number known from elsewhere for each simulation, marked by a triangle.
         reference_name: what the triangle is called.
     """
-    curves = _curves(simulations, [s.scale * s.bandwidths(average) for s in simulations])
+    average = judged_by(simulations, average)
+    values = [scale_of(s, average) * s.bandwidths(average) for s in simulations]
+    curves = _curves(simulations, values)
     edges = bin_edges([curve.values for curve in curves])
     panels = []
     for fabric in dict.fromkeys(s.fabric.name for s in simulations):
@@ -135,15 +145,15 @@ def _alone(curves: Sequence[_Curve], words: str) -> Chart:
 
 def bandwidth_chart(simulation: Simulation) -> tuple[Chart, str]:
     """`bandwidth_histogram` of one simulation, and its finding."""
-    average = Average.EFFECTIVE_BANDWIDTH
-    values = simulation.scale * simulation.bandwidths(average)
+    average = simulation.judged
+    values = scale_of(simulation, average) * simulation.bandwidths(average)
     chart = _alone([_Curve("mean", values, COLOURS[0])], _axis_words([simulation], average))
     return chart, _bandwidth_finding([simulation], average)
 
 
-def _axis_words(simulations: Sequence[Simulation], average: Average) -> str:
-    words = AXIS_WORDS[average] + scaled_by(simulations)
-    return f"bandwidth of a sample ({words})\nas a share of the link speed"
+def _axis_words(simulations: Sequence[Simulation], average: Judged) -> str:
+    words = AXIS_WORDS[average] + scaled_by(simulations, average)
+    return f"bandwidth of a sample ({words})\nas a share of {of_what(average)}"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -168,19 +178,20 @@ def _curves(
     ]
 
 
-def _bandwidth_finding(simulations: Sequence[Simulation], average: Average) -> str:
-    means = [s.averaged(average).times(s.scale).mean for s in simulations]
+def _bandwidth_finding(simulations: Sequence[Simulation], average: Judged) -> str:
+    means = [s.averaged(average).times(scale_of(s, average)).mean for s in simulations]
+    whole = of_what(average)
     patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     if len(simulations) == 1:
         name = labels(simulations)[0]
-        return f"{name}: {patterns} gets {percent(means[0])} of the link speed"
+        return f"{name}: {patterns} gets {percent(means[0])} of {whole}"
     names = labels(simulations)
     best, worst = int(np.argmax(means)), int(np.argmin(means))
     if percent(means[best]) == percent(means[worst]):
-        return f"{patterns} gets {percent(means[best])} of the link speed in every case"
+        return f"{patterns} gets {percent(means[best])} of {whole} in every case"
     return (
         f"{patterns} gets {percent(means[worst])} ({names[worst]}) "
-        f"to {percent(means[best])} ({names[best]}) of the link speed"
+        f"to {percent(means[best])} ({names[best]}) of {whole}"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from contend.congestion import Average, LoadedChannel, Simulation
+from contend.congestion import EACH_HOST, Average, Judged, LoadedChannel, Simulation
 from contend.fabric import Fabric, capacities, is_generator
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
@@ -18,10 +18,11 @@ _BAR = 40
 _MOST_ROWS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
-AXIS_WORDS = {
+AXIS_WORDS: dict[Judged, str] = {
     Average.EFFECTIVE_BANDWIDTH: "mean of 1/π",
     Average.OF_MEAN_CONGESTION: "1 / mean π",
     Average.OF_MAX_CONGESTION: "1 / mean of the rounds' largest π",
+    EACH_HOST: "each host, until the last message is done",
 }
 """What an average is called on an axis."""
 
@@ -55,8 +56,28 @@ def engine_labels(engines: Sequence[str]) -> list[str]:
     return list(engines) if clash else short
 
 
-def scaled_by(simulations: Sequence[Simulation]) -> str:
+def judged_by(simulations: Sequence[Simulation], average: Judged | None) -> Judged:
+    """The average asked for; None: what people wait for, where that is the same of all."""
+    if average is not None:
+        return average
+    judged = {simulation.judged for simulation in simulations}
+    return judged.pop() if len(judged) == 1 else Average.EFFECTIVE_BANDWIDTH
+
+
+def scale_of(simulation: Simulation, average: Judged) -> float:
+    """What an average of it is multiplied by, to leave out what the pattern does to its ends."""
+    return 1.0 if average == EACH_HOST else simulation.scale
+
+
+def of_what(average: Judged) -> str:
+    """What an average is a share of."""
+    return "what ports allow" if average == EACH_HOST else "the link speed"
+
+
+def scaled_by(simulations: Sequence[Simulation], average: Judged | None = None) -> str:
     """What bandwidths have been multiplied by, for an axis: ``, times 6`` or nothing."""
+    if average == EACH_HOST:
+        return ""
     scales = {s.scale for s in simulations} - {1.0}
     return f", times {scales.pop():g}" if len(scales) == 1 else ", scaled" if scales else ""
 
@@ -75,6 +96,15 @@ def simulation_verdict(simulation: Simulation) -> str:
         f"{who} {percent(found.mean)} of {link} rate{carried} on {simulation.fabric.name} "
         f"({_interval(simulation, found.ci95)})."
     ]
+    each = simulation.each_host
+    if each is not None and simulation.judged == EACH_HOST:
+        gets = percent(each.share)
+        gets = f"{rate_words(each.rate_Bps)}, {gets}" if each.rate_Bps is not None else gets
+        sentences = [
+            f"{simulation.pattern} on {simulation.fabric.name}: each host gets {gets} of what its "
+            "port allows, until the last message is done "
+            f"({_interval(simulation, each.ci95)})."
+        ]
     if slower is not None:
         sentences.append(
             f"The slower direction of a pair gets {percent(slower.mean)} on average "
@@ -144,15 +174,28 @@ def headline(simulation: Simulation) -> ResultTable:
         name = "pairs that exchange both ways, slower direction"
         interval = _interval(simulation, slower.ci95)
         rows.insert(1, (name, percent(slower.mean), rate_words(slower.mean_Bps), interval))
+    each = simulation.each_host
+    if each is not None and simulation.judged == EACH_HOST:
+        # What a message gets says little there, and its further averages less.
+        rows = [
+            (
+                "each host, until the last message is done",
+                percent(each.share),
+                rate_words(each.rate_Bps),
+                _interval(simulation, each.ci95),
+            ),
+            ("a message, on average", *rows[0][1:]),
+        ]
     if scale != 1:
         of_mean = percent(scale * found.of_mean_congestion)
-        scaled = (
-            f"times {scale:g}, what a host gets",
-            percent(scale * found.mean),
-            rate_words(None if found.mean_Bps is None else scale * found.mean_Bps),
-            f"leaves out the pattern's own end points; 1 / mean {delay}: {of_mean}",
+        rows.append(
+            (
+                f"times {scale:g}, as if no host waited for its last message",
+                percent(scale * found.mean),
+                rate_words(None if found.mean_Bps is None else scale * found.mean_Bps),
+                f"leaves out the pattern's own end points; 1 / mean {delay}: {of_mean}",
+            ),
         )
-        rows.insert(1, scaled)
     port = _mean_port(simulation)
     cut = "the narrowest cut" if rated.exact else "at most: the narrowest cut found"
     between = f"{cut} between halves of {counted(rated.hosts, 'host')}"

@@ -46,6 +46,9 @@ struct BatchResult {
   std::vector<double> bandwidth;
   std::vector<double> mean_congestion;
   std::vector<double> max_congestion;
+  /// Likewise the most messages that any channel of a host carries: what `max_congestion` would be
+  /// if nothing but the ports of hosts were shared.
+  std::vector<double> port_congestion;
   /// Where channels differ in rate, per sample, else empty: the same means of what messages get,
   /// the least, over a message's channels, of rate over load. `share` is of the slower of its two
   /// hosts' ports; slowdown is 1 / share; a sample without any network message has 1, 1, 1 and what
@@ -56,6 +59,7 @@ struct BatchResult {
   std::vector<double> bytes_per_second;
   std::vector<double> mean_seconds_per_byte;
   std::vector<double> max_seconds_per_byte;
+  std::vector<double> port_seconds_per_byte;  ///< as port_congestion
   /// Where rounds consist of pairs, see Pattern::paired(), per sample, else empty: means over the
   /// rounds that have messages, of the mean over pairs of what the slower of their two directions
   /// gets: 1/pi; where channels differ in rate `share`, and beside it `bytes_per_second`.
