@@ -100,6 +100,11 @@ def _servers(descriptions: list[str], systems: list[int] | None = None) -> list[
         ("HCA-1/P1", "HCA-2/P1"),
         ("ocrdma_0", "hns_roce_1"),
         ("mlx5_0_vf3", "rocep3s0f1np1"),
+        ("mlx5_an0", "mlx5_ib_roce0"),
+        ("cxi0", "hsn1"),
+        ("ocrdma0", "vmw_pvrdma0"),
+        ("gpu0_eth", "gpu1_eth"),
+        ("hns3_0", "hns3_1"),
     ],
 )
 def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str]) -> None:
