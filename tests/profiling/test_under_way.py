@@ -107,6 +107,28 @@ def test_what_fits_is_under_way(tmp_path: Path, first: Side, second: Side, hung:
     assert bool(profile.record.under_way) == (not hung)
 
 
+@pytest.mark.parametrize(
+    ("waits", "told"),
+    [
+        (Side(0), True),
+        # It has taken it, or has begun to.
+        (Side(0).received(tag=2), False),
+        (Side(0).irecv(tag=2), False),
+    ],
+)
+def test_a_message_with_another_tag_than_is_received(
+    tmp_path: Path, waits: Side, told: bool
+) -> None:
+    """A small one, so that its sender has gone on and waits for an answer."""
+    answer = Side(1).isend(tag=2, size=8).inside("Recv", (SENDER, 0, 3))
+    profile = ended(tmp_path / "p", waits.inside("Recv", (SENDER, 1, 1)), answer)
+    stuck = profile.findings.stuck
+    assert stuck.hung
+    said = "rank 1 has sent rank 0 a message with tag 2, which no receive has taken, and rank 0 "
+    assert (f"{said}receives tag 1" in profile.findings.verdict) == told
+    assert stuck.cure().startswith("Give both the same tag") == told
+
+
 def test_where_events_found_no_room_only_time_tells(tmp_path: Path) -> None:
     """What was sent before is not known; but no message takes ten minutes."""
     for seconds, hung in ((60, False), (700, True)):

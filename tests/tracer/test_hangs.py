@@ -104,6 +104,10 @@ HANGS = {
         ("rank 0 waits for rank 1 in MPI_Waitany", "rank 1 waits for rank 0 in MPI_Barrier"),
     ),
     "tags": (("Recv", "Ssend"), ("rank 1 sends with tag 6, and rank 0 receives tag 5",)),
+    "tags-sent": (
+        ("Recv", "Barrier"),
+        ("rank 1 has sent rank 0 a message with tag 6, which no receive has taken",),
+    ),
     "itself": (("Ssend", "Barrier"), ("rank 0 waits for itself in MPI_Ssend",)),
     "probe": (("Probe", "Barrier"), ("rank 0 waits for rank 1 in MPI_Probe", "tag 3")),
     "window": (("Win_wait", "Barrier"), ("MPI_Win_complete of rank 1, a window of", _CIRCLE)),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails
 
 # An adapter's name by its grammar: a driver with a number, or a bond's, a port's or any other kind
-# between, such as the cloud's (mlx5_an0), or what it serves (gpu0_eth), then its function, virtual function or port (mlx5_0, mlx5_ib0, mlx5_bond_0, hfi1_0, mlx5_3/P2).
+# between, or what it serves, then its function, virtual function or port (mlx5_0, mlx5_ib0,
+# mlx5_bond_0, mlx5_an0, hfi1_0, gpu0_eth, mlx5_3/P2).
 _DRIVERS = (
     r"(?:mlx\d+|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma|ocrdma|cxi|hsn"
     r"|(?:vmw_)?pvrdma)"
@@ -39,7 +40,10 @@ _FUNCTIONS = rf"(?:f\d+)?(?:v\d+)?(?:d\d+)?(?:np\d+)?{_PORT}"
 _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
 _BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
 # Behind a server's name numbered words of any driver, and what people call adapters by.
-_ANY = rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|(?:nic|rail|opa|roce|bond|nes)[-_]?\d+|rail)"
+_ANY = (
+    rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+"
+    r"|(?:nic|rail|opa|roce|bond|nes)[-_]?\d+|rail)"
+)
 # What is appended to a server's name.
 _ADAPTER = re.compile(rf"{_ANY}{_PORT}|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)

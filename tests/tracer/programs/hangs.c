@@ -146,6 +146,9 @@ int main(int argc, char** argv) {
   } else if (is(mode, "tags")) {
     if (rank == 0) receive(1, 5);
     if (rank == 1) MPI_Ssend(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+  } else if (is(mode, "tags-sent")) {
+    if (rank == 0) receive(1, 5);
+    if (rank == 1) MPI_Send(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
   } else if (is(mode, "itself")) {
     if (rank == 0) MPI_Ssend(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
   } else if (is(mode, "probe")) {

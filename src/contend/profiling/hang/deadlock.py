@@ -70,7 +70,11 @@ def with_messages(
         msgspec.structs.replace(
             thread,
             awaits=tuple(
-                msgspec.structs.replace(one, under_way=mail.is_under_way(thread, one))
+                msgspec.structs.replace(
+                    one,
+                    under_way=mail.is_under_way(thread, one),
+                    unclaimed=tuple(mail.unclaimed(thread, one)),
+                )
                 for one in thread.awaits
             ),
         )
@@ -150,6 +154,17 @@ class _Mail:
         if one.communicator == OTHERS or (not there and both & self.incomplete):
             return None
         return there
+
+    def unclaimed(self, thread: Stuck, one: Awaited) -> Iterator[tuple[int, int]]:
+        """Communicators and tags of messages that the awaited sender has sent in vain so far."""
+        if one.kind != "sender" or one.peer is None or {one.peer, thread.rank} & self.incomplete:
+            return
+        for envelope in self.sent:
+            communicator, source, destination, tag = envelope
+            if (source, destination) == (one.peer, thread.rank) and tag >= 0:
+                posted = sum(self.posted[key] for key in self._fitting(envelope))
+                if len(self.sent[envelope]) > self.received[envelope] + posted:
+                    yield communicator, tag
 
     def _fitting(self, envelope: Envelope) -> list[Envelope]:
         """Envelopes, of sends and of receives, that may be of the same messages."""

@@ -60,6 +60,8 @@ class Awaited(msgspec.Struct, frozen=True):
         invalid: whether the communicator has no such peer.
         exclusive: of a target: whether this rank's lock of it is exclusive; null without one.
         holders: of a target: ranks whose locks are in the way, as far as that is certain.
+        unclaimed: of a sender: communicators and tags of what it has sent to this rank, and no
+            receive has taken or waits for.
     """
 
     kind: str
@@ -76,6 +78,7 @@ class Awaited(msgspec.Struct, frozen=True):
     invalid: bool = False
     exclusive: bool | None = None
     holders: tuple[int, ...] = ()
+    unclaimed: tuple[tuple[int, int], ...] = ()
 
 
 class Entered(msgspec.Struct, frozen=True):

@@ -97,6 +97,8 @@ class StuckWords:
         rest = self if first is None else replace(self, stuck=[t for t in self.stuck if t != first])
         lines = [] if first is not None else self._chain()
         lines = lines or [*self.mistakes(), *rest.lines()]
+        if first is not None:
+            return "; ".join((self._head(), *lines))
         return f"{self._head()}: {'; '.join(lines)}" if lines else self._head()
 
     @property
@@ -191,6 +193,9 @@ class StuckWords:
                 if one.kind != "sender" or one.peer is None or one.tag is None:
                     continue
                 there = by_rank.get(one.peer)
+                if self.hung and not one.under_way and len(one.unclaimed) == 1:
+                    yield self._unclaimed(thread.rank, one)
+                    return
                 if there is None:
                     continue
                 sent = _of(there, "receiver", thread.rank)
@@ -209,6 +214,18 @@ class StuckWords:
                         f"{thread.rank} receives tag {one.tag}"
                     )
                     return
+
+    def _unclaimed(self, rank: int, one: Awaited) -> str:
+        """What was sent to a rank by the one that it waits for, and is for no receive."""
+        [(communicator, tag)] = one.unclaimed
+        there, here = f"with tag {tag}", f"tag {one.tag}"
+        if communicator != one.communicator:
+            there += f" on {self._named(communicator)}"
+            here += f" on {self._on(one)}"
+        return (
+            f"rank {one.peer} has sent rank {rank} a message {there}, which no receive has taken, "
+            f"and rank {rank} receives {here}"
+        )
 
     def _entered(self, call: Entered, other: Entered) -> str:
         """How a rank entered a collective, with what another one did otherwise."""
@@ -269,6 +286,8 @@ class StuckWords:
                 )
             if kinds == {"sender"}:
                 return "One of these ranks has to send before it receives: use MPI_Sendrecv."
+            if "finalize" in kinds:
+                return "Look for the call that these ranks wait for: the others ended without it."
             return "Change the order of these calls so that one of the ranks can go on."
         for thread in self.stuck:
             for rank in thread.ranks:
@@ -383,8 +402,10 @@ class StuckWords:
         return one.kind == "members" and not thread.ranks and one.communicator in self.members
 
     def _on(self, one: Awaited) -> str:
-        name = self.communicators[one.communicator]
-        return name or f"communicator {one.communicator}"
+        return self._named(one.communicator)
+
+    def _named(self, communicator: int) -> str:
+        return self.communicators[communicator] or f"communicator {communicator}"
 
 
 _ABORTED = "called MPI_Abort"
