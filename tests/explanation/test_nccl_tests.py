@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -86,6 +87,25 @@ def test_what_stands_before_every_line_is_passed_over(
     text = printed("all_gather_perf", RANKS, seconds, tag=lambda line: prefix.format(line))
     path.write_bytes(text.replace("\n", end).encode())
     assert read_nccl_tests(path) == bare
+
+
+@pytest.mark.parametrize(
+    "key", ["log", "message", "textPayload", "MESSAGE"], ids=["Docker", "logs", "GKE", "journald"]
+)
+def test_lines_that_a_log_keeps_as_json_are_unwrapped(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    text = printed("all_gather_perf", RANKS, {1024: 2e-5, 1 << 20: 1e-3})
+    path.write_text(text)
+    bare = read_nccl_tests(path)
+    lines = [
+        json.dumps({"stream": "stdout", key: f"{line}\n", "time": f"2026-05-01T00:00:{number:02}Z"})
+        for number, line in enumerate(text.splitlines())
+    ]
+    path.write_text("\n".join([*lines[:9], "{cut", *lines[9:]]))
+    assert bare is not None
+    assert read_nccl_tests(path) == bare
+    path.write_text('{"log": 7}\n{"other": "nThread"}')
+    assert read_nccl_tests(path) is None
 
 
 def test_lines_of_several_ranks_are_told_apart(tmp_path: Path) -> None:

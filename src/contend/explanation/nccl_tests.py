@@ -60,6 +60,9 @@ _CLOCKS = re.compile(
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b"
 )
 _LONGEST_PREFIX = 400
+# Where logs of containers, clouds and systemd keep a line.
+_WRAPPED = ("log", "message", "msg", "line", "textPayload", "@message", "MESSAGE")
+_LONGEST_WRAPPED = 1 << 16
 _FIGURE = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?|N/A")
 # A time and two bandwidths behind what others wrote, and none of NCCL's messages.
 _GOES_ON = re.compile(
@@ -121,13 +124,27 @@ def read_nccl_tests(path: Path) -> list[NcclTest] | None:
     """
     content = read_bounded(path, _LARGEST)
     if content.lstrip()[:1] == b"{":
-        return _of_json(path, content)
+        if (found := _of_json(path, content)) is not None:
+            return found
+        content = b"\n".join(map(_unwrapped, content.splitlines()))
     text = _ESCAPES.sub("", content.decode("utf-8", "replace"))
     lines = list(enumerate(text.splitlines(), 1))
     if not any(_heading(line) for _, line in lines):
         return None
     tests = [test.whole(path) for told in _apart(lines) for test in _tests(path, told)]
     return [test for test in tests if test.sizes]
+
+
+def _unwrapped(line: bytes) -> bytes:
+    """What a line of JSON of a log says; other lines are as they were."""
+    if not line.startswith(b"{") or len(line) > _LONGEST_WRAPPED:
+        return line
+    try:
+        wrapped = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return line
+    told = (wrapped[key] for key in _WRAPPED if isinstance(wrapped.get(key), str))
+    return next(told, "").rstrip("\r\n").encode("utf-8", "replace")
 
 
 _Lines = list[tuple[int, str]]

@@ -86,6 +86,8 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     switch_rows = np.flatnonzero(subnet.kind == NodeKind.SWITCH)
     if len(switch_rows) == 0:
         got = "none"
+        if len(subnet.kind):
+            got = "none: adapters are cabled to each other, so no two messages share a cable"
         if len(subnet.kind) and not (subnet.peer >= 0).any():
             got = "none: no port of it has a link, so its tool saw nothing of the network; run it "
             got += "where ibstat says that a port is Active, or name the port by -C and -P"
