@@ -11,10 +11,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
-from contend.runs import Run
+from contend.cli.measure.measuring import judged
+from contend.report.document import Document
+from contend.runs import Run, RunRecord
+from sample_files import Launch
 
 Contend = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -67,6 +71,18 @@ def test_the_budget_comes_first_and_a_line_for_every_launch(
     assert "0 launches within 60 s" in again.stdout
     results = json.loads((tmp_path / "both.json").read_bytes())["results"]
     assert sorted(result["mpi"]["name"] for result in results) == ["MPICH", "Open MPI"]
+
+
+def test_a_budget_that_was_over_before_the_first_sample_falls_short(tmp_path: Path) -> None:
+    """One that was over before the last cell does not."""
+    for samples, short in (([], "nothing was measured"), ([1e-3] * 9, "")):
+        run = Run.create(tmp_path / f"run-{len(samples)}", RunRecord("pingpong"))
+        launch = Launch(2, name="pingpong", hosts=["n0", "n1"])
+        for reason, results in (("budget", samples), ("skipped", [])):
+            launch.cell(np.array(results), algorithm="pingpong", pairs="0-1", reason=reason)
+        launch.write(run.raw_path(0))
+        document = judged(Document(verdict="", tables=[], record=None), [run.fold()])
+        assert document.shortfall.partition(":")[0] == short
 
 
 def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) -> None:

@@ -148,6 +148,8 @@ def judged(document: Document, runs: Sequence[Run], shortfall: str = "") -> Docu
     failed = [line for run in runs for line in _failed(run)]
     more = f" (and {len(failed) - 1} more; run.json has all)" if len(failed) > 1 else ""
     fallen = [f"{failed[0]}{more}"] if failed else []
+    if not failed and not any(cell.used for run in runs for cell in run.summaries):
+        fallen = ["nothing was measured: give it a larger --budget"]
     return replace(document, shortfall="; ".join(filter(None, (*fallen, shortfall))))
 
 
