@@ -22,6 +22,7 @@ from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy
 from contend.profiling import ProgramProfile
 from typed_commands import Typed
+from written_programs import Script, profile_of
 
 from .built_profiles import FINALIZE, MS, RUN, SECOND, explained, finish, of, pair
 
@@ -307,3 +308,19 @@ def test_files_are_a_limit_with_the_rate_that_they_reach(tmp_path: Path) -> None
     assert "most in MPI_File_write_at_all; 100 % of it in collective calls" in reason.why
     assert "10 MB/s by each rank" in reason.why
     assert explanation.remedies[0].limit is Limit.FILES
+
+
+def test_lateness_is_followed_to_where_it_began(tmp_path: Path) -> None:
+    """Rank 0 computes for a second; rank 1 waits for it, and rank 2 for rank 1."""
+    ranks = [Script(rank, 3) for rank in range(3)]
+    ranks[0].call("Send", 1000, 1000.1, peer=1, size=8)
+    ranks[1].call("Recv", 0, 1000.2, peer=0, size=8).call("Send", 1000.3, 1000.4, peer=2, size=8)
+    ranks[2].call("Recv", 0, 1000.5, peer=1, size=8)
+    profile = profile_of(tmp_path / "p", *(script.end(1001) for script in ranks))
+    assert "is waiting for late ranks, mostly for rank 0 on node1" in profile.findings.verdict
+    explained = contend.explain(profile)
+    assert "imbalance" in explained.cells[0].proven
+    [remedy] = [one for one in explained.remedies if one.limit == "imbalance"]
+    assert "most lateness begins at rank 0 on node1. Give all ranks" in remedy.advice
+    [why] = [reason.why for cell in explained.cells[2:3] for reason in cell.limits]
+    assert "rank 0" in why

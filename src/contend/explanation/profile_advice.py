@@ -175,9 +175,11 @@ class _Advice:
         )
 
     def _imbalance(self) -> Remedy:
+        whom = self._profile.findings.culprit()
+        late = f": most lateness begins at {whom}. Give" if whom else ": give"
         return Remedy(
             Limit.IMBALANCE,
-            "The network is not the cause: give all ranks the same work, bind every rank to a "
+            f"The network is not the cause{late} all ranks the same work, bind every rank to a "
             "core, and check what else runs on the late rank's host.",
             self._report("--plot waits.svg --picture waits"),
         )

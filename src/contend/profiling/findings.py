@@ -327,7 +327,9 @@ class ProfileFindings:
         if self._share(self.waiting_s) < _WAITING_NAMED:
             return whole
         waiting = _percent(self._share(self.waiting_s))
-        return f"{whole}; {waiting} is waiting for late ranks{self._culprit()}"
+        whom = self.culprit()
+        mostly = f", mostly for {whom}" if whom else ""
+        return f"{whole}; {waiting} is waiting for late ranks{mostly}"
 
     @property
     def own_words(self) -> str:
@@ -339,13 +341,14 @@ class ProfileFindings:
             if row["share"] >= _NAMED
         )
 
-    def _culprit(self) -> str:
-        """The rank that most of the waiting is for, if there is one."""
+    def culprit(self) -> str:
+        """The rank at which most of the lateness began, with its host; "" where it is several."""
         caused = self.ranks.sort("caused_s", "rank")
         total = float(caused["caused_s"].sum())
         if len(caused) < 3 or caused["caused_s"][-1] < _MOST_OF * total:
             return ""
-        return f", mostly for rank {caused['rank'][-1]}"
+        where = caused["host"][-1] if caused["host"].n_unique() > 1 else ""
+        return f"rank {caused['rank'][-1]}{f' on {where}' if where else ''}"
 
     @property
     def _ranks(self) -> pl.DataFrame:
