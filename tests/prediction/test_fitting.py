@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -215,6 +216,18 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
     file = tmp_path / "calibration.json"
     file.write_text(content)
     with pytest.raises(InputError, match="a calibration"):
+        load_calibration(file)
+
+
+@pytest.mark.parametrize("end", ["value", "low", "high"])
+def test_a_byte_takes_time_at_both_ends_of_its_interval(tmp_path: Path, end: str) -> None:
+    """Predictions are made for both ends."""
+    file = tmp_path / "calibration.json"
+    save_calibration(file, known(2.0))
+    content = json.loads(file.read_text())
+    content["within"][-1]["gap_per_byte_s"][end] = 0.0
+    file.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="a byte of the largest messages takes some time"):
         load_calibration(file)
 
 

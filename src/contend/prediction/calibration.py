@@ -138,7 +138,8 @@ class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
                 or ascending != sorted(set(ascending))
             ):
                 raise ValueError("size classes ascend, and the last one is for all above")
-            if classes[-1].gap_per_byte_s.value == 0:
+            largest = classes[-1].gap_per_byte_s
+            if 0 in (largest.value, largest.low, largest.high):
                 raise ValueError("a byte of the largest messages takes some time")
 
     @property
