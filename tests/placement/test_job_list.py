@@ -49,6 +49,16 @@ def test_lines_of_squeue() -> None:
     assert [job.line for job in jobs] == [2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("between", [",", ", ", "|", " | ", "\t", "   ", ";"])
+@pytest.mark.parametrize("head", ["", "JOBID{}NODELIST\n"])
+def test_lines_of_a_job_and_its_hosts(between: str, head: str) -> None:
+    text = f"{head.format(between)}17{between}n[01-02,7]\n18_3{between}n3\n"
+    assert {job.id: job.nodes for job in listed(text)} == {
+        "17": ("n01", "n02", "n7"),
+        "18_3": ("n3",),
+    }
+
+
 def test_the_table_that_squeue_prints() -> None:
     table = """$ squeue
              JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)

@@ -49,6 +49,9 @@ _STATES = {
     "S": "SUSPENDED",
 }
 _HEADS = {"hosts", "host", "nodes", "node", "nodelist", "hostlist"}
+# What squeue prints by a format of its user's: a number and hosts, or their heads, and what stands
+# between is no comma.
+_APART = re.compile(r"(\d[\w.+%\[\]-]*|JOBID\w*)(?:\s*[|;]\s*|\s+)([^\s|;]+)[\s|;]*", re.IGNORECASE)
 _RECORD = re.compile(r"^JobId=(?=\d)", re.MULTILINE)
 
 
@@ -239,7 +242,9 @@ def _of_lines(text: str, source: str) -> list[ListedJob]:
             continue
         try:
             # Lists of hosts have commas too, quoted or not.
-            job, *hosts = next(csv.reader([line], skipinitialspace=True))
+            other = _APART.fullmatch(line.strip())
+            words = other.groups() if other else next(csv.reader([line], skipinitialspace=True))
+            job, *hosts = words
         except (csv.Error, StopIteration, ValueError) as error:
             raise InputError(source, number, "a job and its hosts", str(error)) from None
         listed = ",".join(hosts).strip()
