@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contend.congestion import JobMessages, Newcomer, half_width, judge_jobs, message_congestion
+from contend.congestion import (
+    JobMessages,
+    Newcomer,
+    half_width,
+    judge_jobs,
+    message_congestion,
+    simulate,
+)
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, capacities
 from contend.loading import load
 from contend.pattern import parse
 from contend.routes import Ways
 from contend.units import rate_of
+from counting import route
 from sample_fabrics import two_leaves
 from several_ways import sprayed
 
@@ -343,3 +352,40 @@ def test_batches_of_messages_that_split_are_smaller(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("contend.congestion.job_messages._MOST_CROSSINGS", 15 * 6)
     with pytest.raises(UsageError, match="expected at most 15 messages of all jobs at once, got"):
         list(messages.batches(7))
+
+
+@pytest.mark.parametrize("name", ["alike", "three levels", "mixed"])
+def test_jobs_of_several_messages_at_once_wait_for_their_last(name: str) -> None:
+    """Three all-to-alls: the time of the busiest channel that a job crosses, counted by hand."""
+    fabric = FABRICS[name]
+    jobs = groups(fabric, 5, 4, 3)
+    capacity = capacities(fabric)
+    rate = np.concatenate([np.repeat(capacity.cable, 2), capacity.host, capacity.host])
+    pairs = [[(int(a), int(b)) for a in job for b in job if a != b] for job in jobs]
+
+    def takes(own: int, others: Sequence[int]) -> float:
+        load = Counter(
+            c for job in (own, *others) for pair in pairs[job] for c in route(fabric, *pair)
+        )
+        return max(load[c] / rate[c] for pair in pairs[own] for c in route(fabric, *pair))
+
+    found = judge_jobs(fabric, jobs, pattern="alltoall", samples=2)
+    assert found.waits_for_last
+    lost = {(pair.victim, pair.rival): pair.loss for pair in found.pairs}
+    for own, job in enumerate(jobs):
+        rest = [other for other in range(3) if other != own]
+        ports = (len(job) - 1) / capacity.host[job].min()
+        assert found.alone[own] == pytest.approx(ports / takes(own, []))
+        assert found.beside[own] == pytest.approx(ports / takes(own, rest))
+        alone = simulate(fabric, "alltoall", placement=job).each_host
+        assert alone is not None
+        assert found.alone[own] == pytest.approx(alone.share)
+        for rival in rest:
+            loss = ports / takes(own, []) - ports / takes(own, [rival])
+            assert lost.get((own, rival), 0.0) == pytest.approx(loss, abs=1e-9)
+    # A job that comes to the others is judged in the same way, and so is what they lose.
+    messages = JobMessages(fabric, jobs[:2], pattern="alltoall", others=jobs[2])
+    alone, beside, losses = Newcomer(messages, 2, range(1)).judge(jobs[2])
+    assert (alone[0], beside[0]) == pytest.approx((found.alone[2, 0], found.beside[2, 0]))
+    ports = (len(jobs[0]) - 1) / capacity.host[jobs[0]].min()
+    assert losses[0, 0] == pytest.approx(ports / takes(0, [1]) - ports / takes(0, [1, 2]), abs=1e-9)

@@ -105,6 +105,32 @@ class JobMessages:
         """Channels between switches, then injection and ejection by place; the next is padding."""
         return self._resolver.switch_channels + 2 * len(self.hosts)
 
+    @property
+    def waits_for_last(self) -> bool:
+        """Whether jobs are judged by their last message: where ranks have several at once.
+
+        So are rings and all-to-alls within rails, each step of which waits for all of the one
+        before. It is known once messages were sent.
+        """
+        made = [pattern for patterns in self._made.values() for pattern in patterns]
+        return self.patterns == RAIL_PATTERNS or any(one.several_at_once for one in made)
+
+    def judged(self, sent: SampledMessages, share: Shares, jobs: int, samples: int) -> Shares:
+        """What jobs get: the mean over their messages, or until the last one is done.
+
+        Args:
+            sent: the messages.
+            share: what each gets of the slower of its ports.
+            jobs: how many jobs there are.
+            samples: how many samples.
+
+        Returns:
+            Shape [jobs, samples].
+        """
+        if self.waits_for_last:
+            return sent.until_last(share, self.rate, jobs, samples)
+        return sent.means(share, jobs, samples)
+
     @cached_property
     def rate(self) -> Shares:
         """Rate of every channel, the padding's without bound, shape [channels + 1]."""
@@ -384,6 +410,45 @@ class SampledMessages:
             rate: of every channel.
         """
         return _core.route_shares(self.crossed.astype(np.uint32), load, rate)
+
+    def until_last(self, share: Shares, rate: Shares, jobs: int, samples: int) -> Shares:
+        """What every job's hosts get of what their ports allow, until its last message is done.
+
+        As `EachHost` has it: the time that the job's busiest port needs for the job's own messages,
+        over that of its last message; 1 where it sends none.
+
+        Args:
+            share: of every message, as `shares` tells it.
+            rate: of every channel.
+            jobs: how many jobs there are.
+            samples: how many samples.
+
+        Returns:
+            Shape [jobs, samples].
+        """
+        slowest, ports = np.zeros(jobs * samples), self.ports_alone(rate, jobs, samples)
+        np.maximum.at(slowest, self.job * samples + self.sample, 1 / (share * self.port))
+        sends = slowest > 0
+        found = np.where(sends, ports / np.where(sends, slowest, 1.0), 1.0)
+        return found.reshape(jobs, samples)
+
+    def ports_alone(self, rate: Shares, jobs: int, samples: int) -> Shares:
+        """Seconds that each job's busiest port needs for a byte of each of the job's own messages.
+
+        Args:
+            rate: of every channel.
+            jobs: how many jobs there are.
+            samples: how many samples.
+
+        Returns:
+            Shape [jobs * samples], sample by sample of each job; 0 where it sends nothing.
+        """
+        key = self.job * samples + self.sample
+        ports = np.zeros(jobs * samples)
+        for channel in self.crossed[:, -2:].T:
+            at, count = np.unique(key * len(rate) + channel, return_counts=True)
+            np.maximum.at(ports, at // len(rate), count / rate[at % len(rate)])
+        return ports
 
     def means(self, share: Shares, jobs: int, samples: int) -> Shares:
         """Mean share of every job's messages, 1 where it sends none, shape [jobs, samples]."""

@@ -46,7 +46,9 @@ class SideBySide:
 
     The share of a message is that of a simulation: the least, over the channels of its route, of
     rate over the number of messages there, in parts of the slower of its two hosts' ports; 1/pi
-    where all links are alike. What a job gets is the mean over its messages.
+    where all links are alike. What a job gets is the mean over its messages; where ranks have
+    several messages at once, and within rails, what its hosts get of what their ports allow until
+    the last message is done, see `EachHost`.
 
     Attributes:
         alone: by the job's own messages only, shape [jobs, samples]; 1 where it sends none.
@@ -55,6 +57,7 @@ class SideBySide:
             the rates of links are not known.
         pairs: those that lose anything to one other job.
         pattern_in: which of the patterns each sends, by number, shape [jobs, samples].
+        waits_for_last: whether a job gets what its hosts get until its last message is done.
     """
 
     alone: Shares
@@ -62,6 +65,7 @@ class SideBySide:
     bytes_per_second: Shares | None
     pairs: tuple[PairLoss, ...]
     pattern_in: NDArray[np.int64]
+    waits_for_last: bool
 
 
 def judge_jobs(
@@ -105,10 +109,14 @@ def judge_jobs(
         sent = messages.sent(batch)
         judge = SolvedShares if messages.together else _Shared
         shared = judge(sent, messages, len(jobs), len(batch))
-        carries = shared.beside * sent.port
-        for means, values in ((alone, shared.alone), (beside, shared.beside), (carried, carries)):
-            means[:, batch.start : batch.stop] = sent.means(values, len(jobs), len(batch))
-        losses.add(sent, shared, len(batch))
+        here = slice(batch.start, batch.stop)
+        for found, shares in ((alone, shared.alone), (beside, shared.beside)):
+            found[:, here] = messages.judged(sent, shares, len(jobs), len(batch))
+        if messages.waits_for_last:
+            carried[:, here] = beside[:, here] * sent.means(sent.port, len(jobs), len(batch))
+        else:
+            carried[:, here] = sent.means(shared.beside * sent.port, len(jobs), len(batch))
+        losses.add(sent, shared, len(batch), messages)
         if progress is not None:
             progress(batch.stop, samples)
     rate = carried.mean(axis=1) if messages.rated else None
@@ -119,6 +127,7 @@ def judge_jobs(
         rate,
         losses.pairs(samples, messages),
         np.array(sent_in, dtype=np.int64).reshape(len(jobs), samples),
+        messages.waits_for_last,
     )
 
 
@@ -207,14 +216,33 @@ class _Losses:
         self._pair, self._sum, self._square = self._none, np.zeros(0), np.zeros(0)
         self._place, self._there = self._none, np.zeros(0)
 
-    def add(self, sent: SampledMessages, shared: _Shared | SolvedShares, samples: int) -> None:
+    def add(
+        self,
+        sent: SampledMessages,
+        shared: _Shared | SolvedShares,
+        samples: int,
+        messages: JobMessages,
+    ) -> None:
         """Adds what is lost in some further samples."""
-        count = np.bincount(sent.job * samples + sent.sample, minlength=self._jobs * samples)
+        own = sent.job * samples + sent.sample
         rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
         message, rival, channel, lost = rows
+        if messages.waits_for_last:
+            # Beside each rival the job waits for one of its messages: that has all of the loss.
+            slowest = np.zeros(self._jobs * samples)
+            np.maximum.at(slowest, own, 1 / (shared.alone * sent.port))
+            takes = 1 / ((shared.alone[message] - lost) * sent.port[message])
+            group = own[message] * self._jobs + rival
+            order = np.lexsort((channel, -takes, group))
+            last = order[np.r_[True, np.diff(group[order]) > 0]] if len(order) else order
+            last = last[takes[last] > slowest[own[message[last]]] * (1 + 1e-12)]
+            message, rival, channel, takes = (row[last] for row in (message, rival, channel, takes))
+            ports = sent.ports_alone(messages.rate, self._jobs, samples)[own[message]]
+            lost = ports / slowest[own[message]] - ports / takes
+        else:
+            # Parts of the mean over the job's messages.
+            lost = lost / np.bincount(own, minlength=self._jobs * samples)[own[message]]
         job, sample = sent.job[message], sent.sample[message]
-        # Parts of the mean over the job's messages.
-        lost = lost / count[job * samples + sample]
         pair = job * self._jobs + rival
         each, loss = _summed(pair * samples + sample, lost)
         pairs = np.concatenate((self._pair, each // samples))
@@ -273,7 +301,7 @@ class Newcomer:
             self._share = self._shares(self._others, self._load)
         count = np.bincount(self._key(self._others), minlength=jobs * len(samples))
         self._part = 1 / count[self._key(self._others)]
-        self.before = self._others.means(self._share, jobs, len(samples))
+        self.before = messages.judged(self._others, self._share, jobs, len(samples))
 
     @property
     def _size(self) -> int:
@@ -328,15 +356,15 @@ class Newcomer:
         lost: Shares,
     ) -> tuple[Shares, Shares, Shares]:
         """Of what the new messages get, and of what some of the others lose."""
-        count = len(self._samples)
-        losses = np.bincount(
-            self._key(self._others.of(met)),
-            weights=lost * self._part[met],
-            minlength=self._jobs * count,
-        ).astype(np.float64)
+        count, judged = len(self._samples), self._messages.judged
+        if self._messages.waits_for_last:
+            share = self._share.copy()
+            share[met] -= lost
+            losses = self.before - judged(self._others, share, self._jobs, count)
+        else:
+            key = self._key(self._others.of(met))
+            summed = np.bincount(key, lost * self._part[met], self._jobs * count)
+            losses = summed.astype(np.float64).reshape(self._jobs, count)
         mine = replace(sent, job=np.zeros_like(sent.job))
-        return (
-            mine.means(alone, 1, count)[0],
-            mine.means(beside, 1, count)[0],
-            losses.reshape(self._jobs, count),
-        )
+        own = (judged(mine, shares, 1, count)[0] for shares in (alone, beside))
+        return *own, losses

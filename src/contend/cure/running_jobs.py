@@ -55,11 +55,12 @@ class Job:
     fewest_leaves: int
     """Number of leaves that would do, with its own and the free servers."""
     alone: Share | None = None
-    """Share of its hosts' ports that its messages get without other jobs; null if it sends none."""
+    """Share of its hosts' ports that it gets without other jobs: the mean over its messages, or,
+    with `waits_for_last`, until the last one is done; null if it sends none."""
     beside: Share | None = None
-    """Share that they get beside all other jobs; null if it sends none."""
+    """Share that it gets beside all other jobs; null if it sends none."""
     beside_Bps: Rate | None = None
-    """Bytes per second that they get beside all others; null if rates of links are not known."""
+    """Bytes per second that it gets beside all others; null if rates of links are not known."""
     loss: Share = 0.0
     """Difference between both shares."""
     margin: Share = 0.0
@@ -131,6 +132,9 @@ class Jobs(Shown, told="jobs_document"):
     """Whether servers send from every adapter to the one on its rail."""
     rails: int
     """Number of the servers' rails if rings and all-to-alls are sent within them, else 0."""
+    waits_for_last: bool
+    """Whether shares are what hosts get until a job's last message is done, as where ranks have
+    several messages at once and in the steps of rings and all-to-alls; else means over messages."""
     samples: int
     """Number of patterns that were drawn."""
     seed: int
@@ -240,6 +244,7 @@ def jobs(
     several = several if within else 0
     patterns = RAIL_PATTERNS if several else ("bisect" if pattern is None else pattern,)
     harms: tuple[Harm, ...] = ()
+    waits_for_last = bool(several)
     if groups:
         with shown_progress(progress, fabric.name, "samples") as tell:
             judged = judge_jobs(
@@ -251,7 +256,7 @@ def jobs(
                 seed=seed,
                 progress=tell,
             )
-        samples = judged.alone.shape[1]
+        samples, waits_for_last = judged.alone.shape[1], judged.waits_for_last
         for row, number in enumerate(sending):
             found[number] = _judged(found[number], judged, row, len(patterns), bool(several))
         harms = _harms(fabric, judged.pairs, sending, found)
@@ -279,6 +284,7 @@ def jobs(
         patterns=patterns,
         within_rails=within,
         rails=several,
+        waits_for_last=waits_for_last,
         samples=samples,
         seed=seed,
         seconds=time.perf_counter() - started,

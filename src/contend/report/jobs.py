@@ -43,8 +43,7 @@ def _verdict(found: Jobs) -> str:
         parts.append(
             f"{len(losing)} of {counted(len(running), 'job')} "
             f"{verb(len(losing), 'loses')} bandwidth to others, {label(worst)} the "
-            f"most: its messages get {percent(worst.beside)} of a port's rate, and "
-            f"{percent(worst.alone)} alone"
+            f"most: {_gets(found, worst.beside)}, and {percent(worst.alone)} alone"
         )
     else:
         parts.append(
@@ -97,16 +96,17 @@ def _next_verdict(found: Jobs) -> str:
         if best.leaves < first.leaves:
             return (
                 f"The best servers for the next job of {len(best.servers):,} are {best.nodelist}: "
-                f"{_gets(best)}, as on the first free ones, but it takes {_leaves(best.leaves)} "
-                f"instead of {first.leaves:,}."
+                f"{_gets(found, best.beside)} beside the others, as on the first free ones, but it "
+                f"takes {_leaves(best.leaves)} instead of {first.leaves:,}."
             )
         return (
             f"For the next job, no servers are better than the first {len(first.servers):,} free "
-            f"ones, {first.nodelist}: {_gets(first)}."
+            f"ones, {first.nodelist}: {_gets(found, first.beside)} beside the others."
         )
     return (
         f"The best servers for the next job of {len(best.servers):,} are {best.nodelist}: "
-        f"{_gets(best)} ({percent(first.beside)} on the first free ones), and the others lose "
+        f"{_gets(found, best.beside)} beside the others ({percent(first.beside)} on the first free "
+        "ones), and the others lose "
         f"{percent(best.cost, 2)} because of it ({percent(first.cost, 2)})."
     )
 
@@ -115,8 +115,11 @@ def _leaves(count: int) -> str:
     return "1 leaf" if count == 1 else f"{count:,} leaves"
 
 
-def _gets(seats: Seats) -> str:
-    return f"its messages get {percent(seats.beside)} of a port's rate beside the others"
+def _gets(found: Jobs, share: float | None) -> str:
+    """What a job gets, by what jobs are judged by."""
+    if found.waits_for_last and not found.rails:
+        return f"each host gets {percent(share)} of what its ports allow until the last message"
+    return f"its messages get {percent(share)} of a port's rate"
 
 
 def label(job: Job) -> str:
@@ -168,10 +171,10 @@ def _metrics(found: Jobs) -> list[Metric]:
         of = {"fabric": found.fabric.name, "job": job.job, "name": job.name}
         for state, share in (("alone", job.alone), ("beside", job.beside)):
             if share is not None:
-                meaning = "What a job's messages get, as a share of the rate of its ports."
+                meaning = "What a job gets, as a share of what its hosts' ports allow."
                 told = {**of, "with": state}
                 metrics.append(Metric("contend_job_bandwidth_ratio", meaning, share, told))
-        meaning = "What a job loses to all others, as a share of the rate of its ports."
+        meaning = "What a job loses to all others, as a share of what its hosts' ports allow."
         metrics.append(Metric("contend_job_loss_ratio", meaning, job.loss, of))
     return metrics
 
@@ -226,8 +229,8 @@ def _points(share: float, margin: float, digits: int = 1) -> str:
 def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
-        f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
-        "port's rate; fewest: the leaves that would do, given its own and the free servers"
+        f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of "
+        f"{_whole(found)}; fewest: the leaves that would do, given its own and the free servers"
     ]
     if found.rails:
         remarks.append(
@@ -249,6 +252,13 @@ def _remarks(found: Jobs) -> list[str]:
     if more > 0:
         remarks.append(f"{more:,} more {verb(more, 'is')} in the JSON")
     return remarks
+
+
+def _whole(found: Jobs) -> str:
+    """What shares are shares of."""
+    if found.waits_for_last:
+        return "what a host's ports allow until a job's last message is done"
+    return "a port's rate"
 
 
 def _use(count: int) -> str:
@@ -379,7 +389,7 @@ def _figure(found: Jobs) -> Figure:
         mark=DOT,
         above=3,
     )
-    traffic = wrapped(f"effective bandwidth of {found.traffic}, as a share of a port's rate", 46)
+    traffic = wrapped(f"{found.traffic}, as a share of {_whole(found)}", 46)
     chart = Intervals(
         names=[f"{label(job)} ({job.servers:,})" for job in shown],
         least=3,
