@@ -32,7 +32,7 @@ from contend.cure import (
 from contend.emulation import Emulation
 from contend.measurement import MeasuredRuns, Measurement
 from contend.mpi import Libraries
-from contend.prediction import Calibration, PredictedProgram, Predictions
+from contend.prediction import Calibration, PredictedProgram, Predictions, TcpPredictions
 from contend.profiling import ProgramProfile
 from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (Measurement, MeasuredRuns),
     "contend profile, contend report": (ProgramProfile, Profiles),
     "contend calibrate": (Calibration,),
-    "contend predict": (Predictions, PredictedProgram, contend.Collectives),
+    "contend predict": (Predictions, TcpPredictions, PredictedProgram, contend.Collectives),
     "contend study": (
         StudyJson,
         contend.MeasuredStudy,

@@ -4,6 +4,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/schedule/carry_out.hpp"
+#include "contend/schedule/carry_streams.hpp"
 #include "contend/schedule/phases_by_routes.hpp"
 #include "schedules/schedules.h"
 
@@ -70,6 +71,37 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
   found["channel_crowd_bytes"] = to_numpy(std::move(outcome.channel_crowd_bytes));
   found["messages"] = outcome.messages;
   found["fills"] = outcome.fills;
+  return found;
+}
+
+Columns stream_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank_of_strand,
+                        const Vector<std::uint64_t>& begin, const Vector<std::uint8_t>& action,
+                        const Vector<std::uint32_t>& peer, const Vector<std::int32_t>& tag,
+                        const Vector<double>& amount, const Vector<std::uint32_t>& place_of_rank,
+                        const Vector<double>& rate, const Vector<std::uint32_t>& switch_of,
+                        const Vector<double>& starts, double eager, double least_timeout,
+                        double buffer, double shared, double host, bool until_timeout) {
+  const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
+                          as_span(peer),           as_span(tag),   as_span(amount)};
+  StreamedCalls calls{as_span(place_of_rank),
+                      as_span(rate),
+                      as_span(switch_of),
+                      as_span(starts),
+                      eager,
+                      until_timeout,
+                      {}};
+  calls.model.least_timeout = least_timeout;
+  calls.model.queues.buffer = buffer;
+  calls.model.queues.shared = shared;
+  calls.model.queues.host = host;
+  StreamedOutcome outcome = released([&] { return carry_streams(schedule, resolver, calls); });
+  Columns found;
+  found["seconds"] = to_numpy(std::move(outcome.seconds));
+  found["timeouts"] = to_numpy(std::move(outcome.timeouts));
+  found["first_channel"] = to_numpy(std::move(outcome.first_channel));
+  found["first_at"] = to_numpy(std::move(outcome.first_at));
+  found["drops"] = to_numpy(std::move(outcome.drops));
+  found["most"] = to_numpy(std::move(outcome.most));
   return found;
 }
 
@@ -145,6 +177,11 @@ Columns make_plan(int schedule, int rank, int ranks, int width, const Vector<std
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
+  m.def("carry_streams", &stream_schedule, nb::arg("resolver"), nb::arg("rank_of_strand"),
+        nb::arg("begin"), nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
+        nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("switch_of"), nb::arg("starts"),
+        nb::arg("eager"), nb::arg("least_timeout"), nb::arg("buffer"), nb::arg("shared"),
+        nb::arg("host"), nb::arg("until_timeout"));
   m.def("carry_out", &run_schedule, nb::arg("resolver"), nb::arg("rank_of_strand"),
         nb::arg("begin"), nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("piece"),

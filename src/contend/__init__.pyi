@@ -52,6 +52,7 @@ from .placement import Placement as Placement
 from .prediction import Predictions as Predictions
 from .prediction import calibrate as calibrate
 from .prediction import predict as predict
+from .prediction import predict_tcp as predict_tcp
 from .routes import ForwardingTables as ForwardingTables
 from .routes import check as check
 from .runs import Run as Run

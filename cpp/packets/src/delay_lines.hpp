@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "contend/packets/ring.hpp"
+
 namespace contend::packets {
 
 using Time = std::uint64_t;  ///< picoseconds
@@ -52,48 +54,32 @@ class DelayLines {
       if (first_[line] < first_[current_]) current_ = line;
     }
     if (first_[current_] == kNever) return nullptr;
-    const Line& line = lines_[current_];
-    return &line.events[line.begin & line.mask()];
+    return &lines_[current_].events.front();
   }
 
   /// The event so many behind that one in its line; null where there is none yet.
   const PacketEvent* ahead(std::size_t count) const {
-    const Line& line = lines_[current_];
-    const std::size_t at = line.begin + count;
-    return at < line.end ? &line.events[at & line.mask()] : nullptr;
+    const Ring<PacketEvent>& events = lines_[current_].events;
+    return count < events.size() ? &events[count] : nullptr;
   }
 
   /// Takes away what next() gave.
   void pop() {
-    Line& line = lines_[current_];
-    ++line.begin;
-    first_[current_] = line.begin == line.end ? kNever : line.events[line.begin & line.mask()].time;
+    Ring<PacketEvent>& events = lines_[current_].events;
+    events.pop();
+    first_[current_] = events.empty() ? kNever : events.front().time;
   }
 
  private:
   struct Line {
     Time delay = 0;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    std::vector<PacketEvent> events =
-        std::vector<PacketEvent>(16);  ///< a ring, its size a power of two
-
-    std::size_t mask() const { return events.size() - 1; }
+    Ring<PacketEvent> events;
   };
 
   void put_last(std::uint32_t number, const PacketEvent& event) {
-    Line& line = lines_[number];
-    if (line.end - line.begin == line.events.size()) grow(line);
-    if (line.begin == line.end) first_[number] = event.time;
-    line.events[line.end++ & line.mask()] = event;
-  }
-
-  static void grow(Line& line) {
-    std::vector<PacketEvent> more(2 * line.events.size());
-    for (std::size_t at = line.begin; at != line.end; ++at) {
-      more[at & (more.size() - 1)] = line.events[at & line.mask()];
-    }
-    line.events = std::move(more);
+    Ring<PacketEvent>& events = lines_[number].events;
+    if (events.empty()) first_[number] = event.time;
+    events.push(event);
   }
 
   std::vector<Line> lines_;

@@ -33,6 +33,7 @@
 #include "contend/routes/split/valiant.hpp"
 #include "contend/routes/split/ways.hpp"
 #include "contend/routes/together/ideal_ways.hpp"
+#include "contend/schedule/carry_streams.hpp"
 #include "contend/schedule/phases_by_routes.hpp"
 #include "written_schedule.hpp"
 
@@ -228,6 +229,16 @@ void add_schedules(const Figure& on, std::vector<Loop>& loops) {
   written.strand(0);
   for (int n = 0; n < 300; ++n) written.compute(1);
   loops.push_back(loop("a schedule", 2, [ring, written] { return ring->run(written); }));
+  loops.push_back(loop("calls over streams", 3, [ring, written] {
+    const std::vector<double> rate(ring->channels + 8, 1e6);
+    const std::vector<double> starts(3 * 4, 0);
+    const std::vector<std::uint32_t> places = contend::test::in_order(4);
+    StreamedCalls calls;
+    calls.place_of_rank = places;
+    calls.rate = rate;
+    calls.starts = starts;
+    return carry_streams(written.schedule(), *ring->resolver, calls);
+  }));
   loops.push_back(loop("routes of hosts", 16, [&] { return host_routes(*on.resolver); }));
   loops.push_back(loop("phases", 16 + 2, [&] { return phases_by_routes(*on.resolver, on.hosts); }));
 }

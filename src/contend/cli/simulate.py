@@ -29,6 +29,7 @@ from contend.cli.options.shared import (
     BYTES,
     FABRIC_HELP,
     LIST,
+    MODEL,
     PATTERN,
     PICTURE,
     PRECISION,
@@ -129,7 +130,6 @@ class QueuesChoice(StrEnum):
     BOTH = "both"
 
 
-MODEL = Option(("--model",), None, "Count messages on channels, or carry them out as packets, too")
 QUEUES = Option(("--queues",), None, "How switches keep packets")
 MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
 
@@ -138,7 +138,9 @@ MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
 class PacketOptions:
     """How packets are carried. A verb that takes one has all options that say it."""
 
-    model: Annotated[ModelChoice, MODEL()] = ModelChoice.COUNTED
+    model: Annotated[
+        ModelChoice, MODEL(": messages counted on channels, or carried out as packets, too.")
+    ] = ModelChoice.COUNTED
     queues: Annotated[
         QueuesChoice | None,
         QUEUES(

@@ -20,6 +20,10 @@ from .correction import Correction as Correction
 from .correction import Recorded as Recorded
 from .correction import held_against as held_against
 from .correction import record_of as record_of
+from .dropping import TcpPrediction as TcpPrediction
+from .dropping import TcpPredictions as TcpPredictions
+from .dropping import TcpState as TcpState
+from .dropping import predict_tcp as predict_tcp
 from .elsewhere import CableCost as CableCost
 from .elsewhere import Elsewhere as Elsewhere
 from .elsewhere import PredictedCalls as PredictedCalls

@@ -168,6 +168,38 @@ def predict(
         UsageError: for what does not fit together.
         ShortfallError: the run has none of these algorithms and sizes.
     """
+    where, placed = conditions_for(
+        fabric, calibration, ranks, ranks_per_host, placement, rate, buffer
+    )
+    count = len(where.hosts)
+    asked = list(product(algorithm_names(algorithms, count), parse_sizes(bytes)))
+    cells: list[Prediction] = []
+    with shown_progress(progress, fabric.name, "cells") as tell:
+        for name, size in asked:
+            tell(len(cells), len(asked))
+            cells.append(predict_alltoall(name, Exchange(count, size), where))
+    comparison = None
+    if measured is not None:
+        run = measured if isinstance(measured, Run) else Run.load(Path(measured))
+        comparison = beside_measured(cells, run)
+        cells = list(comparison.predictions)
+    return Predictions(tuple(cells), where, placed, comparison)
+
+
+def conditions_for(
+    fabric: Fabric,
+    calibration: Calibration | str | Path | None,
+    ranks: int | None,
+    ranks_per_host: int,
+    placement: str,
+    rate: float | str | None,
+    buffer: float | str | None,
+) -> tuple[PredictionConditions, str]:
+    """Where an all-to-all is predicted, from the arguments of `predict`; and the placement's name.
+
+    Raises:
+        UsageError: for what does not fit together.
+    """
     costs = calibration if isinstance(calibration, Calibration) else costs_of(_path(calibration))
     placed = parse(placement, fabric, ranks_per_host=ranks_per_host)
     if placed.random:
@@ -187,24 +219,14 @@ def predict(
         rate=fastest_port(fabric, costs, valued(rate, parse_rate)),
         buffer=costs.buffer if most is None else most,
     )
-    asked = list(product(_names(algorithms, count), parse_sizes(bytes)))
-    cells: list[Prediction] = []
-    with shown_progress(progress, fabric.name, "cells") as tell:
-        for name, size in asked:
-            tell(len(cells), len(asked))
-            cells.append(predict_alltoall(name, Exchange(count, size), where))
-    comparison = None
-    if measured is not None:
-        run = measured if isinstance(measured, Run) else Run.load(Path(measured))
-        comparison = beside_measured(cells, run)
-        cells = list(comparison.predictions)
-    return Predictions(tuple(cells), where, placed.name, comparison)
+    return where, placed.name
 
 
 def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _names(given: str | Sequence[str], ranks: int) -> Sequence[str]:
+def algorithm_names(given: str | Sequence[str], ranks: int) -> Sequence[str]:
+    """The algorithms that are asked for by names or words; ``all`` that suit so many ranks."""
     names = [name.strip() for name in given.split(",")] if isinstance(given, str) else given
     return [LIBRARY, *suited(ranks)] if list(names) == ["all"] else names

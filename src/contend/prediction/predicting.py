@@ -163,13 +163,10 @@ class Prediction:
         return None if self.measured_s is None else self.predicted_s / self.measured_s
 
 
-def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionConditions) -> Prediction:
-    """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
-
-    Args:
-        algorithm: of `contend.schedule.ALGORITHMS`, or ``library``.
-        exchange: ranks, size and the algorithms' own options.
-        where: fabric, hosts and costs.
+def schedule_of(
+    algorithm: str, exchange: Exchange, where: PredictionConditions
+) -> tuple[str, Exchange, Schedule]:
+    """The algorithm that carries an all-to-all out, what it exchanges, and what its ranks do.
 
     Raises:
         UsageError: no such algorithm, not for so many ranks, or hosts without routes.
@@ -191,7 +188,23 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
         f"{name} between {exchange.ranks:,} ranks has {messages:,} messages, which need",
         instead=lambda: "take fewer ranks, or contend predict collectives",
     )
-    schedule = alltoall(name, exchange)
+    return name, exchange, alltoall(name, exchange)
+
+
+def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionConditions) -> Prediction:
+    """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
+
+    Args:
+        algorithm: of `contend.schedule.ALGORITHMS`, or ``library``.
+        exchange: ranks, size and the algorithms' own options.
+        where: fabric, hosts and costs.
+
+    Raises:
+        UsageError: no such algorithm, not for so many ranks, or hosts without routes.
+        MissingError: memory is short for the messages.
+    """
+    calibration = where.calibration
+    name, exchange, schedule = schedule_of(algorithm, exchange, where)
 
     def went(costs: Calibration, draws: int) -> list[Course]:
         cables = replace(where, calibration=costs).cables

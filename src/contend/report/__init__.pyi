@@ -36,6 +36,7 @@ from .prediction.figures import program_figure as program_figure
 from .prediction.program import program_document as program_document
 from .prediction.tables import calibration_document as calibration_document
 from .prediction.tables import prediction_document as prediction_document
+from .prediction.tcp import tcp_document as tcp_document
 from .profile.document import profile_document as profile_document
 from .profile.document import profiles_document as profiles_document
 from .profile.document import recorded_document as recorded_document

@@ -29,3 +29,6 @@ from .schedule import Operation as Operation
 from .schedule import Schedule as Schedule
 from .schedule import Strand as Strand
 from .schedule import all_members as all_members
+from .streams import DroppingQueues as DroppingQueues
+from .streams import StreamedCalls as StreamedCalls
+from .streams import carry_streams as carry_streams

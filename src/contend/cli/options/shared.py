@@ -157,6 +157,7 @@ WIRE = option(
     "--wire", takes="RATE", means="Bandwidth of a host port, such as 1Gbit/s", by=parse_rate
 )
 RATE = option("--rate", takes="RATE", means="Bandwidth of a cable in each direction", by=parse_rate)
+MODEL = option("--model", takes=None, means="What is modelled")
 BUFFER = option(
     "--buffer",
     takes="SIZE",
@@ -166,12 +167,10 @@ BUFFER = option(
 HOST_QUEUE = option(
     "--host-queue",
     takes="SIZE",
-    means="Bytes that can queue at an emulated host's own port",
+    means="Bytes that can queue at a host's own port",
     by=parse_size,
 )
-RTO_MIN = option(
-    "--rto-min", takes="TIME", means="Shortest TCP time-out on an emulated fabric", by=_time
-)
+RTO_MIN = option("--rto-min", takes="TIME", means="Shortest TCP time-out", by=_time)
 _FIRST = "the first usable one of contend mpi"
 MpiOption = Annotated[str | None, MPI(_LIBRARIES, default=_FIRST)]
 MpiListOption = Annotated[

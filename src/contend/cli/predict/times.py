@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from contend import prediction, profiling, report
 from contend.cli.common import load
-from contend.cli.options.option import Bytes, BytesPerSecond, parsed
+from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
 from contend.cli.options.shared import (
     ALGORITHM,
     BUFFER,
     BYTES,
     FABRIC,
     FABRIC_HELP,
+    HOST_QUEUE,
+    MODEL,
     PLACEMENT,
     PLACEMENTS,
     RANKS_PER_HOST,
     RATE,
+    RTO_MIN,
     CalibrationOption,
     FabricArgument,
     Loading,
@@ -36,7 +40,7 @@ from contend.cli.options.shared import (
 )
 from contend.errors import UsageError
 from contend.report import Document
-from contend.units import parse_rate
+from contend.units import parse_rate, parse_size
 
 if TYPE_CHECKING:
     from contend.prediction import Calibration, PredictionConditions
@@ -54,6 +58,7 @@ RateOption = Annotated[
     BytesPerSecond | None,
     RATE(default="the calibration's, or the fabric's own", callback=parsed("--rate", parse_rate)),
 ]
+_FOR_TCP = "For --model tcp."
 BufferOption = Annotated[Bytes | None, BUFFER(default="the calibration's")]
 
 ProfileArgument = Annotated[
@@ -161,8 +166,50 @@ def _places(
             )
 
 
+class AlltoallModel(StrEnum):
+    """What --model takes."""
+
+    TIMES = "times"
+    TCP = "tcp"
+
+
+SHARED_BUFFER = option(
+    "--shared-buffer",
+    takes="SIZE",
+    means="Bytes that all ports of a switch share, in place of --buffer",
+    by=parse_size,
+)
+
+
+@dataclass(frozen=True)
+class TcpOptions:
+    """What queues hold, and when TCP gives up waiting."""
+
+    model: Annotated[
+        AlltoallModel, MODEL(": times, or whether TCP stalls where queues drop packets.")
+    ] = AlltoallModel.TIMES
+    shared_buffer: Annotated[Bytes | None, SHARED_BUFFER(_FOR_TCP)] = None
+    host_queue: Annotated[
+        Bytes | None, HOST_QUEUE(_FOR_TCP, default="the 1,000 packets of a Linux host")
+    ] = None
+    rto_min: Annotated[Seconds | None, RTO_MIN(_FOR_TCP, default="200ms")] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Those that are given, as `contend.predict_tcp` takes them.
+
+        Raises:
+            UsageError: some are, for another model.
+        """
+        names = ("shared_buffer", "host_queue", "rto_min")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        if given and self.model != AlltoallModel.TCP:
+            raise UsageError(f"--{next(iter(given)).replace('_', '-')} goes with --model tcp")
+        return given
+
+
 def alltoall(
     loading: Loading,
+    tcp: TcpOptions,
     fabric: FabricArgument,
     calibration: CalibrationOption = None,
     algorithm: AlgorithmOption = None,
@@ -178,9 +225,17 @@ def alltoall(
 ) -> Document:
     """Predict how long all-to-alls take on a fabric, as contend measure measures them.
 
+    With --model tcp it says instead which of them stall or collapse, and which queue drops first.
+
     Example: contend predict alltoall fig1 --calibration costs --bytes 4K:1M -n 16 -a shift,linear
     """
-    found = prediction.predict(
+    given = tcp.arguments()
+    over_tcp = tcp.model == AlltoallModel.TCP
+    if over_tcp and measured is not None:
+        raise UsageError("--measured goes with --model times")
+    if not over_tcp:
+        given["measured"] = measured
+    found = (prediction.predict_tcp if over_tcp else prediction.predict)(
         load(fabric, routes, route, loading, need_routes=True),
         calibration,
         algorithms=algorithm or "all",
@@ -190,7 +245,7 @@ def alltoall(
         placement=placement or "linear",
         rate=rate,
         buffer=buffer,
-        measured=measured,
         progress=True,
+        **given,
     )
-    return report.prediction_document(found)
+    return found.document()
