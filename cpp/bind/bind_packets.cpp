@@ -26,14 +26,15 @@ PacketRoutes routes_by_choice(const Fabric& fabric, const Vector<HostId>& hosts,
 
 Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bool by_output,
                       std::uint32_t buffer, double packet_bytes, double latency,
-                      std::uint32_t message_packets, double from, double until, bool shortest,
-                      std::uint64_t seed) {
+                      std::uint32_t message_packets, bool exchanges, double from, double until,
+                      bool shortest, std::uint64_t seed) {
   PacketModel model;
   model.queueing = by_output ? Queueing::kByOutput : Queueing::kInOrder;
   model.buffer = buffer;
   model.packet_bytes = packet_bytes;
   model.latency = latency;
   model.message_packets = message_packets;
+  model.exchanges = exchanges;
   model.from = from;
   model.until = until;
   model.shortest = shortest;
@@ -70,7 +71,8 @@ void bind_packets(nb::module_& m) {
       .def("steps", &steps_of)
       .def("carry", &carry_packets, nb::arg("rate"), nb::arg("by_output"), nb::arg("buffer"),
            nb::arg("packet_bytes"), nb::arg("latency"), nb::arg("message_packets"),
-           nb::arg("start"), nb::arg("end"), nb::arg("shortest"), nb::arg("seed"));
+           nb::arg("exchanges"), nb::arg("start"), nb::arg("end"), nb::arg("shortest"),
+           nb::arg("seed"));
   m.def("packet_routes", &routes_of, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("draw"));
   m.def("packet_routes_by_choice", &routes_by_choice, nb::arg("fabric"), nb::arg("hosts"),

@@ -33,6 +33,7 @@ void bind_pattern(nb::module_& m) {
       .def_prop_ro("ranks", &Pattern::ranks)
       .def_prop_ro("rounds", &Pattern::rounds)
       .def_prop_ro("random", &Pattern::random)
+      .def_prop_ro("paired", &Pattern::paired)
       .def_prop_ro("symmetric", &Pattern::symmetric)
       .def_prop_ro("shares_ends", &Pattern::shares_ends)
       .def_prop_ro("shares_ends", &Pattern::shares_ends)

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "circle.hpp"
 #include "contend/base/error.hpp"
@@ -33,7 +35,9 @@ class Network {
         random_(model.seed),
         senders_(routes, model.message_packets, model.drawn),
         delivered_(routes.first.size() - 1, 0),
-        ended_(routes.first.size() - 1, kNever) {
+        ended_(routes.first.size() - 1, kNever),
+        exchanges_(model.exchanges && model.message_packets > 0) {
+    if (exchanges_) find_partners();
     waited_.resize(routes_.choices(), 0);
     make_queues();
     set_rates(rate);
@@ -137,8 +141,9 @@ class Network {
     }
     blocked_.resize(channels_.size(), 0);
     port_rate_.assign(rate.begin() + first_injection_, rate.end());
-    if (model_.message_packets == 0) {
-      const double packet = model_.packet_bytes / slowest;
+    if (model_.message_packets == 0 || exchanges_) {
+      const double packet =
+          model_.packet_bytes / slowest * (exchanges_ ? model_.message_packets : 1);
       begin_ = ticks(model_.from * packet);
       end_ = ticks(model_.until * packet);
     }
@@ -329,9 +334,55 @@ class Network {
   }
 
   void deliver(std::uint32_t message) {
+    if (exchanges_) {
+      come(message);
+      return;
+    }
     if (measures_) ++delivered_[message];
     if (model_.message_packets > 0 && delivered_[message] == model_.message_packets) {
       ended_[message] = now_;
+    }
+  }
+
+  /// A packet of a message that is exchanged.
+  void come(std::uint32_t message) {
+    ++delivered_[message];
+    if (delivered_[message] % model_.message_packets != 0) return;
+    const std::uint32_t other = partner_[message];
+    if (other != kNone && delivered_[other] < delivered_[message]) return;
+    const Time since = std::max(begin_, begun_[message]);
+    if (now_ > since) {
+      // Of the exchange in which measuring begins, the part behind.
+      const double part =
+          static_cast<double>(now_ - since) / static_cast<double>(now_ - begun_[message]);
+      exchanged_[message] += part;
+      if (other != kNone) exchanged_[other] += part;
+    }
+    for (const std::uint32_t one : {message, other}) {
+      if (one == kNone) continue;
+      begun_[one] = now_;
+      const std::uint32_t channel = routes_.channel[routes_.first[one]];
+      senders_.begin_again(one, channel - first_injection_, model_.message_packets);
+      try_to_send(channel);
+    }
+  }
+
+  void find_partners() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> by_ends;
+    partner_.assign(delivered_.size(), kNone);
+    begun_.assign(delivered_.size(), 0);
+    exchanged_.assign(delivered_.size(), 0);
+    for (std::uint32_t m = 0; m < delivered_.size(); ++m) {
+      if (routes_.first[m] == routes_.first[m + 1]) continue;
+      const auto [in, out] = ports(m);
+      const auto other = by_ends.find({out, in});
+      if (other == by_ends.end()) {
+        by_ends[{in, out}] = m;
+        continue;
+      }
+      partner_[m] = other->second;
+      partner_[other->second] = m;
+      by_ends.erase(other);
     }
   }
 
@@ -339,7 +390,7 @@ class Network {
 
   PacketFlows results() {
     PacketFlows found;
-    const bool ends = model_.message_packets > 0;
+    const bool ends = model_.message_packets > 0 && !exchanges_;
     const Time until = ends ? now_ : end_;
     const auto time = static_cast<double>(until > begin_ ? until - begin_ : 1);
     const std::size_t messages = delivered_.size();
@@ -360,17 +411,28 @@ class Network {
     return found;
   }
 
-  /// What a message got of the slower of its two ports in some time.
-  double share(std::size_t m, Time time) const {
+  /// The places that a message leaves and comes to.
+  std::pair<std::uint32_t, std::uint32_t> ports(std::size_t m) const {
     const std::uint32_t in = routes_.channel[routes_.first[m]] - first_injection_;
     std::uint32_t out = in;
     for (std::uint32_t step = routes_.first[m]; step < routes_.first[m + 1]; ++step) {
       const std::uint32_t channel = routes_.channel[step];
-      if (channel >= first_ejection_) out = channel - first_injection_;
+      if (channel >= first_ejection_) out = channel - first_ejection_;
     }
-    const double bytes = static_cast<double>(delivered_[m]) * model_.packet_bytes;
+    return {in, out};
+  }
+
+  /// What a message got of the slower of its two ports in some time.
+  double share(std::size_t m, Time time) const {
+    const auto [in, out] = ports(m);
+    double packets = static_cast<double>(delivered_[m]);
+    if (exchanges_) {
+      packets = exchanged_[m] * model_.message_packets;
+      time = begun_[m] > begin_ ? begun_[m] - begin_ : time;
+    }
+    const double bytes = packets * model_.packet_bytes;
     const double seconds = static_cast<double>(std::max<Time>(time, 1)) / kTicksPerSecond;
-    return bytes / std::min(port_rate_[in], port_rate_[out]) / seconds;
+    return bytes / std::min(port_rate_[in], port_rate_[routes_.places + out]) / seconds;
   }
 
   /// Adds what waits at the end.
@@ -409,6 +471,10 @@ class Network {
   Senders senders_;
   std::vector<std::uint64_t> delivered_;  ///< packets of every message
   std::vector<Time> ended_;
+  const bool exchanges_;
+  std::vector<std::uint32_t> partner_;   ///< the message that goes the other way; kNone: none
+  std::vector<Time> begun_;              ///< when the exchange of every message began
+  std::vector<double> exchanged_;        ///< exchanges of every message since measuring began
   std::vector<std::uint32_t> queue_of_;  ///< by choice; empty where it is that of the channel
   std::vector<Time> takes_;
   std::vector<double> port_rate_;

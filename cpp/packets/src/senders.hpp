@@ -53,6 +53,12 @@ class Senders {
     }
   }
 
+  /// A message has so many packets more.
+  void begin_again(std::uint32_t message, std::uint32_t place, std::uint32_t packets) {
+    if (left_[message] == 0) ++unsent_[place];
+    left_[message] += packets;
+  }
+
   bool has_any(std::uint32_t place) const { return unsent_[place] > 0; }
 
   /// The message whose packet goes now from a place that has any.

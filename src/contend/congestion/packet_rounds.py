@@ -32,6 +32,8 @@ and what switches take."""
 _ANY_RATE = 12.5e9
 # Steady state is measured from the first to the second, in packets of the slowest port.
 _FROM, _UNTIL = 256.0, 768.0
+# Of pairs that exchange messages, in messages.
+_EXCHANGED_FROM, _EXCHANGED_UNTIL = 2.0, 26.0
 _MOST_PACKETS = 1 << 24
 # Where a channel is blocked for less, the waiting begins.
 _BLOCKED = 0.05
@@ -119,7 +121,12 @@ class PacketModel:
         return cls(tuple(dict.fromkeys(map(Queues, queues))), room, packet, length)
 
     def carry(
-        self, routes: _core.PacketRoutes, rates: NDArray[np.float64], shortest: bool, seed: int
+        self,
+        routes: _core.PacketRoutes,
+        rates: NDArray[np.float64],
+        shortest: bool,
+        exchanges: bool,
+        seed: int,
     ) -> dict[Queues, dict[str, Any]]:
         """What becomes of messages with each kind of queues.
 
@@ -127,10 +134,13 @@ class PacketModel:
             routes: where their packets may go.
             rates: bytes per second of every channel.
             shortest: whether switches that choose send a packet where fewest wait.
+            exchanges: whether messages of a length are exchanged again and again by pairs.
             seed: of all random choices.
         """
+        exchanges = exchanges and self.message_bytes is not None
         room, length = self.buffer // self.mtu, -(-(self.message_bytes or 0) // self.mtu)
-        sizes = (room, self.mtu, LATENCY_S, length, _FROM, _UNTIL)
+        span = (_EXCHANGED_FROM, _EXCHANGED_UNTIL) if exchanges else (_FROM, _UNTIL)
+        sizes = (room, self.mtu, LATENCY_S, length, exchanges, *span)
         return {
             queues: routes.carry(rates, queues == Queues.VOQ, *sizes, shortest, seed)
             for queues in self.queues
@@ -172,6 +182,7 @@ def carry_sample(
     drawn: DrawnPattern,
     model: PacketModel,
     *,
+    exchanges: bool,
     spread: bool,
     rate: float | None,
     equal: bool,
@@ -195,6 +206,10 @@ def carry_sample(
         apart = both[0] != both[1]
         source, target = (end[apart] for end in both)
         pi, counted, fair = _counted(routes, placed, source, target, rates, drawing)
+        if exchanges and model.message_bytes is not None:
+            other = _partners(source, target)
+            pi = np.maximum(pi, pi[other])
+            counted, fair = (np.minimum(each, each[other]) for each in (counted, fair))
         sample.pi.append(pi)
         sample.counted.append(counted)
         sample.fair.append(fair)
@@ -204,7 +219,7 @@ def carry_sample(
         else:
             ways = _core.packet_routes(placed.resolver, source, target, drawing)
         seed, shortest = drawn.seed + drawn.number, Ways.TOGETHER in routes.ways
-        for queues, found in model.carry(ways, rates, shortest, seed).items():
+        for queues, found in model.carry(ways, rates, shortest, exchanges, seed).items():
             queued = sample.queued[queues]
             queued.received.append(found["share"])
             for name in ("busy", "blocked"):
@@ -215,6 +230,8 @@ def carry_sample(
             sample.hops += found["hops"]
             worst = np.argsort(found["share"] / counted, kind="stable")[:MOST_VICTIMS]
             worst = worst[found["share"][worst] < VICTIM * counted[worst]]
+            # Of two that exchange one may only wait for the other.
+            worst = worst[found["held_up"][worst] < len(channels)]
             if len(worst):
                 jam = _Jam(fabric, placed.hosts, (source, target), ways, found)
                 queued.victims += [
@@ -244,6 +261,14 @@ def _counted(
         return np.round(load), share, fair
     pi, share, _ = _core.message_congestion(*where, rates, drawing)
     return pi.astype(np.float64), share, _core.fair_share(*where, rates, drawing)
+
+
+def _partners(source: NDArray[np.uint32], target: NDArray[np.uint32]) -> NDArray[np.intp]:
+    """The message that goes the other way, for every message of pairs that exchange."""
+    order = np.lexsort((target, source))
+    partners = np.empty(len(order), np.intp)
+    partners[order] = np.lexsort((source, target))
+    return partners
 
 
 def check_followed(fabric: Fabric) -> None:

@@ -129,7 +129,8 @@ class PacketSimulation(Shown, told="packets_document"):
     latency_s: Seconds
     """Time from a packet's first bit on a channel until it can leave the next switch."""
     counted: SampleMean
-    """Share of a port's rate that messages get by counting: 1/π if links are alike."""
+    """Share of a port's rate that messages get by counting: 1/π if links are alike. Of pairs that
+    exchange messages of a length, what their slower direction gets."""
     fair: SampleMean
     """Share of a port's rate that messages would get if channels were shared max-min fairly."""
     queues: tuple[QueuedMessages, ...]
@@ -206,8 +207,10 @@ def simulate_packets(
         queues: how switches keep packets: ``fifo``, ``voq`` or both, which bracket real switches.
         buffer: bytes that the far end of every channel holds; 0 for no limit.
         mtu: bytes of a packet.
-        message_bytes: of every message, from its start until the last packet is there; None: hosts
-            send all the time, and the rate is that of the steady state.
+        message_bytes: of every message, from its start until the last packet is there. Pairs that
+            send both ways exchange such messages again and again, as `MPI_Sendrecv` does: the next
+            when both are there. None: hosts send all the time, and the rate is that of the steady
+            state.
         progress: True shows a bar; a function is called with the samples done and those to do.
         communicator: shares the samples out over MPI processes.
 
@@ -235,7 +238,15 @@ def simulate_packets(
     done: list[PacketSample] = []
 
     def carry(drawn: DrawnPattern) -> PacketSample:
-        return carry_sample(fabric, drawn, model, spread=spread, rate=every_rate, equal=equal_rates)
+        return carry_sample(
+            fabric,
+            drawn,
+            model,
+            exchanges=sent.core.paired,
+            spread=spread,
+            rate=every_rate,
+            equal=equal_rates,
+        )
 
     def result() -> PacketSimulation:
         return _result(fabric, sent, placed, model, seed, done, time.perf_counter() - started)

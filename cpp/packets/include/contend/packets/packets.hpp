@@ -27,8 +27,11 @@ struct PacketModel {
   double latency = 150e-9;
   /// Packets that every message has; 0 lets hosts send for ever.
   std::uint32_t message_packets = 0;
+  /// Whether two messages of opposite ends are an exchange, the next of which begins as soon as
+  /// both have come whole, for ever; only looked at for messages with packets.
+  bool exchanges = false;
   /// Hosts that send for ever: measured from the first to the second, in packets of the slowest
-  /// port.
+  /// port; in messages of it where they are exchanged.
   double from = 256;
   double until = 768;
   /// Whether a switch that has several channels to choose among sends every packet where fewest
