@@ -53,6 +53,18 @@ def test_shares_are_those_of_exact_programmes(spec: str, seed: int) -> None:
     assert off.max() < 0.1
 
 
+@pytest.mark.parametrize("seed", [14, 22])
+def test_bounds_that_meet_stop_only_who_is_held_up(seed: int) -> None:
+    """The first trunk is full at a third, and what proves it meets what is found to the last digit:
+    all that crosses other trunks is raised on, as the exact programme raises it."""
+    fabric = contend.load("dragonfly:3,6,3", route="adaptive")
+    pairs = np.random.default_rng(seed).permutation(fabric.hosts).reshape(2, -1)
+    exact = exact_rates(fabric, list(zip(*pairs.tolist(), strict=True))) / rate_of("4xHDR")
+    found = fair_share(fabric, *pairs)
+    assert exact.mean() > 0.75
+    assert np.abs(found / exact - 1).max() < 0.05
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_slow_cables(seed: int) -> None:
     """Messages keep clear of what is slow; two ports are slow as well."""

@@ -50,19 +50,36 @@ def test_precision_stops() -> None:
     assert found.samples <= 65_536 or (high - low) / 2 > 0.0005 * mean
 
 
-@pytest.mark.parametrize(
-    ("ranks", "least"), [(1000, 64), (11_000, 64), (1 << 14, 32), (1 << 16, 2)]
-)
-def test_samples_of_many_messages_are_fewer(ranks: int, least: int) -> None:
+@pytest.mark.parametrize(("ranks", "least"), [(1000, 64), (11_000, 8), (1 << 14, 8), (1 << 16, 2)])
+def test_samples_of_much_work_are_fewer(ranks: int, least: int) -> None:
+    """2^30 looks at channels are done in seconds: 64 samples, or 8 at least; 2^33 take minutes."""
     fabric = load("torus:16x16x16;16", route="ecmp")
     placement = place("linear", fabric)
     pattern = parse("alltoall", ranks)
     plan = plan_samples(pattern, placement, seat(pattern, placement), None, 0.01, False, drawn=True)
+    plan = plan.working(ranks**2)
     alike = 0.5 + 1e-6 * np.arange(least)
     assert plan.reached(alike)
     assert not plan.reached(alike[:-1])
     assert plan.expected(alike[:0]) == least
     assert plan.expected(alike[:2]) == least
+
+
+@pytest.mark.parametrize(
+    ("precision", "reached"), [(None, [100]), (0.002, []), (0.02, [64, 99, 100])]
+)
+def test_one_part_in_hundred_is_enough_once_it_takes_seconds(
+    precision: float | None, reached: list[int]
+) -> None:
+    """Work of 2^30 / 100 a sample: 100 are quick. t(0.975, n - 1) s / sqrt(n) is below 1 % here."""
+    placement = place("random", TREE)
+    pattern = parse("bisect", TREE.hosts)
+    plan = plan_samples(pattern, placement, seat(pattern, placement), None, precision, False)
+    plan = plan.working((1 << 30) // 100)
+    values = np.tile([0.49, 0.51], 50)
+    assert [n for n in (63, 64, 99, 100) if plan.reached(values[:n])] == reached
+    # t(0.975, 63) 0.010079 / sqrt(64) = 0.5035 % of 0.5: 6.338 x 64 samples get to 0.2 %.
+    assert plan.expected(values[:64]) == {None: 100, 0.002: 405, 0.02: 64}[precision]
 
 
 def test_precision_of_one_part_in_thousand_is_the_default() -> None:

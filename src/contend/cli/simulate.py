@@ -72,7 +72,9 @@ FabricsArgument = Annotated[
 ]
 PatternOption = Annotated[str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")]
 SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision needs")]
-PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --samples is given")]
+PrecisionOption = Annotated[
+    Share | None, PRECISION(default="0.1%, 1% once that takes seconds; none with --samples")
+]
 EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "Number of threads of each process")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -35,8 +36,11 @@ class IdealSplits {
   double raise(IdealDemand& demand, double least, double most);
 
   /// After a raise() below `most`: by how much messages from a node may rise beyond it, at most,
-  /// while all others reach it. Infinite where prices tell nothing.
-  double rise(std::size_t node) const { return (high_ - low_) / distance_[node]; }
+  /// while all others reach it. Infinite where prices tell nothing. Bounds that meet have digits no
+  /// further than is looked for: they prove nothing of messages that cost next to nothing.
+  double rise(std::size_t node) const {
+    return std::max(high_ - low_, kClose * high_) / distance_[node];
+  }
   /// What a message from a node costs at the prices which prove that no more can be had.
   double distance(std::size_t node) const { return distance_[node]; }
   /// The rate that those prices leave possible, over what was found.

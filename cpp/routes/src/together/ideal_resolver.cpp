@@ -11,7 +11,7 @@ namespace {
 /// A thousandth of a message is told from none.
 constexpr std::uint32_t kUnit = 1024;
 /// Times that a round looks at each of its ways, roughly: few where switches are alike.
-constexpr std::uint64_t kPasses = 100;
+constexpr std::uint64_t kPasses = 500;
 
 class IdealResolver final : public SplittingResolver {
  public:

@@ -213,8 +213,8 @@ class UgalResolver final : public ByStops {
     return split.take_around();
   }
 
-  /// Roughly so often a round looks at all ways.
-  static constexpr std::uint64_t kLooks = 200;
+  /// Roughly so often a round looks at all ways: some four times in each step.
+  static constexpr std::uint64_t kLooks = 1200;
 
   [[noreturn]] static void refuse_alone() {
     throw Error("messages by themselves, which split only beside others");

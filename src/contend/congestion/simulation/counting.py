@@ -101,7 +101,8 @@ def simulate(
         ranks: number of ranks; None fills the placement.
         samples: how many patterns and placements to draw; None: until `precision` is reached.
         precision: relative half-width of the 95 % interval to stop at, such as 0.01 or ``"1%"``;
-            None with `samples` None is 0.001. Whatever comes first ends the simulation.
+            None with `samples` None is 0.001, or 0.01 once counting has lasted some seconds.
+            Whatever comes first ends the simulation.
         exhaustive: count every outcome instead of drawing some.
         seed: of all random choices; the same seed gives the same result on any number of threads.
         threads: None: one per core that this process may use. Never more than four a core.
@@ -142,6 +143,7 @@ def simulate(
         )
         if asked and resolver.splits:
             asked.expect_room(fabric, seating.hosts)
+        plan = plan.working(_work_of_sample(sent, resolver))
         total = Totals(sent.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         how = (seating, plan, seed, rates, started, resolver, total)
         return _Count(fabric, sent, placed, *how), asked
@@ -206,9 +208,7 @@ class _Count:
 
         Where a few take longer than that, two, so that progress shows and threads share them.
         """
-        pattern, resolver = self.pattern, self.resolver
-        work = pattern.core.messages_expected * resolver.stride
-        work += pattern.rounds * resolver.work_of_round
+        work = _work_of_sample(self.pattern, self.resolver)
         least = 16 if work <= 1 << 25 else 2
         return min(max((1 << 25) // max(work, 1), least), 1 << 16)
 
@@ -356,6 +356,12 @@ class _Count:
             return int(self.total.histogram.sum())
         of_sample = sum(len(pattern.messages(number)[0]) for number in range(pattern.rounds))
         return self.total.samples * of_sample
+
+
+def _work_of_sample(pattern: Pattern, resolver: _core.Resolver) -> int:
+    """Looks at channels, roughly: 2^28 take about a second of one core."""
+    of_messages = pattern.core.messages_expected * resolver.stride
+    return of_messages + pattern.rounds * resolver.work_of_round
 
 
 def _tell_part(progress: FineProgress, first: int, size: int, expected: int, share: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,17 @@ from contend.errors import UsageError
 from contend.pattern import Pattern
 from contend.placement import Placement
 
-DEFAULT_PRECISION = 0.001
 _MOST_SAMPLES = 1_000_000
 # Outcomes up to this number are all counted rather than sampled.
 _FEW_OUTCOMES = 100_000
 # Every outcome leaves its figures in memory, three numbers each.
 _MOST_OUTCOMES = 10_000_000
-# The interval of fewer samples is not trusted to end a simulation, unless each has so many messages
-# that they take minutes: such samples hardly differ.
-_LEAST_SAMPLES, _LEAST_OF_LARGE = 64, 2
-_MANY_MESSAGES = 1 << 33
+# The interval of fewer samples is not trusted to end a simulation, unless each takes so much work
+# that a few last seconds, or that two take minutes: such samples hardly differ.
+_LEAST_SAMPLES, _LEAST_OF_LONG, _LEAST_OF_LONGEST = 64, 8, 2
+_SECONDS_OF_WORK, _MINUTES_OF_WORK = 1 << 30, 1 << 33
+# What is precise enough where nobody says what is, first and once that many seconds were counted.
+DEFAULT_PRECISION, LATER_PRECISION = 0.001, 0.01
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,19 @@ class SamplePlan:
     """Number of equally likely outcomes; None when too many to count in 63 bits."""
     least: int = _LEAST_SAMPLES
     """Number of samples whose interval may end it."""
+    quick: int = _MOST_SAMPLES
+    """Number of samples that are done within seconds."""
+    later: float | None = None
+    """Precision that is enough after these; None where somebody says what is."""
+
+    def working(self, work: int) -> SamplePlan:
+        """The same where each sample takes so much work, which the core does 2^28 of in a second.
+
+        How many that allows is the same on every machine.
+        """
+        quick = _SECONDS_OF_WORK // max(work, 1)
+        few = min(_LEAST_OF_LONG, max(_MINUTES_OF_WORK // max(work, 1), _LEAST_OF_LONGEST))
+        return replace(self, quick=quick, least=min(max(quick, few), _LEAST_SAMPLES))
 
     def batches(self, size: int) -> Iterator[tuple[int, int]]:
         """First sample and number of samples of every batch."""
@@ -51,7 +65,12 @@ class SamplePlan:
         """Whether the interval is narrow enough."""
         if self.precision is None or len(bandwidth) < self.least:
             return False
-        return half_width(bandwidth) <= self.precision * float(bandwidth.mean())
+        return half_width(bandwidth) <= self._enough(len(bandwidth)) * float(bandwidth.mean())
+
+    def _enough(self, samples: int) -> float:
+        """The precision that ends it after so many samples."""
+        assert self.precision is not None
+        return self.precision if self.later is None or samples < self.quick else self.later
 
     def expected(self, bandwidth: NDArray[np.float64]) -> int:
         """How many samples it will take, as far as can be told."""
@@ -59,8 +78,10 @@ class SamplePlan:
             return self.most
         if len(bandwidth) < 2:
             return min(self.most, self.least)
-        ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
-        most = max(len(bandwidth), self.least, int(len(bandwidth) * ratio**2))
+        done, width = len(bandwidth), half_width(bandwidth) / float(bandwidth.mean())
+        most = max(done, self.least, int(done * (width / self.precision) ** 2))
+        if self.later is not None and most > self.quick:
+            most = max(done, self.least, self.quick, int(done * (width / self.later) ** 2))
         return min(self.most, most)
 
 
@@ -98,7 +119,5 @@ def plan_samples(
     if outcomes is not None and (exhaustive or few):
         return SamplePlan(outcomes, None, True, outcomes)
     if samples is None and precision is None:
-        precision = DEFAULT_PRECISION
-    enough = _MANY_MESSAGES // max(pattern.core.messages_expected, 1)
-    least = min(max(enough, _LEAST_OF_LARGE), _LEAST_SAMPLES)
-    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes, least)
+        return SamplePlan(_MOST_SAMPLES, DEFAULT_PRECISION, False, outcomes, later=LATER_PRECISION)
+    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes)
