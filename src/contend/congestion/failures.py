@@ -56,7 +56,7 @@ class FailureJudge:
     is the network's. Several threads may ask at once.
 
     Memory, with tables: about 6 bytes for each address and switch, and for each sample 4 a channel
-    and 40 a pair; as much again as the pairs take while a failure is judged.
+    and 70 a pair; as much again as the pairs take while a failure is judged.
 
     Args:
         fabric: with routes.

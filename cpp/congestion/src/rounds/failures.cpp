@@ -12,40 +12,39 @@
 
 namespace contend {
 
-/// Counts the messages of one sample; those of hosts that are gone stay out of it.
+/// Counts the messages of one sample where parts of the fabric died: those that changed themselves,
+/// and those on a channel whose load did. All others get what they get on the whole fabric.
 class FailureJudge::Count {
  public:
   Count(const FailureJudge& judge, const Remains& rest)
-      : judge_(judge), rest_(rest), channels_(judge.tables_.fabric().switch_channels() + 1) {}
+      : judge_(judge), rest_(rest), more_(judge.tables_.fabric().switch_channels() + 1, 0) {}
 
   /// Starts with the loads of the whole fabric, and takes off those of hosts that are gone.
   /// Returns whether there are any.
   bool begin(std::size_t sample) {
     sample_ = sample;
-    const auto row = judge_.load_.begin() + static_cast<std::ptrdiff_t>(sample * channels_);
-    load_.assign(row, row + static_cast<std::ptrdiff_t>(channels_));
-    any_gone_ = false;
-    if (rest_.hosts_left == rest_.host_gone.size()) return false;
-    for (std::size_t m = judge_.begin_[sample]; m < judge_.begin_[sample + 1]; ++m) {
-      if (!is_gone(m)) continue;
-      any_gone_ = true;
-      for (const ChannelId channel : judge_.route(m)) --load_[channel];
+    for (const ChannelId channel : touched_) more_[channel] = 0;
+    touched_.clear();
+    changed_.clear();
+    if (rest_.hosts_left < rest_.host_gone.size()) {
+      for (std::size_t m = judge_.begin_[sample]; m < judge_.begin_[sample + 1]; ++m) {
+        if (is_gone(m)) change(static_cast<std::uint32_t>(m), -1, judge_.route(m));
+      }
     }
-    load_.back() = 0;
-    return any_gone_;
+    return !changed_.empty();
   }
 
   /// Takes messages off their routes and puts them on others.
   void turn(const Detours& detours) {
     for (const Detour& detour : detours.of_sample[sample_]) {
-      for (const ChannelId channel : judge_.route(detour.message)) --load_[channel];
-      for (const ChannelId channel : detours.route(detour)) ++load_[channel];
+      change(detour.message, -1, judge_.route(detour.message));
+      change(detour.message, 1, detours.route(detour));
     }
-    load_.back() = 0;
   }
 
-  /// The mean of what messages get: 1/pi, or by the rates of channels.
+  /// The mean of what messages get: 1/pi, or by the rates of channels. 1 where none is left.
   double bandwidth(const Detours& detours) {
+    list_changed();
     return judge_.seconds_.empty() ? mean_by_pi(detours) : mean_by_rates(detours);
   }
 
@@ -55,24 +54,55 @@ class FailureJudge::Count {
            rest_.host_gone[judge_.target_[message]] != 0;
   }
 
-  /// Visits every message that is left with the channels of its route.
-  template <class Visit>
-  void for_each(const Detours& detours, Visit visit) const {
-    const std::vector<Detour>& turned = detours.of_sample[sample_];
-    auto detour = turned.begin();
-    for (std::size_t m = judge_.begin_[sample_]; m < judge_.begin_[sample_ + 1]; ++m) {
-      std::span<const ChannelId> route = judge_.route(m);
-      if (detour != turned.end() && detour->message == m) route = detours.route(*detour++);
-      if (!any_gone_ || !is_gone(m)) visit(m, route);
+  void change(std::uint32_t message, std::int32_t more, std::span<const ChannelId> route) {
+    changed_.push_back(message);
+    for (const ChannelId channel : route) {
+      if (channel + std::size_t{1} == more_.size()) break;
+      more_[channel] += more;
+      touched_.push_back(channel);
     }
   }
 
+  /// Adds those that share a channel with more or fewer than before.
+  void list_changed() {
+    const auto begin = static_cast<std::uint32_t>(judge_.begin_[sample_]);
+    const auto end = static_cast<std::uint32_t>(judge_.begin_[sample_ + 1]);
+    for (const ChannelId channel : touched_) {
+      if (more_[channel] == 0) continue;
+      const std::span<const std::uint32_t> across = judge_.across(channel);
+      for (auto m = std::ranges::lower_bound(across, begin); m != across.end() && *m < end; ++m) {
+        changed_.push_back(*m);
+      }
+    }
+    std::ranges::sort(changed_);
+    changed_.erase(std::ranges::unique(changed_).begin(), changed_.end());
+  }
+
+  /// Visits every message that changed with the channels of its route; none where it is gone.
+  template <class Visit>
+  void for_each_changed(const Detours& detours, const Visit& visit) const {
+    const std::vector<Detour>& turned = detours.of_sample[sample_];
+    auto detour = turned.begin();
+    for (const std::uint32_t m : changed_) {
+      while (detour != turned.end() && detour->message < m) ++detour;
+      const bool turns = detour != turned.end() && detour->message == m;
+      visit(m, turns ? detours.route(*detour) : judge_.route(m), is_gone(m));
+    }
+  }
+
+  std::uint32_t load(ChannelId channel) const {
+    const std::uint32_t whole = judge_.load_[sample_ * more_.size() + channel];
+    return whole + static_cast<std::uint32_t>(more_[channel]);
+  }
+
   double mean_by_pi(const Detours& detours) {
-    by_pi_.clear();
-    for_each(detours, [&](std::size_t, std::span<const ChannelId> route) {
+    by_pi_ = judge_.by_pi_[sample_];
+    for_each_changed(detours, [&](std::uint32_t m, std::span<const ChannelId> route, bool gone) {
+      --by_pi_[judge_.pi_[m]];
+      if (gone) return;
       // A message that crosses no channel between switches still has its host's, all to itself.
       std::uint32_t pi = 1;
-      for (const ChannelId channel : route) pi = std::max(pi, load_[channel]);
+      for (const ChannelId channel : route) pi = std::max(pi, load(channel));
       if (pi >= by_pi_.size()) by_pi_.resize(pi + std::size_t{1}, 0);
       ++by_pi_[pi];
     });
@@ -80,25 +110,34 @@ class FailureJudge::Count {
     return averages.any ? averages.bandwidth : 1;
   }
 
+  /// Sums up in the order of messages, so that digits do not depend on which changed.
   double mean_by_rates(const Detours& detours) const {
+    std::size_t next = judge_.begin_[sample_];
     double messages = 0;
     double sum = 0;
-    for_each(detours, [&](std::size_t m, std::span<const ChannelId> route) {
-      // Seconds a byte: alone between the two ports, and beside the others.
-      const double alone = judge_.alone_[m];
+    const auto add_up_to = [&](std::size_t end) {
+      for (; next < end; ++next) {
+        messages += 1;
+        sum += judge_.share_[next];
+      }
+    };
+    for_each_changed(detours, [&](std::uint32_t m, std::span<const ChannelId> route, bool gone) {
+      add_up_to(m);
+      ++next;
+      if (gone) return;
       messages += 1;
-      sum += alone / seconds_beside(route.data(), route.size(), judge_.seconds_.data(), alone,
-                                    [&](std::size_t k) { return load_[route[k]]; });
+      sum += judge_.share_by_rates(m, route, [&](std::size_t k) { return load(route[k]); });
     });
+    add_up_to(judge_.begin_[sample_ + 1]);
     return messages > 0 ? sum / messages : 1;
   }
 
   const FailureJudge& judge_;
   const Remains& rest_;
-  std::size_t channels_;
   std::size_t sample_ = 0;
-  std::vector<std::uint32_t> load_;
-  bool any_gone_ = false;
+  std::vector<std::int32_t> more_;       ///< messages than on the whole fabric, by channel
+  std::vector<ChannelId> touched_;       ///< channels where there may be
+  std::vector<std::uint32_t> changed_;   ///< messages
   std::vector<std::uint64_t> by_pi_;
 };
 
@@ -122,6 +161,7 @@ FailureJudge::FailureJudge(const Fabric& fabric, const Targets& targets, const T
   weigh(hosts, rate);
   sort_by_target();
   find_routes();
+  list_across();
   count_whole();
 }
 
@@ -168,7 +208,9 @@ void FailureJudge::sort_by_target() {
   for (std::size_t h = 0; h + 1 < to_begin_.size(); ++h) to_begin_[h + 1] += to_begin_[h];
   std::vector<std::size_t> next(to_begin_.begin(), to_begin_.end() - 1);
   to_.resize(target_.size());
-  for (std::uint32_t m = 0; m < target_.size(); ++m) to_[next[target_[m]]++] = m;
+  for (std::uint32_t m = 0; m < target_.size(); ++m) {
+    to_[next[target_[m]]++] = {m, tables_.fabric().host_switch(source_[m])};
+  }
 }
 
 /// Follows a message by the ports for its target's address.
@@ -195,7 +237,7 @@ void FailureJudge::find_routes() {
     if (to.host == MendableTables::kNoHost || to.address != first_[to.host]) continue;
     is_known[to.host] = 1;
     for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
-      const std::uint32_t m = to_[k];
+      const std::uint32_t m = to_[k].message;
       begin[m] = channels.size();
       walk(tables_.column(i), to, m, found);
       channels.insert(channels.end(), found.begin(), found.end());
@@ -215,10 +257,39 @@ void FailureJudge::find_routes() {
   }
 }
 
+/// Which messages cross every channel, each list in their order.
+void FailureJudge::list_across() {
+  const std::size_t channels = tables_.fabric().switch_channels();
+  const auto visit = [&](const auto& each) {
+    for (const std::size_t m : InParts(source_.size())) {
+      for (const ChannelId channel : route(m)) {
+        if (channel < channels) each(channel, static_cast<std::uint32_t>(m));
+      }
+    }
+  };
+  across_begin_.assign(channels + 1, 0);
+  visit([&](ChannelId channel, std::uint32_t) { ++across_begin_[channel + 1]; });
+  for (std::size_t c = 0; c < channels; ++c) across_begin_[c + 1] += across_begin_[c];
+  across_.resize(across_begin_.back());
+  std::vector<std::size_t> next(across_begin_.begin(), across_begin_.end() - 1);
+  visit([&](ChannelId channel, std::uint32_t m) { across_[next[channel]++] = m; });
+}
+
+template <class Load>
+double FailureJudge::share_by_rates(std::size_t message, std::span<const ChannelId> route,
+                                    const Load& load) const {
+  // Seconds a byte: alone between the two ports, and beside the others.
+  const double alone = alone_[message];
+  return alone / seconds_beside(route.data(), route.size(), seconds_.data(), alone, load);
+}
+
 void FailureJudge::count_whole() {
   const std::size_t channels = tables_.fabric().switch_channels() + 1;
   const std::size_t samples = begin_.size() - 1;
+  const bool by_rates = !seconds_.empty();
   load_.assign(samples * channels, 0);
+  (by_rates ? share_.resize(source_.size()) : pi_.resize(source_.size()));
+  by_pi_.resize(samples);
   const Remains all(tables_.fabric());
   Count count(*this, all);
   const Detours none{std::vector<std::vector<Detour>>(samples), {}};
@@ -228,6 +299,17 @@ void FailureJudge::count_whole() {
       for (const ChannelId channel : route(m)) ++load[channel];
     }
     load[channels - 1] = 0;
+    for (std::size_t m = begin_[sample]; m < begin_[sample + 1]; ++m) {
+      if (by_rates) {
+        share_[m] = share_by_rates(m, route(m), [&](std::size_t k) { return load[route(m)[k]]; });
+        continue;
+      }
+      std::uint32_t pi = 1;
+      for (const ChannelId channel : route(m)) pi = std::max(pi, load[channel]);
+      pi_[m] = pi;
+      by_pi_[sample].resize(std::max<std::size_t>(by_pi_[sample].size(), pi + std::size_t{1}), 0);
+      ++by_pi_[sample][pi];
+    }
     count.begin(sample);
     whole_.push_back(count.bandwidth(none));
   }
@@ -242,12 +324,14 @@ bool FailureJudge::is_same(std::size_t message, std::span<const ChannelId> found
 }
 
 void FailureJudge::find_detours(std::span<const PortNumber> ports,
-                                const MendableTables::Destined& to, const Remains& rest,
+                                const MendableTables::Destined& to,
+                                std::span<const std::uint8_t> is_lost, const Remains& rest,
                                 Detours& detours) const {
   std::vector<ChannelId>& channels = detours.channels;
   std::vector<ChannelId> found;
   for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
-    const std::uint32_t m = to_[k];
+    if (is_lost[to_[k].from] == 0) continue;
+    const std::uint32_t m = to_[k].message;
     if (rest.host_gone[source_[m]] != 0) continue;
     walk(ports, to, m, found);
     if (is_same(m, found)) continue;
@@ -266,12 +350,16 @@ FailureCost FailureJudge::judge(const Losses& losses) const {
   const std::size_t samples = begin_.size() - 1;
   Detours detours{std::vector<std::vector<Detour>>(samples), {}};
   Mending mending(tables_, rest);
+  std::vector<std::uint8_t> is_lost(tables_.fabric().switches(), 0);
   for (const std::uint32_t i : mending.broken()) {
     const std::size_t changed = mending.changed();
     const auto ports = mending.mend(i);
     const auto& to = tables_.addresses()[i];
     if (mending.changed() == changed || to.host == MendableTables::kNoHost) continue;
-    if (to.address == first_[to.host]) find_detours(ports, to, rest, detours);
+    if (to.address != first_[to.host]) continue;
+    for (const SwitchId s : mending.lost()) is_lost[s] = 1;
+    find_detours(ports, to, is_lost, rest, detours);
+    for (const SwitchId s : mending.lost()) is_lost[s] = 0;
   }
   cost.changed = mending.changed();
   cost.before = cost.after = whole_;

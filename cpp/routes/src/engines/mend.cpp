@@ -77,6 +77,7 @@ Mending::Mending(const MendableTables& tables, const Remains& rest)
   for (SwitchId s = 0; s < links_.switches(); ++s) {
     for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
       link_died_[link] = rest.channel_died[fabric.out(s, links_.port(link))];
+      if (link_died_[link] != 0) dead_links_.push_back(link);
       load_[link] = static_cast<std::uint32_t>(tables.users(link).size());
     }
   }
@@ -131,7 +132,7 @@ bool Mending::arrives(std::size_t i) {
   const auto& to = tables_.addresses()[i];
   const auto ports = tables_.column(i);
   column_.assign(ports.begin(), ports.end());
-  follow(i);
+  follow_all(i);
   return lost_.empty() && column_[to.at] == to.port;
 }
 
@@ -140,8 +141,12 @@ std::span<const PortNumber> Mending::mend(std::size_t i) {
   const auto ports = tables_.column(i);
   column_.assign(ports.begin(), ports.end());
   change(to.at, to.port);
-  follow(i);
-  lead_the_lost();
+  if (std::ranges::binary_search(tables_.strays(), i)) {
+    follow_all(i);
+  } else {
+    find_lost();
+  }
+  lead_the_lost(i);
   return column_;
 }
 
@@ -153,28 +158,58 @@ void Mending::change(SwitchId s, PortNumber port) {
   if (const LinkId after = link_of(s); after != kNoLink) ++load_[after];
 }
 
-/// Finds from where routes arrive, and by how many hops.
-void Mending::follow(std::size_t i) {
+/// Where the route of the address at hand goes on from a switch.
+Onward Mending::next(SwitchId s, SwitchId target) const {
+  if (s == target) return TraceEnd::delivered;
+  const LinkId link = link_of(s);
+  if (link == kNoLink) return TraceEnd::dead_end;
+  return links_.to(link);
+}
+
+/// Finds from where routes arrive, whatever they did before.
+void Mending::follow_all(std::size_t i) {
   check_interruption();
   tree_.clear();
   lost_.clear();
   const SwitchId target = tables_.addresses()[i].at;
-  const auto next = [&](SwitchId s) -> Onward {
-    if (s == target) return TraceEnd::delivered;
-    const LinkId link = link_of(s);
-    if (link == kNoLink) return TraceEnd::dead_end;
-    return links_.to(link);
-  };
   for (SwitchId s = 0; s < links_.switches(); ++s) {
     if (rest_.switch_died[s] != 0) continue;
-    if (tree_.reach(s, next) != TraceEnd::delivered) lost_.push_back(s);
+    const TraceEnd end = tree_.reach(s, [&](SwitchId at) { return next(at, target); });
+    if (end != TraceEnd::delivered) lost_.push_back(s);
   }
 }
 
+/// Of an address that arrived from everywhere: who forwarded it over what died, and who to these.
+void Mending::find_lost() {
+  check_interruption();
+  tree_.clear();
+  lost_.clear();
+  for (const LinkId link : dead_links_) {
+    const SwitchId s = links_.from(link);
+    if (rest_.switch_died[s] == 0 && column_[s] == links_.port(link)) lost_.push_back(s);
+  }
+  for (std::size_t k = 0; k < lost_.size(); ++k) {
+    for (LinkId link = links_.begin(lost_[k]); link < links_.end(lost_[k]); ++link) {
+      const SwitchId far = links_.to(link);
+      if (link_died_[link] == 0 && column_[far] == links_.port(links_.reverse(link))) {
+        lost_.push_back(far);
+      }
+    }
+  }
+  std::ranges::sort(lost_);
+}
+
 /// From switches that arrive to those beside them that do not, the nearest first.
-void Mending::lead_the_lost() {
-  if (lost_.empty()) return;
-  for (const SwitchId s : tree_.order()) hops_[s] = tree_.hops(s);
+void Mending::lead_the_lost(std::size_t i) {
+  const SwitchId target = tables_.addresses()[i].at;
+  for (const SwitchId s : lost_) {
+    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+      if (link_died_[link] != 0) continue;
+      const SwitchId far = links_.to(link);
+      const TraceEnd end = tree_.reach(far, [&](SwitchId at) { return next(at, target); });
+      hops_[far] = end == TraceEnd::delivered ? tree_.hops(far) : kLost;
+    }
+  }
   for (const SwitchId s : lost_) hops_[s] = kLost;
   ring_.clear();
   for (const SwitchId s : lost_) {

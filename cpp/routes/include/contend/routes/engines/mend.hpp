@@ -85,8 +85,12 @@ class Mending {
   /// Numbers of the addresses that must be mended, in this order.
   std::span<const std::uint32_t> broken() const { return broken_; }
   /// Mends one: by which port every switch forwards it now; valid until the next is mended.
-  /// Cost: switches + cables at switches that have lost their way.
+  /// Cost: cables at switches that have lost their way; of addresses that never arrived from
+  /// everywhere, all switches too.
   std::span<const PortNumber> mend(std::size_t i);
+  /// Switches from which the one mended last did not arrive; all entries that changed are theirs,
+  /// but for that at its own switch.
+  std::span<const SwitchId> lost() const { return lost_; }
   /// Entries changed so far.
   std::size_t changed() const { return changed_; }
   /// Whether an address arrives from everywhere as it is.
@@ -102,8 +106,10 @@ class Mending {
   void list_broken();
   void list_unrouted(std::vector<std::uint8_t>& out) const;
   void change(SwitchId s, PortNumber port);
-  void follow(std::size_t i);
-  void lead_the_lost();
+  Onward next(SwitchId s, SwitchId target) const;
+  void follow_all(std::size_t i);
+  void find_lost();
+  void lead_the_lost(std::size_t i);
   void enter(SwitchId s, std::uint32_t hops);
   LinkId least_used(SwitchId s, std::uint32_t hops) const;
 
@@ -111,6 +117,7 @@ class Mending {
   const SwitchLinks& links_;
   const Remains& rest_;
   std::vector<std::uint8_t> link_died_;
+  std::vector<LinkId> dead_links_;
   std::vector<std::uint32_t> load_;  ///< addresses that use a link
   std::vector<std::uint32_t> broken_;
   std::vector<PortNumber> column_;
