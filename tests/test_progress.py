@@ -16,6 +16,7 @@ from contend.congestion import collectives
 from contend.fabric import Fabric, make
 from contend.pattern import parse
 from contend.progress import shown_progress, shown_steps, step, told
+from contend.report import new_bars
 from contend.routes import Ways, compute, make_resolver
 
 _Drawn = Callable[[], set[str]]
@@ -69,6 +70,24 @@ def test_a_step_of_less_than_a_moment_shows_none(
     with shown_steps(), step("something") as tell:
         tell(0.25)
     assert drawn() == set()
+
+
+def test_a_log_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    """40 of 200 things in 20 s: 2 a second, and 160 more last 80 s."""
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        task = bars.add_task("outer", total=200, count="0/200 things")
+        share = bars.add_task("inner", total=1, count="")
+        for done in range(1, 41):
+            now = done / 2
+            bars.update(task, completed=done, count=f"{done}/200 things")
+            bars.update(share, completed=done / 160)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "outer: 20/200 things, 10 %, 2/s, 90 s left; inner: 12 %, 71 s left",
+        "outer: 40/200 things, 20 %, 2/s, 80 s left; inner: 24 %, 61 s left",
+    ]
 
 
 def test_a_step_that_begins_anew_goes_back(drawn: _Drawn) -> None:

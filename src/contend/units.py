@@ -228,6 +228,45 @@ def parse_rate(text: str) -> float:
     return float(Fraction(match[1]) * (1024 if match[3] else 1000) ** power * bits / 8)
 
 
+def rates_by_kind(text: str) -> list[tuple[str, str]]:
+    """Kinds of cables with labels of their rates, of ``hosts=400GbE,level3=800Gbit/s``.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = []
+    for part in text.split(","):
+        kind, _, rate = (word.strip() for word in part.partition("="))
+        if kind not in ("hosts", "switches") and level_of(kind) is None:
+            raise UsageError(
+                "expected a rate, or rates such as hosts=400GbE,switches=800GbE,level3=1.6Tbit/s, "
+                f"got {part!r}"
+            )
+        # What has no name of its own is named in the whole and parts of a gigabit per second.
+        gigabits = f"{parse_rate(rate) * 8e-9:.3f}".rstrip("0").rstrip(".")
+        found.append((kind, rate if rate_of(rate) is not None else f"{gigabits}GbE"))
+    return found
+
+
+def checked_rates(text: str) -> str:
+    """The same words, of one rate or of rates by kind.
+
+    Raises:
+        UsageError: they are none.
+    """
+    if "=" in text:
+        rates_by_kind(text)
+    else:
+        parse_rate(text)
+    return text
+
+
+def level_of(kind: str) -> int | None:
+    """The level in ``level3``; None for other words."""
+    match = re.fullmatch(r"level([1-9]\d{0,2})", kind)
+    return int(match[1]) if match else None
+
+
 def valued(given: Value | str | None, parse: Callable[[str], Value]) -> Value | None:
     """What an argument says that takes a number or words such as ``4xNDR``; None stays None."""
     return parse(given) if isinstance(given, str) else given

@@ -42,6 +42,23 @@ def test_options_reach_the_simulation(measure: Any, tmp_path: Path) -> None:
     assert (all_of_them["samples"], all_of_them["exhaustive"]) == (120, True)
 
 
+def test_several_stand_side_by_side_before_each_by_itself(simulate: Simulate) -> None:
+    """One row for each, with what tells them apart; then the tables of each."""
+    engines = ("--route", "minhop", "--route", "dmodk", "--samples", "20", "--placement", "linear")
+    status, out, _ = simulate("xgft:2;4,4;1,2", "xgft:2;4,4;1,4", *engines, "-p", "shift:4")
+    assert status == 0
+    tables = out[out.index("shift:4 on 4 simulations, side by side") :].split("\n\n")
+    rows = [re.split(r" {2,}", line.strip())[:3] for line in tables[0].splitlines()[4:8]]
+    assert rows == [
+        ["xgft:2;4,4;1,2", "minhop", "50.0 %"],
+        ["xgft:2;4,4;1,2", "dmodk", "50.0 %"],
+        ["xgft:2;4,4;1,4", "minhop", "100.0 %"],
+        ["xgft:2;4,4;1,4", "dmodk", "100.0 %"],
+    ]
+    assert out.count("1 / mean π") == 4
+    assert out.index("side by side") < out.index("1 / mean π")
+
+
 def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
     arguments = ("fig1", "crossbar:16", "--route", "minhop", "--route", "updn", "--samples", "50")
     results = measure(*arguments)["results"]

@@ -18,8 +18,10 @@ from contend.congestion import (
     message_shares,
     simulate,
 )
+from contend.congestion.rates import rated
 from contend.errors import UsageError
-from contend.fabric import Fabric, capacities
+from contend.fabric import Fabric, capacities, switch_levels
+from contend.loading import load
 from counting import route
 from small_fabrics import fat_tree, routed
 
@@ -226,3 +228,45 @@ def test_an_explicit_hottest_channel_is_the_slow_one() -> None:
     assert user.channel in (4, 5)
     assert user.slowness == 100
     assert user.heat == pytest.approx(100 * user.messages_per_round)
+
+
+def test_rates_of_kinds_of_cables() -> None:
+    """Two leaves of four under two spines: ports at 400, cables at 800 Gbit/s carry both of two
+    messages at the port's rate, where one rate for all gives a half."""
+    fabric = routed(fat_tree(2, 4, 2))
+    alike, by_kind = (
+        simulate(fabric, "shift:4", placement="linear", rate=rate)
+        for rate in ("400GbE", "hosts=400GbE,switches=800Gbit/s")
+    )
+    assert alike.effective_bandwidth.mean == pytest.approx(0.5)
+    assert by_kind.effective_bandwidth.mean == pytest.approx(1.0)
+    assert _numbers(by_kind.links) == {"800GbE": 4, "400GbE": 8}
+    whole, every = rated(fabric, "12.5GB/s")
+    assert (whole, every) == (fabric, 12.5e9)
+
+
+def test_rates_of_levels_and_which_counts() -> None:
+    """Cables up to level 3 alone are named last: those to level 2 keep what is said before."""
+    tree = load("fattree3:4")
+    found, every = rated(tree, "switches=4xHDR, level3=4xNDR")
+    level = switch_levels(tree)
+    upper = np.maximum(level[tree.cable_from], level[tree.cable_to])
+    labels = np.array(found.rates)[found.cable_rate]
+    assert every is None
+    assert set(labels[upper == 3]) == {"4xNDR"}
+    assert set(labels[upper == 2]) == {"4xHDR"}
+    assert (found.host_rate == tree.host_rate).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("level4=4xNDR", "level4=4xNDR: fattree3:4 has no such cable"),
+        ("spines=4xNDR", "expected a rate, or rates such as .*, got 'spines=4xNDR'"),
+        ("hosts=fast", "expected a rate such as .*, got 'fast'"),
+        ("hosts=4xNDR,", "expected a rate, or rates such as .*, got ''"),
+    ],
+)
+def test_rates_of_no_cable(words: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        rated(load("fattree3:4"), words)

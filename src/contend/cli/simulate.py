@@ -15,7 +15,6 @@ from contend import fabric as fabric_room
 from contend.cli.common import load, told_by_the_first
 from contend.cli.options.option import (
     Bytes,
-    BytesPerSecond,
     Option,
     Seconds,
     Share,
@@ -46,7 +45,7 @@ from contend.cli.options.shared import (
 )
 from contend.errors import ContendError, UsageError
 from contend.report import Document
-from contend.units import counted, parse_seconds, parse_size
+from contend.units import checked_rates, counted, parse_seconds, parse_size
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator, PacketSimulation, Simulation
@@ -81,8 +80,13 @@ THREADS = Option(("--threads",), "N", "Number of threads of each process")
 EQUAL_RATES = Option(("--equal-rates",), None, "Treat all links as equally fast")
 CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel")
 LinkRateOption = Annotated[
-    BytesPerSecond | None,
-    RATE(": for every link, in place of its own rate.", default="the fabric's"),
+    str | None,
+    RATE(
+        ": for every link, or by kind, such as hosts=400GbE,switches=800GbE, or level3=1.6Tbit/s "
+        "for cables up to that level.",
+        default="the fabric's",
+        callback=parsed("--rate", checked_rates),
+    ),
 ]
 EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ChannelsOption = Annotated[
@@ -288,8 +292,9 @@ def simulate(
                 beside = congestion.BesideCounters.of(simulation, by_ports)
                 simulation = replace(simulation, counters=beside)
             told.append(report.simulation_document(simulation, cut_short=cut_short))
-            if len(cases) > 1 or cut_short:
-                told[-1].print_to(outputs.console)
+            if cut_short:
+                for document in told:
+                    document.print_to(outputs.console)
 
         loaded = partial(load, how=loading, need_routes=True)
         refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)

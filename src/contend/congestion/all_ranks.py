@@ -13,7 +13,7 @@ from contend import _core
 from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
 from contend.congestion.processes import thread_count
-from contend.congestion.rates import link_rates
+from contend.congestion.rates import link_rates, rated
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.errors import UsageError
@@ -30,9 +30,9 @@ from contend.units import parse_rate, parse_sizes, rate_of, valued
 _PRECISION = 0.01
 _ALL = slice(None)
 _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
-# Messages of shifts, and flows of those that are drawn: some minutes of one core. Fewer where they
-# are counted several times, for routes that are drawn, or where a round is solved as a whole.
-_FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 25, 1 << 24
+# Messages of shifts, and flows of those that are drawn: a minute of one core. Fewer where they are
+# counted several times, for routes that are drawn, and again where a round is solved as a whole.
+_FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 24, 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Collectives(Shown, told="collectives_document"):
     """Distance at which a shift takes longest; 0 without operations."""
     shifts: int
     """Number of distances that were counted; fewer than all, evenly spread, if these would take
-    hours."""
+    minutes."""
     operations: tuple[Collective, ...]
     """Operations, the all-to-all at once first; none if no cable joins the rails of servers."""
     gpu: GpuCollectives | None = None
@@ -140,7 +140,7 @@ def collectives(
         ranks_per_host: ranks that share a host.
         ranks: number of ranks; None fills the placement.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
-        rate: bytes per second of every link, or words such as ``4xNDR``; None for the fabric's own.
+        rate: as in `contend.simulate`.
         equal_rates: count all links alike, whatever they carry.
         nvlink: bytes per second that a GPU sends to others of its server, or words such as
             ``450GB/s``; None: without bound.
@@ -152,6 +152,7 @@ def collectives(
     Raises:
         UsageError: these do not fit together, or all ranks are on one host.
     """
+    fabric, every_rate = rated(fabric, rate)
     pattern, placed = arrange(fabric, "shifts", placement, hosts, ranks_per_host, ranks)
     on_hosts = np.bincount(placed.host_of_rank[: pattern.ranks])
     taking_part = np.flatnonzero(on_hosts)
@@ -164,7 +165,7 @@ def collectives(
         seed=seed,
         threads=threads,
         spread=spread,
-        rate=rate,
+        rate=every_rate,
         equal_rates=equal_rates,
     )
     taking_turns = placed.host_of_rank[: pattern.ranks]
@@ -187,7 +188,7 @@ def collectives(
         placement=placed,
         ranks=pattern.ranks,
         spread=spread,
-        rate=valued(rate, parse_rate),
+        rate=every_rate,
         equal_rates=equal_rates,
         threads=threads,
     )
@@ -209,6 +210,7 @@ def collectives(
     longest = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
     rounds = len(shifts.round_max_congestion)
     worst = int(shift_distances(pattern.ranks, rounds)[longest])
+    among = "the worst shift" if rounds == pattern.ranks - 1 else f"the worst of {rounds:,} shifts"
     port = shifts.port_rate
     if port is None and by_round is not None:
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
@@ -244,7 +246,7 @@ def collectives(
             of("all-to-all, at once", "alltoall", all_others),
             by_shifts,
             _a_round_of("a shift, on average", by_shifts),
-            of(f"the worst shift, by {worst:,}", "shifts", 1.0, slice(longest, longest + 1)),
+            of(f"{among}, by {worst:,}", "shifts", 1.0, slice(longest, longest + 1)),
             of("a step of a ring", "ring", 1.0),
             of("broadcast by a binomial tree", "tree", 1.0),
             of("reduction by a binomial tree", "tree:reduce", 1.0),

@@ -35,6 +35,7 @@ from contend.congestion.packet_rounds import (
     worst_victims,
 )
 from contend.congestion.processes import Communicator, core_threads
+from contend.congestion.rates import rated
 from contend.congestion.simulation.averages import SampleMean, half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric, FabricSize
@@ -43,7 +44,7 @@ from contend.placement import HostChoice, Placement
 from contend.progress import Progress, shown_progress
 from contend.schema import PythonOnly, Rate, Seconds, Share, Size
 from contend.shown import Shown
-from contend.units import parse_rate, parse_share, valued
+from contend.units import parse_share, valued
 
 DEFAULT_PRECISION = 0.01
 _LEAST_SAMPLES, _MOST_SAMPLES = 8, 100_000
@@ -202,7 +203,7 @@ def simulate_packets(
         seed: of all random choices.
         threads: None: one per core that this process may use.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
-        rate: bytes per second of every link, or words such as ``4xNDR``; None: its own.
+        rate: as in `contend.simulate`.
         equal_rates: count all links alike, whatever they carry.
         queues: how switches keep packets: ``fifo``, ``voq`` or both, which bracket real switches.
         buffer: bytes that the far end of every channel holds; 0 for no limit.
@@ -234,7 +235,7 @@ def simulate_packets(
     most = samples or _MOST_SAMPLES
     precise = DEFAULT_PRECISION if samples is None and wanted is None else wanted
     patterns = draw_patterns(fabric, sent, placement=placed, seed=seed, count=most)
-    every_rate = valued(rate, parse_rate)
+    fabric, every_rate = rated(fabric, rate)
     done: list[PacketSample] = []
 
     def carry(drawn: DrawnPattern) -> PacketSample:

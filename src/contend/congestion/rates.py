@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric import Fabric, cables_within_reach
+from contend.fabric import Fabric, cables_within_reach, switch_levels
 from contend.schema import Rate
-from contend.units import rate_of
+from contend.units import level_of, parse_rate, rate_of, rates_by_kind, valued
 
 _ALIKE = np.zeros(0, dtype=np.float64)
 
@@ -91,6 +91,41 @@ def hottest(heats: NDArray[np.float64], count: int) -> list[int]:
     """The `count` channels with most heat, the hottest first; those without any never."""
     order = np.argsort(-heats, kind="stable")[:count]
     return [int(channel) for channel in order if heats[channel] > 0]
+
+
+def rated(fabric: Fabric, rate: float | str | None) -> tuple[Fabric, float | None]:
+    """A fabric with the rates that somebody says its links have.
+
+    Args:
+        fabric: whose links.
+        rate: bytes per second of every link, or words such as ``4xNDR``; or the rates of kinds of
+            cables, ``hosts=400GbE,switches=800GbE``, of which later ones count: to hosts, between
+            switches, and ``level3=1.6Tbit/s`` up to switches of a level, leaves being level 1.
+
+    Returns:
+        The fabric, and the bytes per second of every link, which are not asked of the fabric then;
+        None where these are its own or those of kinds.
+
+    Raises:
+        UsageError: these are no rates, or there is no such cable.
+    """
+    if not isinstance(rate, str) or "=" not in rate:
+        return fabric, valued(rate, parse_rate)
+    labels = [*fabric.rates]
+    host, cable = fabric.host_rate.copy(), fabric.cable_rate.copy()
+    level = switch_levels(fabric)
+    upper = np.maximum(level[fabric.cable_from], level[fabric.cable_to])
+    for kind, label in rates_by_kind(rate):
+        number = labels.index(label) if label in labels else len(labels)
+        labels += [label] if number == len(labels) else []
+        if kind == "hosts":
+            host[:] = number
+            continue
+        meant = np.ones(fabric.cables, bool) if kind == "switches" else upper == level_of(kind)
+        if not meant.any():
+            raise UsageError(f"rate {kind}={label}: {fabric.name} has no such cable")
+        cable[meant] = number
+    return fabric.replace(rates=tuple(labels), host_rate=host, cable_rate=cable), None
 
 
 def link_rates(

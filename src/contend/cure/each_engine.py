@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from contend.congestion import Simulation, simulate
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
 from contend.errors import ContendError, MissingError
-from contend.fabric import Fabric, cables_per_pair, is_tree, switch_levels
-from contend.placement import HostChoice
+from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels
+from contend.placement import HostChoice, HostNames, choose_hosts, seats_by_server
 from contend.progress import Progress, shown_progress
 from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names
 from contend.schema import PythonOnly, Seconds, Share
@@ -23,14 +26,22 @@ SPRAY = "spray"
 IDEAL = "adaptive"
 HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 """Hashes, by the number of queue pairs of a connection."""
+DETOURS = ("valiant", "ugal")
+"""Routes that leave the shortest paths: in a tree, which has all of these, detours only take
+bandwidth."""
+BY_GROUPS = ",by=groups"
+"""What the routes are asked for that count cables between groups first, as dragonflies do."""
+_GROUPED = (SPRAY, *DETOURS)
+_JOINED = 0.9
 # For one fabric alone.
 _NOT_COMPARED = ("fig1",)
-# Detours: in a tree, which has all its shortest paths, they only take bandwidth.
-_BEYOND_TREES = ("valiant", "ugal")
-# Of routes that are drawn anew for every sample, all shifts of so many, if these have no more
-# messages or parts of such: some minutes of one core.
+# Of routes that are drawn anew for every sample all shifts of up to so many samples, as long as
+# these have no more messages or parts of such; and no more of others: some seconds of one core.
 _DRAWN_SHIFTS = 4
-_MOST_DRAWN = 1 << 33
+_MOST_COUNTED = 1 << 29
+# A round that is solved as a whole costs as much as so many.
+_SOLVED = 1 << 7
+_PRECISION = 0.01
 _BY_OPENSM = "opensm:"
 
 
@@ -60,6 +71,9 @@ class RoutedBy:
     alltoall_bound: Share | None = None
     """What an all-to-all gets at most: the time of the slowest port over that of the hottest
     channel, since no schedule of its messages is faster; null where `worst_shift` is."""
+    gpu: GpuCollectives | None = None
+    """What GPUs beside the adapters get in collectives; null if hosts do not share servers of
+    several rails, or where that would take long to count."""
     deadlock_free: bool | None = None
     """Whether on none of `lanes` channels wait for each other in a circle, else a lossless network
     can lock up; null where there are no tables."""
@@ -78,6 +92,11 @@ class Engines(Shown, told="engines_document"):
     engines: tuple[RoutedBy, ...]
     """Engines, the best first; those that refuse last, in the order in which they were asked."""
 
+    @property
+    def hashes(self) -> bool:
+        """Whether its switches are Ethernet's, which hash or spray: they have no such tables."""
+        return any(label.endswith("GbE") for label in self.fabric.rates)
+
 
 def engines(
     fabric: Fabric,
@@ -93,7 +112,8 @@ def engines(
     Args:
         fabric: with its present tables, if any, which are judged too.
         engines: names with their options; none: all that there are, OpenSM's if it is installed.
-            Those that go beyond shortest paths are left out in trees.
+            Those that go beyond shortest paths are left out in trees; where there are groups of
+            switches, routes that count cables between these first are among them.
         hosts: that take part, as `contend.simulate` takes them; None is all.
         limit: time after which an engine of OpenSM is given up, in seconds or such as ``5min``.
         seed: of every random choice, the same for all.
@@ -105,41 +125,71 @@ def engines(
     """
     for engine in engines:
         check_engine(engine)
-    asked = engines or _all_engines(fabric)
+    asked = engines or engines_for(fabric)
+    chosen = np.arange(fabric.hosts)
+    if hosts is not None:
+        chosen = np.unique(choose_hosts(hosts, fabric, HostNames(fabric)))
+    seats, _ = seats_by_server(fabric, chosen)
+    judge = partial(_judge, hosts=hosts, seats=seats, seed=seed)
     judged = []
     with shown_progress(progress, f"routing {fabric.name}", "engines") as tell:
         if fabric.routes is not None:
-            judged.append(_judge(PRESENT, lambda: fabric, hosts, seed))
+            judged.append(judge(PRESENT, lambda: fabric))
         for done, engine in enumerate(asked):
             tell(done, len(asked))
             limited = engine
             if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
                 limited = f"{engine},limit={valued(limit, parse_seconds):g}"
             try:
-                judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
+                judged.append(judge(engine, partial(compute, fabric, limited)))
             except MissingError as error:
                 judged.append(RoutedBy(engine=engine, refusal=str(error), error=error))
     return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
 
 
-def _all_engines(fabric: Fabric) -> list[str]:
+def engines_for(fabric: Fabric) -> list[str]:
+    """Engines that are tried where none is asked for, each with its options."""
     low, high, _ = cables_per_pair(fabric)
     tree = not len(low) or is_tree(switch_levels(fabric), low, high)
-    left_out = (*_NOT_COMPARED, *(_BEYOND_TREES if tree else ()))
+    left_out = (*_NOT_COMPARED, *(DETOURS if tree else ()))
     names = [name for name in engine_names() if name not in left_out]
     own = [names[0], f"{names[0]},lanes=8", *names[1:]]
-    return [*own, *(engine for engine in HASHED.values() if engine not in own)]
+    grouped = _GROUPED if not tree and _has_groups(fabric) else ()
+    more = (*HASHED.values(), *(f"{name}{BY_GROUPS}" for name in grouped))
+    return [*own, *(engine for engine in more if engine not in own)]
+
+
+def _has_groups(fabric: Fabric) -> bool:
+    """Whether switches form groups of which nearly every two are joined, as a dragonfly's are."""
+    groups = group_circle(fabric)
+    if groups is None:
+        return False
+    low, high, _ = cables_per_pair(fabric)
+    ends = np.sort(groups[np.stack([low, high])], axis=0)
+    joined = np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1]
+    count = int(groups.max()) + 1
+    return bool(joined >= _JOINED * count * (count - 1) / 2)
 
 
 def _shifts(routed: Fabric, hosts: HostChoice | None, ranks: int, seed: int) -> Simulation | None:
     """All hosts by every distance in turn; None where that would take long."""
     assert routed.routes is not None
-    if routed.routes.ways & Ways.TOGETHER:
+    most = _MOST_COUNTED // (routed.routes.flows * ranks**2)
+    if routed.routes.ways & Ways.TOGETHER or most == 0:
         return None
-    few = _DRAWN_SHIFTS if routed.draws_routes else None
-    if few is not None and few * routed.routes.flows * ranks**2 > _MOST_DRAWN:
-        return None
+    few = min(most, _DRAWN_SHIFTS) if routed.draws_routes else None
     return simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few)
+
+
+def _on_rails(routed: Fabric, seats: NDArray[np.uint32], seed: int) -> GpuCollectives | None:
+    """Collectives of GPUs on servers of several rails; None where that would take long."""
+    assert routed.routes is not None
+    each = _SOLVED if routed.routes.ways & Ways.TOGETHER else routed.routes.flows
+    if min(seats.shape) < 2 or each * seats.size**2 > _MOST_COUNTED:
+        return None
+    samples = _DRAWN_SHIFTS if routed.draws_routes else None
+    count = partial(simulate, samples=samples, precision=_PRECISION, seed=seed)
+    return gpu_collectives(routed, seats, count=count)
 
 
 def _alltoall_bound(shifts: Simulation) -> float:
@@ -151,7 +201,12 @@ def _alltoall_bound(shifts: Simulation) -> float:
 
 
 def _judge(
-    engine: str, route: Callable[[], Fabric], hosts: HostChoice | None, seed: int
+    engine: str,
+    route: Callable[[], Fabric],
+    *,
+    hosts: HostChoice | None,
+    seats: NDArray[np.uint32],
+    seed: int,
 ) -> RoutedBy:
     began = time.perf_counter()
     try:
@@ -170,6 +225,7 @@ def _judge(
             ci95=bisect.effective_bandwidth.ci95,
             worst_shift=None if slowest is None else 1 / slowest,
             alltoall_bound=None if shifts is None else _alltoall_bound(shifts),
+            gpu=_on_rails(routed, seats, seed),
             deadlock_free=not dependency_cycle(routed)[1] if tables else None,
             lanes=routed.routes.lanes if tables else None,
             seconds=seconds,

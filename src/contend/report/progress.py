@@ -1,30 +1,89 @@
-"""Bars that show how far things are, on a terminal or in a notebook."""
+"""How far things are: bars on a terminal or in a notebook, else a line now and then."""
 
 from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
+
+from contend.units import format_seconds, rounded
+
+# Seconds from a line to the next, in a log file.
+_BETWEEN_LINES = 10.0
 
 
-def new_bars() -> Progress:
-    """Draws bars with the time left on a terminal's standard error or in a notebook, else none.
+class _Speed(ProgressColumn):
+    """How many are done in a second, or how long one takes."""
 
-    A task's field ``count`` says how much of it is done, in words.
+    def render(self, task: Task) -> Text:
+        return Text(_speed(task), style="progress.data.speed")
+
+
+class _Bars(Progress):
+    """Bars; where nobody sees these, a line every ten seconds says how far all of them are."""
+
+    def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
+        super().__init__(*columns, **options)
+        self._told = self.get_time()
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        super().update(task_id, **changes)
+        if not self.disable or self.get_time() - self._told < _BETWEEN_LINES:
+            return
+        self._told = self.get_time()
+        print("; ".join(map(_line, self.tasks)), file=sys.stderr, flush=True)
+
+
+def _line(task: Task) -> str:
+    """Title, what is done, the rate, and what is left."""
+    left = task.time_remaining
+    words = (
+        task.fields["count"],
+        "" if task.total is None else f"{task.percentage:.0f} %",
+        _speed(task),
+        "" if left is None else f"{format_seconds(left)} left",
+    )
+    return f"{task.description}: {', '.join(filter(None, words))}"
+
+
+def _speed(task: Task) -> str:
+    if not task.fields["count"] or not task.speed:
+        return ""
+    if task.speed < 1:
+        return f"{format_seconds(1 / task.speed)} each"
+    return f"{rounded(task.speed)}/s"
+
+
+def new_bars(clock: Callable[[], float] = time.monotonic) -> Progress:
+    """Draws bars with rate and time left on a terminal's standard error or in a notebook.
+
+    Elsewhere, as in a job's log file, it writes them as a line there every ten seconds. A task's
+    field ``count`` says how much of it is done, in words; "" where that is a share.
     """
     console = Console(stderr=True)
-    return Progress(
+    return _Bars(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[count]}"),
-        TaskProgressColumn(show_speed=True),
+        TaskProgressColumn(),
+        _Speed(),
         TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not (console.is_terminal or console.is_jupyter),
+        get_time=clock,
     )

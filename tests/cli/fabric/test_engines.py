@@ -97,8 +97,8 @@ def test_an_all_to_all_is_bound_by_the_slowest_cable(tmp_path: Path, engines: En
 def test_what_would_take_long_to_count_is_left_out_and_said(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four drawings of 8 x 8 messages may be counted here: not what splits each in four."""
-    monkeypatch.setattr(each_engine, "_MOST_DRAWN", 4 * 64)
+    """Three drawings of 8 x 8 messages may be counted here: not what splits each in four."""
+    monkeypatch.setattr(each_engine, "_MOST_COUNTED", 3 * 64)
     asked = [f"--route={engine}" for engine in ("minhop", "ecmp", "ecmp,flows=4")]
     found, printed = engines("xgft:2;4,2;1,2", *asked)
     assert None not in (found["ecmp"]["worst_shift"], found["ecmp"]["alltoall_bound"])
@@ -121,3 +121,57 @@ def test_engines_are_judged_by_chosen_hosts(engines: Engines) -> None:
     options = ("--route", "minhop", "--hosts", "host 1,host 2,host 3,host 4")
     found, _ = engines("xgft:2;4,6;1,1", *options)
     assert found["minhop"]["bandwidth"] == 1
+
+
+def test_detours_and_groups_are_in_the_verdict_of_a_dragonfly(engines: Engines) -> None:
+    """What takes detours as queues tell gets more than any switch that keeps to shortest paths."""
+    asked = ["contend", "spray", "adaptive", "valiant", "ugal", "spray,by=groups", "ugal,by=groups"]
+    found, printed = engines("dragonfly:2,4,2", *(f"--route={engine}" for engine in asked))
+    best = found["ugal,by=groups"]["bandwidth"]
+    assert best == max(one["bandwidth"] for one in found.values())
+    assert best > found["adaptive"]["bandwidth"] + 0.02
+    said = printed.out.splitlines()[0]
+    assert "on shortest paths would give at most 79.5 %" in said
+    assert f"by load (ugal,by=groups) would give {100 * best:.1f} %" in said
+    assert "adaptive switches would give at most" not in said
+
+
+def test_groups_are_counted_first_where_there_are_groups() -> None:
+    asked = each_engine.engines_for
+    assert set(asked(contend.load("dragonfly:2,4,2"))) >= {"ugal,by=groups", "spray,by=groups"}
+    assert not any("by=" in engine for engine in asked(contend.load("torus:4x4")))
+    assert not {"ugal", "valiant", "ugal,by=groups"} & set(asked(contend.load("fattree2:8")))
+
+
+def test_gpus_on_rails_get_bus_bandwidths(engines: Engines) -> None:
+    """As `predict collectives` has them: hashed rings collide above the leaves of a rail."""
+    fabric = "rails:2,4,2,4"
+    found, printed = engines(fabric, *(f"--route={name}" for name in ("contend", "ecmp", "spray")))
+    for name, one in found.items():
+        expected = contend.collectives(contend.load(fabric, route=name)).gpu
+        assert expected is not None
+        told = one["gpu"]
+        assert isinstance(told, dict)
+        shares = [way["share"] for way in told["collectives"]]
+        assert shares == pytest.approx([way.share for way in expected.collectives], rel=0.05)
+    assert "all-reduce" in printed.out
+    said = printed.out.splitlines()[0]
+    assert "GPUs in 8 servers" in said
+
+
+def test_ethernet_is_told_first_what_its_switches_can_do(tmp_path: Path, engines: Engines) -> None:
+    fabric = contend.load("xgft:2;4,4;1,4")
+    ethernet = fabric.replace(
+        rates=("", "400GbE"),
+        host_rate=np.ones(fabric.hosts, dtype=np.uint16),
+        cable_rate=np.ones(fabric.cables, dtype=np.uint16),
+    )
+    save(ethernet, tmp_path / "net.fabric", "fabric")
+    asked = ("dmodk", "ecmp", "ecmp,flows=4", "spray")
+    found, printed = engines(tmp_path / "net.fabric", *(f"--route={name}" for name in asked))
+    assert found["dmodk"]["bandwidth"] is not None
+    said = printed.out.splitlines()[0]
+    assert said.startswith("Hashing over 1 and 4 queue pairs per connection gives ")
+    assert "Tables, which Ethernet switches do not have, would give" in said
+    rows = [name for line in printed.out.splitlines() for name in asked if f" {name} " in line]
+    assert rows.index("dmodk") == len(rows) - 1

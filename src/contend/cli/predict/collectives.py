@@ -11,7 +11,6 @@ from contend.cli.options.shared import (
     BYTES,
     PLACEMENT,
     PLACEMENTS,
-    RATE,
     FabricArgument,
     HostsOption,
     Loading,
@@ -21,17 +20,13 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
+from contend.cli.simulate import EqualRatesOption, LinkRateOption, SpreadOption, ThreadsOption
 from contend.errors import UsageError
 from contend.report import Document
 from contend.units import parse_rate, parse_sizes
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
-RateOption = Annotated[
-    BytesPerSecond | None,
-    RATE(": for every link, in place of its own rate.", default="the fabric's"),
-]
 NvlinkOption = Annotated[
     BytesPerSecond | None,
     option(
@@ -56,7 +51,7 @@ def collectives(
     routes: RoutesOption = None,
     route: RouteOption = None,
     spread: SpreadOption = False,
-    rate: RateOption = None,
+    rate: LinkRateOption = None,
     equal_rates: EqualRatesOption = False,
     nvlink: NvlinkOption = None,
     seed: SeedOption = 1,

@@ -32,7 +32,7 @@ from contend.congestion.processes import (
     part_of,
     thread_count,
 )
-from contend.congestion.rates import LinkRates, link_rates
+from contend.congestion.rates import LinkRates, link_rates, rated
 from contend.congestion.seats import bytes_until_last
 from contend.congestion.simulation.channel_users import (
     AskedChannels,
@@ -49,7 +49,7 @@ from contend.placement import HostChoice, Placement
 from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.routes.room import machine_memory
-from contend.units import parse_rate, parse_share, valued
+from contend.units import parse_share, valued
 
 # Samples of messages that count by their bytes: a look at each channel of each.
 _MOST_WEIGHED = 16
@@ -107,7 +107,8 @@ def simulate(
         seed: of all random choices; the same seed gives the same result on any number of threads.
         threads: None: one per core that this process may use. Never more than four a core.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
-        rate: bytes per second of every link, or words such as ``100Gbit/s`` or ``4xNDR``; None for
+        rate: bytes per second of every link, or words such as ``100Gbit/s`` or ``4xNDR``, or rates
+            of kinds of cables, such as ``hosts=400GbE,switches=800GbE,level3=1.6Tbit/s``; None for
             the fabric's own. Where these differ, messages are weighed by them.
         equal_rates: count all links alike, whatever they carry.
         channels: see who uses these: a port of a switch (``spine 3:12``) or a host, both directions
@@ -124,7 +125,8 @@ def simulate(
             counted until then.
     """
     started = time.perf_counter()
-    wanted, bytes_per_second = valued(precision, parse_share), valued(rate, parse_rate)
+    wanted = valued(precision, parse_share)
+    fabric, bytes_per_second = rated(fabric, rate)
 
     def prepare() -> tuple[_Count, AskedChannels]:
         check_seed(seed)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.congestion import Simulation
+from contend.congestion import GpuCollective, GpuCollectives, Simulation
 from contend.cure import PRESENT, BetterTables, Engines, RoutedBy
-from contend.cure.each_engine import HASHED, IDEAL, SPRAY
+from contend.cure.each_engine import BY_GROUPS, DETOURS, HASHED, IDEAL, SPRAY
 from contend.fabric import Fabric
 from contend.report.document import Document
-from contend.report.table import ResultTable, table_of
-from contend.report.words import UNKNOWN, percent
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
@@ -24,20 +24,37 @@ if TYPE_CHECKING:
 _FEW = 3
 
 
-def _engines_verdict(judged: Sequence[RoutedBy]) -> str:
-    """Which engine is best for random pairs, and how the next and the present tables compare."""
-    routed = [one for one in judged if one.lanes is not None]
-    ways = _several_ways(judged)
-    if not routed and ways:
-        return ways
-    if not routed:
-        if len(judged) == 1:
+def _engines_verdict(found: Engines) -> str:
+    """Which engine is best for random pairs, and how the next and the present tables compare.
+
+    Ethernet's switches have no tables: there what they can do leads.
+    """
+    routed = [one for one in found.engines if one.lanes is not None]
+    ways, gpus = _several_ways(found), _of_gpus(found.engines)
+    if not routed and not ways:
+        if len(found.engines) == 1:
             return "The engine does not route this fabric."
-        return f"None of the {counted(len(judged), 'engine')} routes this fabric."
+        return f"None of the {counted(len(found.engines), 'engine')} routes this fabric."
+    if not routed:
+        tables = ""
+    elif found.hashes and ways:
+        best = routed[0]
+        tables = (
+            "Tables, which Ethernet switches do not have, would give "
+            f"{percent(best.bandwidth)} ({best.engine})."
+        )
+        return " ".join(filter(None, (ways, tables, gpus)))
+    else:
+        tables = _best_tables(routed, beside=bool(ways))
+    return " ".join(filter(None, (tables, ways, gpus)))
+
+
+def _best_tables(routed: Sequence[RoutedBy], *, beside: bool) -> str:
+    """The best tables; `beside` others that go several ways."""
     best = routed[0]
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]
-    among = "Of all tables, " if ways else ""
+    among = "Of all tables, " if beside else ""
     who = f"{among}{_named(best)}" if among or best.engine != PRESENT else "The present tables"
     line = (
         f"{who} {verb(1 + (best.engine == PRESENT), 'is')} best for random pairs: they get "
@@ -50,31 +67,96 @@ def _engines_verdict(judged: Sequence[RoutedBy]) -> str:
     for one in behind[1:]:
         if one.engine == PRESENT:
             line += f"; {_named(one)}: {percent(one.bandwidth)}"
-    return f"{line}. {ways}".rstrip()
+    return f"{line}."
 
 
-def _several_ways(judged: Sequence[RoutedBy]) -> str:
+def _several_ways(found: Engines) -> str:
     """What adaptive switches and hashes make of it, where they were compared."""
-    share = {one.engine: percent(one.bandwidth) for one in judged if one.bisect is not None}
+    share = {one.engine: percent(one.bandwidth) for one in found.engines if one.bisect is not None}
     hashed = {pairs: share[engine] for pairs, engine in HASHED.items() if engine in share}
+    # The best of each kind: of those that count cables between groups first, and others.
+    best = {name: next(filter(_is_kind(name), share), None) for name in (SPRAY, *DETOURS)}
     words = []
-    if SPRAY in share:
+    if (engine := best[SPRAY]) is not None:
         words.append(
             "adaptive switches that spread every packet over all shortest paths would give "
-            f"{share[SPRAY]}"
+            f"{share[engine]}"
         )
+    detours = [engine for name in DETOURS if (engine := best[name]) is not None]
     if IDEAL in share:
+        where = " on shortest paths" if detours else ""
         words.append(
-            "adaptive switches that make room for each other's messages would give at most "
-            f"{share[IDEAL]}"
+            f"adaptive switches that make room for each other's messages{where} would give at "
+            f"most {share[IDEAL]}"
         )
+    if detours:
+        kinds = {"valiant": "for all packets", "ugal": "by load"}
+        gives = [
+            f"{kinds[engine.removesuffix(BY_GROUPS)]} ({engine}) would give {share[engine]}"
+            for engine in detours
+        ]
+        words.append(f"detours {listed(gives)}")
     if hashed:
         pairs = counted(max(hashed), "queue pair")
         numbers = listed(str(number) for number in hashed)
         of = pairs if len(hashed) == 1 else f"{numbers} queue pairs"
-        words.append(f"hashing over {of} per connection gives {listed(hashed.values())}")
+        hashes = f"hashing over {of} per connection gives {listed(hashed.values())}"
+        words.insert(0 if found.hashes else len(words), hashes)
     line = "; ".join(words)
     return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def _is_kind(name: str) -> Callable[[str], bool]:
+    return lambda engine: engine.removesuffix(BY_GROUPS) == name
+
+
+def _of_gpus(judged: Sequence[RoutedBy]) -> str:
+    """What GPUs on rails get by the best tables, hashes, and adaptive switches."""
+    known = {one.engine: one.gpu for one in judged if one.gpu is not None}
+    tables = (one.engine for one in judged if one.engine in known and one.lanes is not None)
+    asked = [next(tables, ""), *HASHED.values(), SPRAY, IDEAL]
+    engines = [engine for engine in asked if engine in known]
+    if not engines:
+        return ""
+    first = known[engines[0]]
+    gets = [
+        f"{_bus(_way(known[engine], _RINGS))} and {_bus(_way(known[engine], _WITHOUT_PXN))} by "
+        f"{'the present tables' if engine == PRESENT else engine}"
+        for engine in engines
+    ]
+    where = f"{counted(first.servers, 'server')} with {first.rails} adapters each"
+    return f"GPUs in {where} get, in all-reduces and in all-to-alls without PXN, {listed(gets)}."
+
+
+_RINGS, _WITHOUT_PXN, _WITH_PXN = "by rings", "without PXN", "with PXN"
+_GPU_HEADS = {
+    "all-reduce": _RINGS,
+    "all-to-all": _WITHOUT_PXN,
+    "all-to-all with PXN": _WITH_PXN,
+}
+
+
+def _bus_column(words: str) -> Number[RoutedBy]:
+    return Number(lambda one: _bus(_way(one.gpu, words)))
+
+
+_GPU_WORDS = (
+    "of GPUs the bus bandwidth, as contend predict collectives has it, or the share of what ports "
+    "allow where rates are unknown; "
+)
+
+
+def _way(gpu: GpuCollectives | None, words: str) -> GpuCollective | None:
+    """The first of the collectives that is called so; None where none is."""
+    ways = () if gpu is None else gpu.collectives
+    return next((way for way in ways if words in way.name), None)
+
+
+def _bus(way: GpuCollective | None) -> str:
+    """Its bus bandwidth, or the share of what ports allow where rates are not known."""
+    if way is None:
+        return UNKNOWN
+    return percent(way.share) if way.bus_Bps is None else rate_words(way.bus_Bps)
 
 
 def _overlap(one: RoutedBy, other: RoutedBy) -> bool:
@@ -108,6 +190,14 @@ def _lanes(count: int | None) -> str:
 def _engines_tables(found: Engines) -> list[ResultTable]:
     """Engines that route the fabric, the best first, and why the others do not."""
     routed = [one for one in found.engines if one.bisect is not None]
+    if found.hashes:
+        # First what Ethernet's switches can do.
+        routed.sort(key=lambda one: one.lanes is not None)
+    gpus = {
+        f"GPUs: {head}": _bus_column(words)
+        for head, words in _GPU_HEADS.items()
+        if any(_way(one.gpu, words) for one in routed)
+    }
     refusals = [one for one in found.engines if one.bisect is None]
     tables = []
     if routed:
@@ -119,13 +209,14 @@ def _engines_tables(found: Engines) -> list[ResultTable]:
                 "bisection bandwidth": "bandwidth",
                 "worst shift": "worst_shift",
                 "all-to-all, at most": "alltoall_bound",
+                **gpus,
                 "deadlock": _lock_words,
                 "lanes": "lanes",
                 "took": "seconds",
             },
             note="shares of a link's rate; bisection bandwidth is what random pairs get on "
-            f"average; {_shift_words(routed)}deadlock is judged by the tables alone: "
-            "dfsssp, lash and nue assign lanes that no table records",
+            f"average; {_shift_words(routed)}{_GPU_WORDS * bool(gpus)}deadlock is judged by the "
+            "tables alone: dfsssp, lash and nue assign lanes that no table records",
         )
         tables.append(judgement)
     if refusals:
@@ -159,7 +250,7 @@ def engines_document(found: Engines) -> Document:
     fabric, judged = found.fabric, found.engines
     routed = any(one.bisect is not None for one in judged)
     return Document(
-        verdict=_engines_verdict(judged),
+        verdict=_engines_verdict(found),
         tables=_engines_tables(found),
         record=found,
         pictures={"bandwidth": lambda: _engines_figure(fabric, judged)} if routed else {},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from contend.congestion import FabricSummary, Simulation
 from contend.cure import Failures
 from contend.report.document import Document
+from contend.report.fabric.scene import MOST_HOSTS, TOO_LARGE
 from contend.report.page.explorable import Explorable
 from contend.routes import CheckReport
 
@@ -47,6 +48,7 @@ def page_document(
     """
     documents = [one for one in (shown, checked, simulated, failed) if one is not None]
     verdict = "\n".join(document.verdict for document in documents)
+    hosts = shown.record.fabric.hosts
     return Document(
         verdict=verdict,
         tables=[table for document in documents for table in document.tables],
@@ -67,7 +69,7 @@ def page_document(
             [found for one in documents if one.explorable and (found := one.explorable())]
         ),
         remarks=[remark for document in documents for remark in document.remarks],
-        closing=(f"written to {file}",),
+        closing=(f"written to {file}", *([TOO_LARGE] if hosts > MOST_HOSTS else [])),
         brief=True,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 # What draws is imported when somebody looks.
 from contend import report
 from contend.congestion import Simulation
-from contend.errors import UsageError
+from contend.errors import UsageError, printable_line
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.metrics import Metric
@@ -19,6 +19,8 @@ from contend.report.simulation.counters import (
 )
 from contend.report.simulation.tables import simulation_tables, simulation_verdict
 from contend.report.simulation.users import users_figure, users_table, users_verdict
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import UNKNOWN, percent
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def _explored(simulations: Sequence[Simulation]) -> Explorable | None:
 
 
 def simulations_document(told: Sequence[Document], *, shortfall: str = "") -> Document:
-    """Several simulations beside each other; a terminal has shown each when it was done.
+    """Several simulations: beside each other first, then each by itself.
 
     Args:
         told: the document of each.
@@ -112,14 +114,43 @@ def simulations_document(told: Sequence[Document], *, shortfall: str = "") -> Do
         explorable = (lambda: _explored(simulations)) if alike else None
     return Document(
         verdict="\n".join(document.verdict for document in told),
-        tables=[table for document in told for table in document.tables],
+        tables=[
+            *([_comparison(simulations)] if len(told) > 1 else []),
+            *(table for document in told for table in document.tables),
+        ],
         record={"results": [document.content() for document in told]},
         pictures=pictures,
         explorable=explorable,
         metrics=[metric for document in told for metric in document.metrics],
-        plain="",
         shortfall=shortfall,
     )
+
+
+def _comparison(simulations: Sequence[Simulation]) -> ResultTable:
+    """What messages get in each, in one row."""
+    several = len({simulation.fabric.name for simulation in simulations}) > 1
+    engines = len({simulation.engine for simulation in simulations}) > 1
+    first = simulations[0]
+    of = first.fabric.name if not several else counted(len(simulations), "simulation")
+    return table_of(
+        f"{first.pattern} on {of}, side by side",
+        simulations,
+        {
+            **({"fabric": lambda one: printable_line(one.fabric.name)} if several else {}),
+            **({"routes by": lambda one: one.engine or "a file"} if engines else {}),
+            "effective bandwidth": Number(lambda one: percent(one.effective_bandwidth.mean)),
+            "95 % interval": Number(lambda one: _ends(one.effective_bandwidth.ci95)),
+            "every round waits": Number(
+                lambda one: percent(one.effective_bandwidth.of_max_congestion)
+            ),
+            "rated bisection": Number(lambda one: percent(one.rated_bisection)),
+        },
+        note="shares of a link's rate; every round waits: for its slowest message",
+    )
+
+
+def _ends(interval: tuple[float, float] | None) -> str:
+    return UNKNOWN if interval is None else f"{percent(interval[0])} to {percent(interval[1])}"
 
 
 def _pictures(simulations: Sequence[Simulation]) -> dict[str, Callable[[], Figure]]:
