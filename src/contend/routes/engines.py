@@ -156,8 +156,8 @@ _ENGINES = {
         ("by",),
     ),
     "adaptive": _Engine(
-        "every message over its shortest paths, in the proportions that are best for all: no "
-        "adaptive switch can do better; no tables",
+        "every message over its shortest paths, in the proportions that are best for all of these; "
+        "no tables",
         _adaptive,
     ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", dmodk),

@@ -140,13 +140,17 @@ def _comparison(simulations: Sequence[Simulation]) -> ResultTable:
             **({"routes by": lambda one: one.engine or "a file"} if engines else {}),
             "effective bandwidth": Number(lambda one: percent(one.effective_bandwidth.mean)),
             "95 % interval": Number(lambda one: _ends(one.effective_bandwidth.ci95)),
-            "every round waits": Number(
-                lambda one: percent(one.effective_bandwidth.of_max_congestion)
-            ),
+            "each host": Number(_of_each_host),
             "rated bisection": Number(lambda one: percent(one.rated_bisection)),
         },
-        note="shares of a link's rate; every round waits: for its slowest message",
+        note="effective bandwidth is the mean over messages, a share of a link's rate; each host: "
+        "what it gets of its port until the last message is done",
     )
+
+
+def _of_each_host(simulation: Simulation) -> str:
+    each = simulation.each_host
+    return UNKNOWN if each is None else percent(each.share)
 
 
 def _ends(interval: tuple[float, float] | None) -> str:

@@ -124,7 +124,8 @@ def _ways(simulation: Simulation) -> str:
     if routes.ways & Ways.SOLVED:
         found = simulation.effective_bandwidth
         said.append(
-            "split every message in the way that is best for all: no adaptive switch can do better"
+            "split every message in the way that is best for all: no adaptive switch that keeps to "
+            "shortest paths can do better"
             if found.at_most is None
             else "split every message nearly in the way that is best for all: ideal switches get "
             f"at least {percent(found.mean)}, at most {percent(found.at_most)}"
