@@ -187,8 +187,7 @@ def _on_rails(routed: Fabric, seats: NDArray[np.uint32], seed: int) -> GpuCollec
     each = _SOLVED if routed.routes.ways & Ways.TOGETHER else routed.routes.flows
     if min(seats.shape) < 2 or each * seats.size**2 > _MOST_COUNTED:
         return None
-    samples = _DRAWN_SHIFTS if routed.draws_routes else None
-    count = partial(simulate, samples=samples, precision=_PRECISION, seed=seed)
+    count = partial(simulate, precision=_PRECISION, seed=seed)
     return gpu_collectives(routed, seats, count=count)
 
 
