@@ -30,6 +30,20 @@ def test_what_a_gain_is_in_points() -> None:
     assert points == pytest.approx(14.7, abs=0.5)
 
 
+def test_an_all_to_all_is_judged_by_what_each_host_gets() -> None:
+    """Not by what a message gets of its own hosts' ports, which no tables can change."""
+    tree = contend.load("xgft:2;6,6;1,3", route="minhop")
+    better = route(tree, purpose="alltoall")
+    gain = better.gains[1]
+    simulated = contend.simulate(tree, "alltoall", placement="linear").each_host
+    assert simulated is not None
+    assert gain.each_host
+    assert gain.before == pytest.approx(simulated.share)
+    assert not better.gains[0].each_host
+    said = f"each host gets {100 * gain.after:.1f} % of what its port allows"
+    assert said in str(better.document().verdict)
+
+
 def test_present_tables_with_a_circle_are_told() -> None:
     better = route(contend.load("torus:5x5", route="minhop"))
     assert better.present_cycle

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import (
-    Average,
+    EACH_HOST,
     Communicator,
     Simulation,
     gpu_collectives,
@@ -43,7 +43,7 @@ class Judged:
     @property
     def of_hosts(self) -> bool:
         """Whether it is what each host gets until its last message is done, of what ports allow."""
-        return self.simulation.scale != 1
+        return self.simulation.judged == EACH_HOST
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -52,10 +52,7 @@ class Judged:
         Of patterns in which ranks send several messages at once, what each host gets until its
         last one is done, as a share of what its ports allow; else the mean over messages.
         """
-        found = self.simulation
-        if not self.of_hosts:
-            return found.bandwidth
-        return found.scale * found.bandwidths(Average.OF_MAX_CONGESTION)
+        return self.simulation.bandwidths(self.simulation.judged)
 
     @property
     def mean(self) -> float:
@@ -65,11 +62,7 @@ class Judged:
     @property
     def rate_Bps(self) -> float | None:
         """The same in bytes per second; None where rates of links are not known."""
-        found = self.simulation.effective_bandwidth
-        if not self.of_hosts:
-            return found.mean_Bps
-        rate = found.of_max_congestion_Bps
-        return None if rate is None else self.simulation.scale * rate
+        return self.simulation.judged_Bps
 
     def gain_over(self, before: Judged) -> tuple[float, float]:
         """What the same samples gain in the mean, and half of its 95 % interval."""

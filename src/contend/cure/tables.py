@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import Simulation, simulate
+from contend.congestion import EACH_HOST, Simulation, simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
@@ -49,8 +49,11 @@ class Gain:
     """The pattern by the present tables; None where the fabric has none."""
     simulation_after: PythonOnly[Simulation]
     """The same by the new ones."""
+    each_host: bool
+    """Whether it is what each host gets of what its ports allow until the last message is done, as
+    where ranks have several messages at once; else the mean of 1/π over messages."""
     before: Share | None
-    """Mean of 1/π by the present tables; null where there are none."""
+    """Share by the present tables; null where there are none."""
     after: Share
     """The same by the new ones."""
     ci95: tuple[Share, Share] | None
@@ -58,7 +61,7 @@ class Gain:
 
     @property
     def points(self) -> float | None:
-        """By how much the effective bandwidth grows, in percent of a link's rate."""
+        """By how much the share grows, in points of a percent."""
         return None if self.before is None else 100 * (self.after - self.before)
 
 
@@ -232,14 +235,16 @@ def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, see
         for state in (present, routed)
     )
     assert after is not None
+    found = after.averaged(after.judged)
     return Gain(
         pattern=spec,
         placement=placement,
         simulation_before=before,
         simulation_after=after,
-        before=None if before is None else before.effective_bandwidth.mean,
-        after=after.effective_bandwidth.mean,
-        ci95=after.effective_bandwidth.ci95,
+        each_host=after.judged == EACH_HOST,
+        before=None if before is None else before.averaged(after.judged).mean,
+        after=found.mean,
+        ci95=found.ci95,
     )
 
 

@@ -234,7 +234,7 @@ FAMILIES = (
         _all_to_all,
         {
             "": "every pair at once",
-            ":K": "the same, but for pairs within blocks of K ranks",
+            ":K": "every pair at once of ranks in different blocks of K",
         },
     ),
     PatternFamily("shift", _shift, {":K": "rank i sends to i + K"}),

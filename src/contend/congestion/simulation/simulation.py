@@ -194,6 +194,12 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         return EACH_HOST if several else Average.EFFECTIVE_BANDWIDTH
 
     @property
+    def judged_Bps(self) -> float | None:
+        """Bytes per second by what it is judged by; None where the rate of links is not known."""
+        each = self.each_host if self.judged == EACH_HOST else None
+        return self.effective_bandwidth.mean_Bps if each is None else each.rate_Bps
+
+    @property
     @told
     def slower_direction(self) -> SlowerDirection | None:
         """What pairs that exchange both ways get, such as those of ``bisect:two-way``.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 # What draws is imported when somebody looks.
 from contend import report
 from contend.congestion import GpuCollective, GpuCollectives, Simulation
-from contend.cure import PRESENT, BetterTables, Engines, RoutedBy
+from contend.cure import PRESENT, BetterTables, Engines, Gain, RoutedBy
 from contend.cure.each_engine import BY_GROUPS, DETOURS, HASHED, IDEAL, SPRAY
 from contend.fabric import Fabric
 from contend.report.document import Document
@@ -273,8 +273,7 @@ def _engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
 def _tables_verdict(better: BetterTables) -> str:
     """What the new tables are worth, in a sentence or two."""
     gain = better.gains[-1]
-    what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
-    line = f"With these tables {what} {percent(gain.after)} of a link's rate"
+    line = f"With these tables {_gets(gain)}"
     if gain.points is not None:
         present = percent(gain.before)
         if abs(gain.points) < 0.05:
@@ -288,11 +287,24 @@ def _tables_verdict(better: BetterTables) -> str:
     return f"{line}."
 
 
+def _gets(gain: Gain) -> str:
+    """What the pattern gets by the new tables."""
+    share = percent(gain.after)
+    if gain.each_host:
+        return f"each host gets {share} of what its port allows in {gain.pattern}"
+    what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
+    return f"{what} {share} of a link's rate"
+
+
 def _gains_table(better: BetterTables) -> ResultTable:
     """The gains, then what the tables took and need."""
     rows = [
         (
-            "effective bisection bandwidth" if gain.pattern == "bisect" else gain.pattern,
+            "effective bisection bandwidth"
+            if gain.pattern == "bisect"
+            else f"{gain.pattern}, each host until its last message is done"
+            if gain.each_host
+            else gain.pattern,
             percent(gain.before),
             percent(gain.after),
             "" if gain.points is None else f"{gain.points:+.1f} points",
@@ -309,7 +321,8 @@ def _gains_table(better: BetterTables) -> ResultTable:
         columns=("what", "present", "new", ""),
         rows=tuple(rows),
         numeric=frozenset({"present", "new"}),
-        note=f"{better.entries:,} entries for hosts; bandwidths are means of 1/π",
+        note=f"{better.entries:,} entries for hosts; bandwidths are means of 1/π, of several "
+        "messages at once shares of what ports allow",
     )
 
 
