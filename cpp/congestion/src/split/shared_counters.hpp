@@ -19,12 +19,9 @@ namespace contend {
 class TreeCounter final : public WorstCounter<TreeCounter> {
  public:
   explicit TreeCounter(const EvenTree& tree)
-      : tree_(&tree),
-        count_(2 * tree.bundles().size(), 0),
-        load_(count_.size(), 0),
-        parts_(count_.size(), 0) {
-    worst_.resize(count_.size());
-  }
+      : WorstCounter(2 * tree.bundles().size(), 2 * tree.bundles().size()),
+        tree_(&tree),
+        parts_(count_.size(), 0) {}
 
   void set_rates(const ChannelRates& rates) override {
     seconds_.assign(count_.size(), 0);
@@ -39,11 +36,6 @@ class TreeCounter final : public WorstCounter<TreeCounter> {
       for_each_of(source[m], target[m], [&](std::size_t way) { ++count_[way]; });
     }
   }
-  void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint64_t>& more = static_cast<const TreeCounter&>(other).count_;
-    for (std::size_t way = 0; way < count_.size(); ++way) count_[way] += more[way];
-  }
-  void clear() override { std::fill(count_.begin(), count_.end(), 0U); }
 
   double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
     for (std::size_t way = 0; way < count_.size(); ++way) {
@@ -55,10 +47,7 @@ class TreeCounter final : public WorstCounter<TreeCounter> {
     return most;
   }
 
-  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
-                  PiValues& values) override {
-    values.number(usage, largest, unit);
-    const std::uint32_t* const number = values.of_channels(usage);
+  void find(const std::uint32_t* number) {
     for (std::size_t way = 0; way < worst_.size(); ++way) {
       worst_[way] = number[tree_->bundles()[way / 2].first + way % 2];
     }
@@ -91,10 +80,7 @@ class TreeCounter final : public WorstCounter<TreeCounter> {
   }
 
   const EvenTree* tree_;
-  std::vector<std::uint64_t> count_;  ///< by way, as those that follow
-  std::vector<double> load_;
-  std::vector<std::uint32_t> parts_;
-  std::vector<double> seconds_;  ///< a byte takes alone; empty where links are alike
+  std::vector<std::uint32_t> parts_;  ///< by way, as all else
 };
 
 /// Counts messages by their lists of parts. Cost of a round: three counters a message, and twice
@@ -102,13 +88,11 @@ class TreeCounter final : public WorstCounter<TreeCounter> {
 class ListsCounter final : public WorstCounter<ListsCounter> {
  public:
   ListsCounter(const Ways& ways, std::size_t places)
-      : lists_(*ways.part_lists()),
-        count_(lists_.lists(), 0),
-        load_(lists_.cells()),
+      : WorstCounter(ways.part_lists()->lists(), ways.part_lists()->cells()),
+        lists_(*ways.part_lists()),
         parts_(load_.size()),
         number_(load_.size()),
         channel_(load_.size(), 0) {
-    worst_.resize(count_.size());
     for (Place place = 0; place < places; ++place) {
       leaf_.push_back(ways.leaf_of(place));
       row_.push_back(ways.class_of(place) * ways.leaves());
@@ -132,11 +116,6 @@ class ListsCounter final : public WorstCounter<ListsCounter> {
       for (const std::uint32_t list : lists_of(source[m], target[m])) ++count_[list];
     }
   }
-  void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint64_t>& more = static_cast<const ListsCounter&>(other).count_;
-    for (std::size_t list = 0; list < count_.size(); ++list) count_[list] += more[list];
-  }
-  void clear() override { std::fill(count_.begin(), count_.end(), 0U); }
 
   double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
     std::fill(load_.begin(), load_.end(), 0.0);
@@ -152,10 +131,7 @@ class ListsCounter final : public WorstCounter<ListsCounter> {
     return most;
   }
 
-  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
-                  PiValues& values) override {
-    values.number(usage, largest, unit);
-    const std::uint32_t* const number = values.of_channels(usage);
+  void find(const std::uint32_t* number) {
     for (std::size_t cell = 1; cell < number_.size(); ++cell) {
       number_[cell] = number[channel_[cell]];
     }
@@ -196,14 +172,11 @@ class ListsCounter final : public WorstCounter<ListsCounter> {
   }
 
   const PartLists& lists_;
-  std::vector<std::uint32_t> leaf_;  ///< of every place
-  std::vector<std::size_t> row_;     ///< of every place as a target: where its pairs begin
-  std::vector<std::uint64_t> count_;
-  std::vector<double> load_;  ///< by cell, as those that follow
-  std::vector<std::uint32_t> parts_;
+  std::vector<std::uint32_t> leaf_;   ///< of every place
+  std::vector<std::size_t> row_;      ///< of every place as a target: where its pairs begin
+  std::vector<std::uint32_t> parts_;  ///< by cell, as those that follow
   std::vector<std::uint32_t> number_;
   std::vector<std::size_t> channel_;  ///< one of each cell
-  std::vector<double> seconds_;
   std::vector<double> time_;
 };
 

@@ -55,11 +55,26 @@ class SplitCounter {
 std::unique_ptr<SplitCounter> make_split_counter(const Resolver& resolver, std::uint64_t messages);
 
 /// What is the same for all that find what messages meet as the worst of some things: bundles,
-/// lists, channels or pairs. `Counter` has for_each_of(source, target, visit), which visits the
-/// numbers of those that a message meets.
+/// lists, channels or pairs. `Counter` counts in count_, finds worst_ and slowest_ in
+/// find(number), by the number of every channel's value, and has for_each_of(source, target,
+/// visit), which visits the numbers of those that a message meets.
 template <class Counter, class Worst = std::uint32_t>
 class WorstCounter : public SplitCounter {
  public:
+  void set_rates(const ChannelRates& rates) override {
+    seconds_ = rates.seconds_between(0);
+    slowest_.resize(worst_.size());
+  }
+  void absorb(const SplitCounter& other) override {
+    const std::vector<std::uint64_t>& more = static_cast<const Counter&>(other).count_;
+    for (std::size_t k = 0; k < count_.size(); ++k) count_[k] += more[k];
+  }
+  void clear() override { std::fill(count_.begin(), count_.end(), std::uint64_t{0}); }
+  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
+                  PiValues& values) override {
+    values.number(usage, largest, unit);
+    static_cast<Counter&>(*this).find(values.of_channels(usage));
+  }
   void adopt(const SplitCounter& other) override {
     const auto& found = static_cast<const Counter&>(other);
     worst_ = found.worst_;
@@ -79,6 +94,12 @@ class WorstCounter : public SplitCounter {
   }
 
  protected:
+  WorstCounter(std::size_t things, std::size_t crossed)
+      : count_(things, 0), load_(crossed), worst_(things) {}
+
+  std::vector<std::uint64_t> count_;  ///< by thing
+  std::vector<double> load_;          ///< messages, by what they cross
+  std::vector<double> seconds_;  ///< that a byte takes there alone; empty where links are alike
   std::vector<Worst> worst_;     ///< number of pi, by thing
   std::vector<double> slowest_;  ///< seconds of a byte; empty where links are alike
 

@@ -18,14 +18,7 @@ namespace contend {
 class FollowedCounter final : public WorstCounter<FollowedCounter> {
  public:
   FollowedCounter(const Ways& ways, std::size_t channels)
-      : ways_(&ways), sum_(channels, 0), load_(channels) {
-    worst_.resize(channels);
-  }
-
-  void set_rates(const ChannelRates& rates) override {
-    seconds_ = rates.seconds_between(0);
-    slowest_.resize(sum_.size());
-  }
+      : WorstCounter(channels, channels), ways_(&ways) {}
 
   void count(std::span<const Place> source, std::span<const Place> target) override {
     for (std::size_t first = 0; first < source.size(); first += kAtOnce) {
@@ -34,33 +27,31 @@ class FollowedCounter final : public WorstCounter<FollowedCounter> {
       unchecked_ += end - first;
       for (std::size_t m = first; m < end; ++m) {
         for (const PartOnChannel& each : parts_of(source[m], target[m])) {
-          sum_[each.channel] += static_cast<std::uint64_t>(each.part * kMessage + 0.5);
+          count_[each.channel] += static_cast<std::uint64_t>(each.part * kMessage + 0.5);
         }
       }
     }
   }
   void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint64_t>& more = static_cast<const FollowedCounter&>(other).sum_;
+    const std::vector<std::uint64_t>& more = static_cast<const FollowedCounter&>(other).count_;
     cut_off();
-    for (std::size_t c = 0; c < sum_.size(); ++c) {
-      sum_[c] += std::min(more[c], kMost - sum_[c]);
+    for (std::size_t c = 0; c < count_.size(); ++c) {
+      count_[c] += std::min(more[c], kMost - count_[c]);
     }
   }
   void clear() override {
-    std::fill(sum_.begin(), sum_.end(), 0U);
+    WorstCounter::clear();
     unchecked_ = 0;
   }
 
   double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
-    for (std::size_t c = 0; c < sum_.size(); ++c)
-      load_[c] = static_cast<double>(sum_[c]) / kMessage;
+    for (std::size_t c = 0; c < count_.size(); ++c)
+      load_[c] = static_cast<double>(count_[c]) / kMessage;
     return round_load(load_.data(), unit, parts.data(), load_.size());
   }
 
-  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
-                  PiValues& values) override {
-    values.number(usage, largest, unit);
-    std::copy_n(values.of_channels(usage), worst_.size(), worst_.begin());
+  void find(const std::uint32_t* number) {
+    std::copy_n(number, worst_.size(), worst_.begin());
     for (std::size_t c = 0; c < slowest_.size(); ++c) slowest_[c] = load_[c] * seconds_[c];
   }
 
@@ -81,15 +72,12 @@ class FollowedCounter final : public WorstCounter<FollowedCounter> {
     return ways_->parts_between(ways_->leaf_of(source), ways_->class_of(target));
   }
   void cut_off() {
-    for (std::uint64_t& each : sum_) each = std::min(each, kMost);
+    for (std::uint64_t& each : count_) each = std::min(each, kMost);
     unchecked_ = 0;
   }
 
   const Ways* ways_;
-  std::vector<std::uint64_t> sum_;  ///< by channel, as those that follow
-  std::vector<double> load_;
-  std::vector<double> seconds_;  ///< a byte takes alone; empty where links are alike
-  std::size_t unchecked_ = 0;    ///< messages since sums were cut off
+  std::size_t unchecked_ = 0;  ///< messages since sums were cut off
 };
 
 /// Counts the messages of one round that split over several ways, by leaf of the source and class
@@ -97,40 +85,24 @@ class FollowedCounter final : public WorstCounter<FollowedCounter> {
 class WaysCounter final : public WorstCounter<WaysCounter, double> {
  public:
   WaysCounter(const Ways& ways, std::size_t channels)
-      : ways_(&ways),
-        between_(ways.classes() * ways.leaves(), 0),
-        load_(channels),
-        value_(channels) {
-    worst_.resize(between_.size());
-  }
+      : WorstCounter(ways.classes() * ways.leaves(), channels), ways_(&ways), value_(channels) {}
 
-  void set_rates(const ChannelRates& rates) override {
-    seconds_ = rates.seconds_between(0);
-    slowest_.resize(between_.size());
-  }
   void count(std::span<const Place> source, std::span<const Place> target) override {
-    for (std::size_t m = 0; m < source.size(); ++m) ++between_[pair_of(source[m], target[m])];
+    for (std::size_t m = 0; m < source.size(); ++m) ++count_[pair_of(source[m], target[m])];
   }
-  void absorb(const SplitCounter& other) override {
-    const std::vector<std::uint64_t>& more = static_cast<const WaysCounter&>(other).between_;
-    for (std::size_t pair = 0; pair < between_.size(); ++pair) between_[pair] += more[pair];
-  }
-  void clear() override { std::fill(between_.begin(), between_.end(), std::uint64_t{0}); }
 
   /// Messages that stay on a leaf cross no channel.
   double spread(std::uint32_t unit, std::span<std::uint32_t> parts) override {
     for (std::size_t number = 0; number < ways_->classes(); ++number) {
-      between_[number * ways_->leaves() + ways_->leaf_of_class(number)] = 0;
+      count_[number * ways_->leaves() + ways_->leaf_of_class(number)] = 0;
     }
     std::fill(load_.begin(), load_.end(), 0.0);
-    ways_->spread(between_, load_, crossed_);
+    ways_->spread(count_, load_, crossed_);
     return round_load(load_.data(), unit, parts.data(), load_.size());
   }
 
-  void find_worst(std::span<const std::uint32_t> usage, std::uint32_t largest, std::uint32_t unit,
-                  PiValues& values) override {
-    values.number(usage, largest, unit);
-    std::copy_n(values.of_channels(usage), value_.size(), value_.begin());
+  void find(const std::uint32_t* number) {
+    std::copy_n(number, value_.size(), value_.begin());
     find_largest(worst_);
     if (seconds_.empty()) return;
     for (std::size_t c = 0; c < load_.size(); ++c) value_[c] = load_[c] * seconds_[c];
@@ -149,15 +121,12 @@ class WaysCounter final : public WorstCounter<WaysCounter, double> {
   }
   void find_largest(std::vector<double>& of_pairs) {
     std::fill(of_pairs.begin(), of_pairs.end(), 0.0);
-    ways_->largest(between_, crossed_, value_, of_pairs);
+    ways_->largest(count_, crossed_, value_, of_pairs);
   }
 
   const Ways* ways_;
-  std::vector<std::uint64_t> between_;
   Crossed crossed_;
-  std::vector<double> load_;
   std::vector<double> value_;
-  std::vector<double> seconds_;  ///< a byte takes alone on each channel
 };
 
 }  // namespace contend
