@@ -12,12 +12,11 @@ namespace contend::bind {
 namespace {
 
 /// Checks the arrays, runs an engine without the interpreter's lock and hands the tables to numpy.
-template <class Engine>
-nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targets,
-                                       const Engine& engine) {
+template <auto Engine, class... Given>
+Numpy<PortNumber> run(const Fabric& fabric, const Targets& targets, Given... given) {
   return to_numpy(released([&] {
                     check_targets(fabric, targets);
-                    return engine(fabric, targets);
+                    return Engine(fabric, targets, given...);
                   }),
                   {fabric.switches(), targets.addresses});
 }
@@ -55,31 +54,20 @@ void bind_engines(nb::module_& m) {
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
           nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 8>(),
           nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>());
-  m.def(
-      "minhop",
-      [](const Fabric& fabric, const Targets& targets) { return run(fabric, targets, minhop); },
-      nb::arg("fabric"), nb::arg("targets"));
-  m.def(
-      "dimension_order",
-      [](const Fabric& fabric, const Targets& targets) {
-        return run(fabric, targets, dimension_order);
-      },
-      nb::arg("fabric"), nb::arg("targets"));
+  m.def("minhop", &run<minhop>, nb::arg("fabric"), nb::arg("targets"));
+  m.def("dimension_order", &run<dimension_order>, nb::arg("fabric"), nb::arg("targets"));
   m.def(
       "d_mod_k",
       [](const Fabric& fabric, const Targets& targets, bool in_order_of_ports) {
-        return run(fabric, targets, [&](const Fabric& f, const Targets& t) {
-          return d_mod_k(f, t,
-                         in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
-        });
+        return run<d_mod_k>(
+            fabric, targets,
+            in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("in_order_of_ports"));
   m.def(
       "up_down",
       [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& roots) {
-        return run(fabric, targets, [&](const Fabric& f, const Targets& t) {
-          return up_down(f, t, as_span(roots));
-        });
+        return run<up_down>(fabric, targets, as_span(roots));
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("roots"));
   m.def(
