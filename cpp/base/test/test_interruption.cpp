@@ -7,10 +7,7 @@
 
 #include "contend/base/threads.hpp"
 
-using contend::check_interruption;
-using contend::in_parallel;
-using contend::Interruption;
-using contend::Pieces;
+using namespace contend;
 
 namespace {
 

@@ -5,9 +5,7 @@
 
 #include "contend/base/lines.hpp"
 
-using contend::InputError;
-using contend::Line;
-using contend::LineSplitter;
+using namespace contend;
 
 namespace {
 

@@ -5,8 +5,7 @@
 #include <array>
 #include <vector>
 
-using contend::kPhiloxGroup;
-using contend::PhiloxStream;
+using namespace contend;
 
 namespace {
 
@@ -15,7 +14,7 @@ using Block = std::array<std::uint32_t, 4>;
 /// Philox block number `block` of a stream, picked out of the group it lies in.
 Block block_of(const PhiloxStream& stream, std::uint32_t block) {
   std::vector<std::uint32_t> words(kPhiloxGroup);
-  contend::philox_fill_plainly(stream, block / 8, words);
+  philox_fill_plainly(stream, block / 8, words);
   const std::size_t lane = block % 8;
   return {words[lane], words[8 + lane], words[16 + lane], words[24 + lane]};
 }
@@ -40,8 +39,8 @@ TEST_CASE("the vector units make the same words") {
     for (const std::uint32_t first_group : {0U, 1U, 0x0487ED51U, 0x1FFFFFFEU}) {
       std::vector<std::uint32_t> fast(5 * kPhiloxGroup);
       std::vector<std::uint32_t> plain(5 * kPhiloxGroup);
-      contend::philox_fill(stream, first_group, fast);
-      contend::philox_fill_plainly(stream, first_group, plain);
+      philox_fill(stream, first_group, fast);
+      philox_fill_plainly(stream, first_group, plain);
       CHECK(fast == plain);
     }
   }
@@ -50,10 +49,10 @@ TEST_CASE("the vector units make the same words") {
 TEST_CASE("a group is the same whether drawn alone or with others") {
   const PhiloxStream stream{7, 8, 9};
   std::vector<std::uint32_t> together(3 * kPhiloxGroup);
-  contend::philox_fill(stream, 4, together);
+  philox_fill(stream, 4, together);
   for (std::uint32_t group = 0; group < 3; ++group) {
     std::vector<std::uint32_t> alone(kPhiloxGroup);
-    contend::philox_fill(stream, 4 + group, alone);
+    philox_fill(stream, 4 + group, alone);
     const auto first = together.begin() + static_cast<std::ptrdiff_t>(group * kPhiloxGroup);
     CHECK(std::equal(alone.begin(), alone.end(), first));
   }

@@ -12,12 +12,7 @@
 #include "contend/base/threads.hpp"
 #include "contend/base/tiles.hpp"
 
-using contend::in_parallel;
-using contend::InParts;
-using contend::Interruption;
-using contend::Pieces;
-using contend::Progress;
-using contend::share_done;
+using namespace contend;
 
 TEST_CASE("a thread that does nothing has no share") {
   CHECK(share_done() < 0);
@@ -88,8 +83,8 @@ TEST_CASE("tiles visit every place once") {
   constexpr std::pair<std::size_t, std::size_t> kSizes[] = {{0, 5}, {1, 1}, {33, 70}, {64, 31}};
   for (const auto& [rows, columns] : kSizes) {
     std::vector<int> seen(rows * columns, 0);
-    contend::for_each_in_tiles(
-        rows, columns, [&](std::size_t row, std::size_t at) { ++seen[row * columns + at]; });
+    for_each_in_tiles(rows, columns,
+                      [&](std::size_t row, std::size_t at) { ++seen[row * columns + at]; });
     CHECK(seen == std::vector<int>(rows * columns, 1));
   }
 }

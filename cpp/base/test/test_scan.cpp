@@ -2,9 +2,7 @@
 
 #include "contend/base/scan.hpp"
 
-using contend::Cursor;
-using contend::excerpt;
-using contend::Tally;
+using namespace contend;
 
 TEST_CASE("decimal numbers are bounded and leave the cursor alone when they are not") {
   Cursor at("255x");

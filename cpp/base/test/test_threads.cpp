@@ -15,10 +15,7 @@
 #include <thread>
 #include <vector>
 
-using contend::in_parallel;
-using contend::Pieces;
-using contend::startable_threads;
-using contend::thread_count;
+using namespace contend;
 
 namespace {
 

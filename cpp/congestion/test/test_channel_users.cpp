@@ -22,8 +22,7 @@ Seating one_each(std::size_t places, bool random = false) {
 
 TEST_CASE("users of channels sum up to what a simulation of the same samples counts") {
   const auto on = contend::test::make_random_fabric(3, 9, 25, 10);
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
-                                             contend::test::all_hosts(on.fabric));
+  const auto resolver = on.tabled(contend::test::all_hosts(on.fabric));
   const auto pattern = make_permutation(static_cast<Rank>(resolver->places()));
   const Seating seating = one_each(resolver->places(), true);
   const Samples samples{7, 5, 40, false};
@@ -44,8 +43,7 @@ TEST_CASE("users of channels sum up to what a simulation of the same samples cou
 
 TEST_CASE("channels that do not exist or are named twice are refused") {
   const contend::test::ClockwiseRing ring(3);
-  const auto resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                             contend::test::all_hosts(ring.fabric));
+  const auto resolver = ring.tabled(contend::test::all_hosts(ring.fabric));
   const auto pattern = make_all_shifts(3);
   const auto users = [&](const std::vector<std::uint32_t>& channels) {
     return channel_users(*resolver, *pattern, one_each(3), {1, 0, 1, false}, channels, {}, 1);

@@ -16,11 +16,7 @@
 #include "naive.hpp"
 
 using namespace contend;
-using contend::test::check_identical;
-using contend::test::check_same;
-using contend::test::make_random_fabric;
-using contend::test::Naive;
-using contend::test::RandomFabric;
+using namespace contend::test;
 
 namespace {
 
@@ -52,18 +48,17 @@ TEST_CASE("exchanges come to what counting message by message comes to") {
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
     CAPTURE(seed);
     const RandomFabric on = make_random_fabric(seed, 1 + seed % 6, 30, 3 * seed, seed % 2);
-    const Places places{contend::test::some_hosts(seed, on.fabric, 24), false};
-    const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-    const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
+    const Places places{some_hosts(seed, on.fabric, 24), false};
+    const auto tabled = on.tabled(places);
+    const auto walking = on.walking(places);
     std::mt19937 engine(seed);
     std::vector<Place> several;
     for (int k = 0; k < 24; ++k) several.push_back(engine() % 24);
     const std::vector<double> rate =
         seed % 3 == 0 ? rates(seed, on.fabric.switch_channels() + 48) : std::vector<double>{};
-    for (const Seating& seating : {Seating{contend::test::in_order(24), 1, false},
-                                   Seating{contend::test::in_order(24), 1, true},
-                                   Seating{contend::test::in_order(24), 3, true},
-                                   Seating{several, 1, false}, Seating{several, 2, true}}) {
+    for (const Seating& seating :
+         {Seating{in_order(24), 1, false}, Seating{in_order(24), 1, true},
+          Seating{in_order(24), 3, true}, Seating{several, 1, false}, Seating{several, 2, true}}) {
       for (const auto& [name, pattern] : every_exchange()) {
         CAPTURE(name);
         Naive naive(on, places, *pattern, seating, rate);
@@ -84,11 +79,11 @@ TEST_CASE("exchanges come to what counting message by message comes to") {
 
 TEST_CASE("what depends on more than leaf and target, or is no exchange, is counted one by one") {
   const RandomFabric on = make_random_fabric(3, 3, 30, 9, 1);
-  const Places places{contend::test::in_order(24), true};
-  const auto spread = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Places places{in_order(24), true};
+  const auto spread = on.tabled(places);
   CHECK_FALSE(counts_exchanges(*spread, *make_all_to_all(24)));
-  const Places first{contend::test::in_order(24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), first);
+  const Places first{in_order(24), false};
+  const auto resolver = on.tabled(first);
   CHECK(counts_exchanges(*resolver, *make_all_to_all(24)));
   CHECK_FALSE(counts_exchanges(*resolver, *make_all_shifts(24)));
   const auto mixed = make_parts(make_all_to_all(12), make_all_shifts(12));
@@ -104,11 +99,10 @@ TEST_CASE(
                         {0, 0, 0, 0},
                         5,
                         {kNoPort, 2, 3, 1, 1, kNoPort, 1, 1, 2, 3}};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
-                                             {contend::test::in_order(4), false});
+  const auto resolver = on.tabled({in_order(4), false});
   const auto all = [&](Rank ranks_per_slot) {
     return simulate(*resolver, *make_all_to_all(4 * ranks_per_slot),
-                    {contend::test::in_order(4), ranks_per_slot, false}, {1, 0, 1, false}, 1);
+                    {in_order(4), ranks_per_slot, false}, {1, 0, 1, false}, 1);
   };
   CHECK_THROWS_WITH_AS(
       all(1U << 15), "at most 2147483647 messages on a channel in one round can be counted", Error);

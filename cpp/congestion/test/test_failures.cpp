@@ -208,8 +208,7 @@ TEST_CASE("where nothing dies a failure costs nothing, and the figures are the s
     FailureCase on(seed);
     on.losses = {};
     const FailureCost cost = on.cost();
-    const auto resolver = make_walking_resolver(on.made.fabric, on.made.tables(),
-                                                on.made.addresses(), {on.hosts, false});
+    const auto resolver = on.made.walking({on.hosts, false});
     const auto pattern = make_bisect(static_cast<Rank>(on.hosts.size()), false);
     const std::vector<Place> slots = contend::test::in_order(on.hosts.size());
     const BatchResult all =

@@ -28,8 +28,7 @@ void check_near(const Shares& found, const Shares& expected) {
 /// from s to t crosses the channels of s, s + 1, ..., t - 1.
 struct Ring {
   explicit Ring(SwitchId size) : ring(size) {
-    resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                    {contend::test::in_order(size), false});
+    resolver = ring.tabled({contend::test::in_order(size), false});
   }
   Shares share(const std::vector<Place>& source, const std::vector<Place>& target) const {
     return fair_share(*resolver, source, target);
@@ -46,8 +45,7 @@ struct Ring {
 /// Messages between random places of a random fabric, host channels shared by many.
 struct Random {
   explicit Random(std::uint32_t seed) : on(contend::test::make_random_fabric(seed, 12, 30, 15)) {
-    resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
-                                    {contend::test::in_order(30), false});
+    resolver = on.tabled({contend::test::in_order(30), false});
     std::mt19937 engine(seed);
     for (int m = 0; m < 40; ++m) {
       source.push_back(static_cast<Place>(engine() % 30));

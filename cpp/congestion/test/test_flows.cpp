@@ -13,8 +13,7 @@ using namespace contend;
 TEST_CASE("shares of what begins and ends are those of all found anew") {
   const auto on = contend::test::make_random_fabric(3, 12, 30, 15);
   const std::vector<HostId> hosts = contend::test::in_order(30);
-  const auto resolver =
-      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {hosts, false});
+  const auto resolver = on.tabled({hosts, false});
   std::mt19937 engine(7);
   std::vector<Place> source;
   std::vector<Place> target;
@@ -55,8 +54,7 @@ TEST_CASE("only what is joined to a change is looked at") {
   // Clockwise ring of 6: 0 -> 1 and 3 -> 4 share nothing.
   const contend::test::ClockwiseRing ring(6);
   std::vector<HostId> hosts{0, 1, 2, 3, 4, 5};
-  const auto resolver =
-      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {hosts, false});
+  const auto resolver = ring.tabled({hosts, false});
   const std::vector<Place> source{0, 3, 0};
   const std::vector<Place> target{1, 4, 2};
   const Crossings crossings(*resolver, source, target);

@@ -88,7 +88,7 @@ TEST_CASE("66,000 messages on one channel") {
 TEST_CASE("more messages on a channel than a counter is sure to hold are refused") {
   const contend::test::ClockwiseRing ring(4);
   const Places places{{0, 1, 2, 3}, false};
-  const auto resolver = make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
+  const auto resolver = ring.walking(places);
   // Any number in a round, as long as no channel gets more than 100.
   const std::vector<Place> source{0, 1, 2, 3};
   const std::vector<Place> target{1, 2, 3, 0};
@@ -142,7 +142,7 @@ TEST_CASE("a piece may have more messages than a channel can count") {
 TEST_CASE("counters of 16 bits count what those of 32 do, round after round") {
   const contend::test::ClockwiseRing ring(5);
   const Places places{{0, 1, 2, 3, 4}, false};
-  const auto resolver = make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
+  const auto resolver = ring.walking(places);
   RoundCounter<std::uint32_t, std::uint16_t> narrow(*resolver, true);
   RoundCounter<std::uint32_t, std::uint32_t> wide(*resolver, true);
   // Five messages two hops on: two on every channel.

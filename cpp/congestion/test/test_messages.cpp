@@ -9,16 +9,15 @@
 #include "../../routes/test/small_ring.hpp"
 #include "contend/base/error.hpp"
 
-using contend::message_congestion;
-using contend::MessageCongestion;
-using contend::Place;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
 /// Four hosts on a ring that is walked clockwise only: channel 2 h leads from switch h to h + 1.
-std::unique_ptr<contend::Resolver> four_on_a_ring() {
-  const contend::test::ClockwiseRing ring(4);
-  return make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {{0, 1, 2, 3}, false});
+std::unique_ptr<Resolver> four_on_a_ring() {
+  const ClockwiseRing ring(4);
+  return ring.tabled({{0, 1, 2, 3}, false});
 }
 
 MessageCongestion judge(const std::vector<Place>& source, const std::vector<Place>& target) {
@@ -38,8 +37,8 @@ TEST_CASE("a route gets the least of rate over load, as a share of its slower po
   // Channels of rates 4, 1, 2, one that pads, and ports 3 and 5: 4 / 2, 1 / 2 and ports 3 / 1, 5
   // / 1.
   const std::vector<double> rate{4, 1, 2, std::numeric_limits<double>::infinity(), 3, 5};
-  const auto share = contend::route_shares(std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 4, 5}, 4,
-                                           std::vector<double>{2, 2, 1, 1, 1, 9, 1, 2}, rate);
+  const auto share = route_shares(std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 4, 5}, 4,
+                                  std::vector<double>{2, 2, 1, 1, 1, 9, 1, 2}, rate);
   REQUIRE(share.size() == 2);
   CHECK(share[0] == doctest::Approx(0.5 / 3));
   CHECK(share[1] == doctest::Approx(2.0 / 3));
@@ -49,16 +48,16 @@ TEST_CASE("routes, loads and rates that do not fit each other are refused") {
   using Numbers = std::vector<std::uint32_t>;
   using Loads = std::vector<double>;
   const std::vector<double> rate{1, 1};
-  CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1, 0}, 2, Loads{1, 1, 1}, rate), contend::Error);
-  CHECK_THROWS_AS(contend::route_shares(Numbers{0}, 1, Loads{1}, rate), contend::Error);
-  CHECK_THROWS_AS(contend::route_shares(Numbers{0, 1}, 2, Loads{1}, rate), contend::Error);
-  CHECK_THROWS_AS(contend::route_shares(Numbers{0, 2}, 2, Loads{1, 1}, rate), contend::Error);
+  CHECK_THROWS_AS(route_shares(Numbers{0, 1, 0}, 2, Loads{1, 1, 1}, rate), Error);
+  CHECK_THROWS_AS(route_shares(Numbers{0}, 1, Loads{1}, rate), Error);
+  CHECK_THROWS_AS(route_shares(Numbers{0, 1}, 2, Loads{1}, rate), Error);
+  CHECK_THROWS_AS(route_shares(Numbers{0, 2}, 2, Loads{1, 1}, rate), Error);
 }
 
 TEST_CASE("places that do not exist and lists of different length are refused") {
-  CHECK_THROWS_AS(judge({4}, {0}), contend::Error);
-  CHECK_THROWS_AS(judge({0}, {4}), contend::Error);
-  CHECK_THROWS_AS(judge({0, 1}, {2}), contend::Error);
+  CHECK_THROWS_AS(judge({4}, {0}), Error);
+  CHECK_THROWS_AS(judge({0}, {4}), Error);
+  CHECK_THROWS_AS(judge({0, 1}, {2}), Error);
 }
 
 TEST_CASE("a channel carries the amounts of the messages that cross it") {
@@ -66,6 +65,6 @@ TEST_CASE("a channel carries the amounts of the messages that cross it") {
         Amounts{5, 0, 6, 0, 0, 0, 7, 0, 5, 1, 0, 7, 7, 0, 6, 0});
   CHECK(through({}, {}, {}) == Amounts(16, 0));
   CHECK(through({0}, {1}, {~0ULL})[0] == ~0ULL);
-  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {~0ULL, 1}), contend::Error);
-  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {1}), contend::Error);
+  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {~0ULL, 1}), Error);
+  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {1}), Error);
 }

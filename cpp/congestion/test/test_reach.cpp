@@ -30,8 +30,7 @@ TEST_CASE("reach on a ring walked clockwise") {
   // Channel 2 s leads from switch s to s + 1. With 4 hosts it carries s -> t for all t but s, 3 of
   // them; s - 1 -> t for 2, s - 2 -> s + 1: sources s, s - 1, s - 2, targets s + 1, s + 2, s + 3.
   const contend::test::ClockwiseRing ring(4);
-  const auto resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                             contend::test::all_hosts(ring.fabric));
+  const auto resolver = ring.tabled(contend::test::all_hosts(ring.fabric));
   const std::vector<std::uint32_t> leaf{0, 1, 2, 3};
   const Reach reach = channel_reach(*resolver, leaf);
   CHECK(reach.sources == std::vector<std::uint32_t>{3, 0, 3, 0, 3, 0, 3, 0});
@@ -44,8 +43,7 @@ TEST_CASE("reach on a ring walked clockwise") {
 TEST_CASE("reach is that of all routes, one after the other") {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     const auto on = contend::test::make_random_fabric(seed, 9, 25, 10);
-    const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(),
-                                               contend::test::all_hosts(on.fabric));
+    const auto resolver = on.tabled(contend::test::all_hosts(on.fabric));
     const std::size_t channels = resolver->switch_channels();
     std::vector<std::set<Place>> sources(channels);
     std::vector<std::set<Place>> targets(channels);
@@ -80,8 +78,7 @@ TEST_CASE("reach is that of all routes, one after the other") {
 
 TEST_CASE("leaves and channels that do not fit are refused") {
   const contend::test::ClockwiseRing ring(3);
-  const auto resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                             contend::test::all_hosts(ring.fabric));
+  const auto resolver = ring.tabled(contend::test::all_hosts(ring.fabric));
   const auto reach = [&](const std::vector<std::uint32_t>& leaf) {
     return channel_reach(*resolver, leaf);
   };

@@ -10,23 +10,17 @@
 #include "../src/seats/phase_loads.hpp"
 #include "contend/base/error.hpp"
 
-using contend::judge_seats;
-using contend::PhasedTraffic;
-using contend::PhaseLoads;
-using contend::Place;
-using contend::RankMessages;
-using contend::RankMove;
-using contend::seat_ranks;
-using contend::SeatFigures;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
 /// Hosts on a ring that is walked clockwise only: channel 2 h leads from switch h to h + 1.
 struct SeatRing {
   explicit SeatRing(std::uint32_t hosts) : ring(hosts), seconds(4 * hosts, 1.0), seats(hosts, 1) {
-    std::vector<contend::HostId> every(hosts);
+    std::vector<HostId> every(hosts);
     for (std::uint32_t h = 0; h < hosts; ++h) every[h] = h;
-    resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {every, false});
+    resolver = ring.tabled({every, false});
   }
 
   SeatFigures judge(const PhasedTraffic& traffic, const std::vector<Place>& places) const {
@@ -38,10 +32,10 @@ struct SeatRing {
     return seat_ranks(*resolver, traffic, {seconds, seats, 1, 200'000}, starts);
   }
 
-  contend::test::ClockwiseRing ring;
+  ClockwiseRing ring;
   std::vector<double> seconds;
   std::vector<std::uint32_t> seats;
-  std::unique_ptr<contend::Resolver> resolver;
+  std::unique_ptr<Resolver> resolver;
 };
 
 struct Columns {
@@ -172,20 +166,20 @@ TEST_CASE("servers move whole, and their ranks keep their places within them") {
   // Ranks of a server on two, and in another order.
   CHECK_THROWS_AS(seat_ranks(*ring.resolver, columns.of(8, 1),
                              {ring.seconds, ring.seats, 1, 200'000, 2}, {{0, 2, 1, 3, 4, 5, 6, 7}}),
-                  contend::Error);
+                  Error);
   CHECK_THROWS_AS(seat_ranks(*ring.resolver, columns.of(8, 1),
                              {ring.seconds, ring.seats, 1, 200'000, 3}, {start}),
-                  contend::Error);
+                  Error);
 }
 
 TEST_CASE("what does not fit is refused") {
   const SeatRing ring(4);
   const Columns columns = ring_of(4);
   const PhasedTraffic traffic = columns.of(4, 1);
-  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2}), contend::Error);
-  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2, 4}), contend::Error);
-  CHECK_THROWS_AS(ring.seat(traffic, {}), contend::Error);
-  CHECK_THROWS_AS(ring.seat(traffic, {{0, 0, 1, 2}}), contend::Error);
-  CHECK_THROWS_AS(ring.judge(columns.of(3, 1), {0, 1, 2}), contend::Error);
-  CHECK_THROWS_AS(ring.judge(columns.of(4, 0), {0, 1, 2, 3}), contend::Error);
+  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2}), Error);
+  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2, 4}), Error);
+  CHECK_THROWS_AS(ring.seat(traffic, {}), Error);
+  CHECK_THROWS_AS(ring.seat(traffic, {{0, 0, 1, 2}}), Error);
+  CHECK_THROWS_AS(ring.judge(columns.of(3, 1), {0, 1, 2}), Error);
+  CHECK_THROWS_AS(ring.judge(columns.of(4, 0), {0, 1, 2, 3}), Error);
 }

@@ -18,22 +18,8 @@
 #include "contend/routes/together/ideal_ways.hpp"
 #include "naive.hpp"
 
-using contend::BatchResult;
-using contend::Pattern;
-using contend::Place;
-using contend::Places;
-using contend::Rank;
-using contend::Resolver;
-using contend::Samples;
-using contend::Seating;
-using contend::simulate;
-using contend::test::add;
-using contend::test::check_identical;
-using contend::test::check_same;
-using contend::test::in_order;
-using contend::test::make_random_fabric;
-using contend::test::Naive;
-using contend::test::RandomFabric;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -41,7 +27,6 @@ using Shared = std::shared_ptr<const Pattern>;
 
 /// One of every kind, for so many ranks (12 at least, and a multiple of 4).
 std::vector<std::pair<std::string, Shared>> every_kind(Rank ranks) {
-  using namespace contend;
   std::vector<std::pair<std::string, Shared>> kinds;
   const auto with = [&](const char* name, Shared pattern) { kinds.emplace_back(name, pattern); };
   with("bisect", make_bisect(ranks, false));
@@ -90,8 +75,8 @@ std::vector<double> mixed_rates(std::uint32_t seed, const RandomFabric& on, std:
 /// Every kind of pattern in one seating, by both resolvers, against the naive count.
 void compare_every_kind(const RandomFabric& on, const Places& places, const Seating& seating,
                         const std::vector<double>& rate = {}) {
-  const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto tabled = on.tabled(places);
+  const auto walking = on.walking(places);
   const auto ranks = static_cast<Rank>(seating.slots.size() * seating.ranks_per_slot);
   for (const auto& [name, pattern] : every_kind(ranks)) {
     CAPTURE(name);
@@ -111,7 +96,7 @@ TEST_CASE("every kind of pattern comes to what counting message by message comes
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     CAPTURE(seed);
     const RandomFabric on = make_random_fabric(seed, 2 + 2 * seed, 24, 4 * seed, seed % 3);
-    const Places places{contend::test::some_hosts(seed, on.fabric, 20), seed % 2 == 1};
+    const Places places{some_hosts(seed, on.fabric, 20), seed % 2 == 1};
     compare_every_kind(on, places, {in_order(20), 1, seed % 4 < 2});
   }
 }
@@ -120,7 +105,7 @@ TEST_CASE("channels of different rates: a message gets the least of rate over lo
   for (std::uint32_t seed = 30; seed < 33; ++seed) {
     CAPTURE(seed);
     const RandomFabric on = make_random_fabric(seed, 6, 24, 8);
-    const Places places{contend::test::some_hosts(seed, on.fabric, 20), false};
+    const Places places{some_hosts(seed, on.fabric, 20), false};
     const std::vector<double> rate = mixed_rates(seed, on, 20);
     compare_every_kind(on, places, {in_order(20), 1, seed % 2 == 1}, rate);
     compare_every_kind(on, places, {in_order(20), 2, true}, rate);
@@ -130,26 +115,26 @@ TEST_CASE("channels of different rates: a message gets the least of rate over lo
 TEST_CASE("rates of as many channels as there are, all above 0") {
   const RandomFabric on = make_random_fabric(34, 4, 12, 3);
   const Places places{in_order(12), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const Shared tree = contend::make_tree(12);
+  const auto resolver = on.tabled(places);
+  const Shared tree = make_tree(12);
   const Seating seating{in_order(12), 1, false};
   std::vector<double> rate = mixed_rates(34, on, 12);
   rate[3] = 0;
-  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), contend::Error);
+  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), Error);
   rate.pop_back();
-  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), contend::Error);
+  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), Error);
 }
 
 TEST_CASE("two ranks share a slot") {
   const RandomFabric on = make_random_fabric(20, 5, 10, 4);
-  const Places places{contend::test::some_hosts(20, on.fabric, 10), false};
+  const Places places{some_hosts(20, on.fabric, 10), false};
   compare_every_kind(on, places, {in_order(10), 2, false});
   compare_every_kind(on, places, {in_order(10), 2, true});
 }
 
 TEST_CASE("places have several slots, in any order, and some have none") {
   const RandomFabric on = make_random_fabric(21, 5, 10, 4);
-  const Places places{contend::test::some_hosts(21, on.fabric, 10), false};
+  const Places places{some_hosts(21, on.fabric, 10), false};
   const std::vector<Place> slots{3, 3, 0, 9, 1, 1, 1, 8, 2, 2, 7, 0, 3, 6, 9, 1};
   compare_every_kind(on, places, {slots, 1, false});
   compare_every_kind(on, places, {slots, 1, true});
@@ -162,9 +147,9 @@ TEST_CASE("one switch: no channel lies between") {
 
 TEST_CASE("fewer ranks than slots") {
   const RandomFabric on = make_random_fabric(23, 6, 30, 5);
-  const Places places{contend::test::some_hosts(23, on.fabric, 30), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const Shared tree = contend::make_tree(13);
+  const Places places{some_hosts(23, on.fabric, 30), false};
+  const auto resolver = on.tabled(places);
+  const Shared tree = make_tree(13);
   const Seating seating{in_order(30), 1, true};
   Naive naive(on, places, *tree, seating);
   const Samples samples{1, 0, 20, false};
@@ -188,10 +173,9 @@ TEST_CASE("channel numbers beyond 16 bits") {
 
 TEST_CASE("threads that share the pieces of rounds of pairs change nothing, nor do rates") {
   const RandomFabric on = make_random_fabric(27, 8, 24, 6);
-  const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const Shared pairs =
-      contend::make_parts(contend::make_recursive_doubling(16), contend::make_bit_complement(8));
+  const Places places{some_hosts(27, on.fabric, 24), false};
+  const auto resolver = on.tabled(places);
+  const Shared pairs = make_parts(make_recursive_doubling(16), make_bit_complement(8));
   REQUIRE(pairs->pieces(0) == 2);
   for (const std::vector<double>& rate : {mixed_rates(27, on, 24), std::vector<double>{}}) {
     const Seating seating{in_order(24), 1, true};
@@ -209,32 +193,31 @@ TEST_CASE("threads that share the pieces of rounds of pairs change nothing, nor 
 
 TEST_CASE("threads that share the pieces of a round change nothing") {
   const RandomFabric on = make_random_fabric(27, 8, 24, 6);
-  const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
+  const Places places{some_hosts(27, on.fabric, 24), false};
   // Twelve leaves of two hosts below two switches.
-  std::vector<contend::SwitchId> leaf_of;
-  std::vector<contend::PortNumber> port_of, sizes(12, 4);
-  std::vector<contend::Cable> cables;
-  for (contend::PortNumber leaf = 0; leaf < 12; ++leaf) {
+  std::vector<SwitchId> leaf_of;
+  std::vector<PortNumber> port_of, sizes(12, 4);
+  std::vector<Cable> cables;
+  for (PortNumber leaf = 0; leaf < 12; ++leaf) {
     leaf_of.insert(leaf_of.end(), 2, leaf);
     port_of.insert(port_of.end(), {1, 2});
-    for (contend::PortNumber up = 0; up < 2; ++up) {
-      cables.push_back({leaf, static_cast<contend::PortNumber>(3 + up), 12U + up,
-                        static_cast<contend::PortNumber>(1 + leaf)});
+    for (PortNumber up = 0; up < 2; ++up) {
+      cables.push_back(
+          {leaf, static_cast<PortNumber>(3 + up), 12U + up, static_cast<PortNumber>(1 + leaf)});
     }
   }
   sizes.insert(sizes.end(), 2, 12);
-  const contend::Fabric tree(leaf_of, port_of, sizes, cables);
-  const auto complete = contend::find_complete_tree(tree);
+  const Fabric tree(leaf_of, port_of, sizes, cables);
+  const auto complete = find_complete_tree(tree);
   REQUIRE(complete);
-  const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const auto lists =
-      contend::make_sprayed_resolver(on.fabric, places, contend::next_hops(on.fabric, places));
-  const auto bundles = contend::make_sprayed_resolver(tree, {in_order(24), false}, complete.get());
+  const auto tabled = on.tabled(places);
+  const auto lists = make_sprayed_resolver(on.fabric, places, next_hops(on.fabric, places));
+  const auto bundles = make_sprayed_resolver(tree, {in_order(24), false}, complete.get());
   REQUIRE(lists->ways()->part_lists() != nullptr);
   REQUIRE(bundles->even_tree() != nullptr);
-  const std::shared_ptr<const Pattern> all = contend::make_all_to_all(48);
+  const std::shared_ptr<const Pattern> all = make_all_to_all(48);
   const std::shared_ptr<const Pattern> beside =
-      contend::make_parts(contend::make_all_to_all(24), contend::make_all_shifts(24));
+      make_parts(make_all_to_all(24), make_all_shifts(24));
   const Samples one{3, 7, 1, false};
   for (const Resolver* const resolver : {tabled.get(), lists.get(), bundles.get()}) {
     // Rates whose sums depend on the order in which they are added.
@@ -263,10 +246,9 @@ TEST_CASE("the share that is done of a batch grows from nothing to nearly all") 
   thread_local std::vector<double> shares;
   const RandomFabric on = make_random_fabric(26, 8, 24, 6);
   const Places places{in_order(24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto resolver = on.tabled(places);
   const Seating seating{in_order(24), 1, true};
-  const contend::Interruption look([] { shares.push_back(contend::share_done()); },
-                                   std::chrono::nanoseconds(0));
+  const Interruption look([] { shares.push_back(share_done()); }, std::chrono::nanoseconds(0));
   for (const auto& [name, pattern] : every_kind(24)) {
     CAPTURE(name);
     for (const std::uint32_t samples : {1U, 30U}) {
@@ -279,13 +261,13 @@ TEST_CASE("the share that is done of a batch grows from nothing to nearly all") 
       if (samples > 1) CHECK(shares.back() > 0.9);
     }
   }
-  CHECK(contend::share_done() < 0);
+  CHECK(share_done() < 0);
 }
 
 TEST_CASE("batches together are the whole, empty ones included") {
   const RandomFabric on = make_random_fabric(26, 8, 24, 6);
-  const Places places{contend::test::some_hosts(26, on.fabric, 24), false};
-  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Places places{some_hosts(26, on.fabric, 24), false};
+  const auto resolver = on.tabled(places);
   const Seating seating{in_order(24), 1, true};
   for (const auto& [name, pattern] : every_kind(24)) {
     CAPTURE(name);
@@ -301,9 +283,9 @@ TEST_CASE("batches together are the whole, empty ones included") {
 TEST_CASE("ideal splits serve the worst message no worse than even ones, in batches of any size") {
   const RandomFabric on = make_random_fabric(29, 9, 24, 12);
   const Places places{in_order(24), false};
-  const auto hops = [&] { return contend::next_hops(on.fabric, places); };
-  const auto ideal = contend::make_ideal_resolver(on.fabric, places, hops());
-  const auto sprayed = contend::make_sprayed_resolver(on.fabric, places, hops());
+  const auto hops = [&] { return next_hops(on.fabric, places); };
+  const auto ideal = make_ideal_resolver(on.fabric, places, hops());
+  const auto sprayed = make_sprayed_resolver(on.fabric, places, hops());
   const Seating seating{in_order(24), 1, true};
   for (const auto& [name, pattern] : every_kind(24)) {
     CAPTURE(name);
@@ -320,35 +302,32 @@ TEST_CASE("ideal splits serve the worst message no worse than even ones, in batc
 
 TEST_CASE("a round with more ideal ways than are solved for is refused") {
   // Each of six messages crosses two of the ring's channels, by its only shortest way.
-  const contend::test::Paper ring = contend::test::ring(6);
+  const Paper paper = ring(6);
   const Places places{in_order(6), false};
   const Seating seating{in_order(6), 1, false};
-  const Shared pattern = contend::make_shift(6, 2);
+  const Shared pattern = make_shift(6, 2);
   const auto solve = [&](std::size_t most) {
-    const auto hops = contend::next_hops(ring.fabric, places);
-    const auto ideal = contend::make_ideal_resolver(ring.fabric, places, hops, most);
+    const auto hops = next_hops(paper.fabric, places);
+    const auto ideal = make_ideal_resolver(paper.fabric, places, hops, most);
     return simulate(*ideal, *pattern, seating, {1, 0, 1, false}, 1).max_congestion.front();
   };
   CHECK(solve(12) == doctest::Approx(2).epsilon(0.01));
-  CHECK_THROWS_AS(solve(11), contend::Error);
+  CHECK_THROWS_AS(solve(11), Error);
 }
 
 TEST_CASE("outcomes beyond 63 bits are not counted") {
-  const Shared tree = contend::make_tree(4);
+  const Shared tree = make_tree(4);
   CHECK(outcomes(*tree, {in_order(20), 1, true}) == 2'432'902'008'176'640'000U);
   CHECK_FALSE(outcomes(*tree, {in_order(21), 1, true}).has_value());
-  CHECK_FALSE(outcomes(*contend::make_permutation(20), {in_order(20), 1, true}).has_value());
+  CHECK_FALSE(outcomes(*make_permutation(20), {in_order(20), 1, true}).has_value());
   CHECK(outcomes(*tree, {in_order(21), 1, false}) == 1U);
 }
 
 TEST_CASE("patterns and slots that do not fit are refused") {
   const RandomFabric on = make_random_fabric(28, 2, 4, 0);
-  const auto resolver =
-      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {in_order(4), false});
+  const auto resolver = on.tabled({in_order(4), false});
   const Samples samples{1, 0, 1, false};
-  CHECK_THROWS_AS(simulate(*resolver, *contend::make_tree(5), {in_order(4), 1, false}, samples, 1),
-                  contend::Error);
-  CHECK_NOTHROW(simulate(*resolver, *contend::make_tree(8), {in_order(4), 2, false}, samples, 1));
-  CHECK_THROWS_AS(simulate(*resolver, *contend::make_tree(2), {{0, 4}, 1, false}, samples, 1),
-                  contend::Error);
+  CHECK_THROWS_AS(simulate(*resolver, *make_tree(5), {in_order(4), 1, false}, samples, 1), Error);
+  CHECK_NOTHROW(simulate(*resolver, *make_tree(8), {in_order(4), 2, false}, samples, 1));
+  CHECK_THROWS_AS(simulate(*resolver, *make_tree(2), {{0, 4}, 1, false}, samples, 1), Error);
 }

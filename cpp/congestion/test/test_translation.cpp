@@ -21,9 +21,7 @@ constexpr std::uint64_t kAnyLooks = std::numeric_limits<std::uint32_t>::max();
 /// On these hosts of a ring, each a rank.
 struct OnRing {
   OnRing(const ClockwiseRing& ring, const std::vector<HostId>& hosts)
-      : places(contend::test::in_order(hosts.size())),
-        resolver(
-            make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {hosts, false})) {}
+      : places(contend::test::in_order(hosts.size())), resolver(ring.tabled({hosts, false})) {}
 
   std::optional<Translation> find(std::span<const double> rate = {},
                                   std::uint64_t looks = kAnyLooks) const {

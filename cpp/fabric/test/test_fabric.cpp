@@ -6,11 +6,7 @@
 #include "contend/base/error.hpp"
 #include "contend/fabric/fabric.hpp"
 
-using contend::Cable;
-using contend::ChannelId;
-using contend::Error;
-using contend::Fabric;
-using contend::kNoChannel;
+using namespace contend;
 
 namespace {
 
@@ -62,8 +58,8 @@ TEST_CASE("host channels follow: injection 2C + h, ejection 2C + H + h") {
 TEST_CASE("every channel but an injection leaves exactly one switch port") {
   const Fabric fabric = line();
   std::multiset<ChannelId> leaving;
-  for (contend::SwitchId s = 0; s < 3; ++s) {
-    for (contend::PortNumber port = 1; port <= 4; ++port) {
+  for (SwitchId s = 0; s < 3; ++s) {
+    for (PortNumber port = 1; port <= 4; ++port) {
       const ChannelId channel = fabric.out(s, port);
       if (channel != kNoChannel) leaving.insert(channel);
     }
@@ -79,7 +75,7 @@ TEST_CASE("nothing leaves an empty port, port 0 or a port that does not exist") 
   CHECK(fabric.out(1, 4) == kNoChannel);
   CHECK(fabric.out(1, 0) == kNoChannel);
   CHECK(fabric.out(0, 5) == kNoChannel);
-  CHECK(fabric.out(2, contend::kNoPort) == kNoChannel);
+  CHECK(fabric.out(2, kNoPort) == kNoChannel);
 }
 
 TEST_CASE("what does not fit together is refused") {

@@ -5,10 +5,7 @@
 #include "contend/base/error.hpp"
 #include "contend/fabric/ibnetdiscover.hpp"
 
-using contend::IbnetdiscoverParser;
-using contend::InputError;
-using contend::SubnetBuilder;
-using contend::SubnetColumns;
+using namespace contend;
 
 static SubnetColumns parse(const std::string& text) {
   IbnetdiscoverParser parser;
@@ -52,10 +49,10 @@ TEST_CASE("a parser that failed can be asked again without harm") {
 TEST_CASE("more nodes or rates than any fabric has are refused") {
   SubnetBuilder builder;
   for (std::uint64_t guid = 0; guid < (1u << 20); ++guid) {
-    builder.node(contend::NodeKind::adapter, guid, 1);
+    builder.node(NodeKind::adapter, guid, 1);
   }
-  CHECK_NOTHROW(builder.node(contend::NodeKind::adapter, 0, 1));
-  CHECK_THROWS_AS(builder.node(contend::NodeKind::switch_, 0, 1), InputError);
+  CHECK_NOTHROW(builder.node(NodeKind::adapter, 0, 1));
+  CHECK_THROWS_AS(builder.node(NodeKind::switch_, 0, 1), InputError);
   for (int k = 1; k < 256; ++k) CHECK(builder.rate(std::to_string(k), 1) == k);
   CHECK_THROWS_AS(builder.rate("256", 1), InputError);
 }

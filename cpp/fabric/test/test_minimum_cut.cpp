@@ -7,9 +7,7 @@
 #include "contend/base/error.hpp"
 #include "contend/fabric/minimum_cut.hpp"
 
-using contend::Error;
-using contend::FlowNetwork;
-using contend::minimum_cut;
+using namespace contend;
 
 namespace {
 

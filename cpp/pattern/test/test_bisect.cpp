@@ -8,13 +8,8 @@
 #include "contend/pattern/random_patterns.hpp"
 #include "rounds.hpp"
 
-using contend::make_bisect;
-using contend::Rank;
-using contend::test::excess_over_uniform;
-using contend::test::outcome_of;
-using contend::test::Pairs;
-using contend::test::round_of;
-using contend::test::sorted;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -115,6 +110,6 @@ TEST_CASE("of many ranks everyone is paired once, with anyone, and either may se
 }
 
 TEST_CASE("a bisect needs two ranks") {
-  CHECK_THROWS_AS(make_bisect(0, false), contend::Error);
-  CHECK_THROWS_AS(make_bisect(1, true), contend::Error);
+  CHECK_THROWS_AS(make_bisect(0, false), Error);
+  CHECK_THROWS_AS(make_bisect(1, true), Error);
 }

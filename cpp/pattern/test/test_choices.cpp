@@ -9,9 +9,8 @@
 #include "contend/pattern/choices.hpp"
 #include "contend/pattern/shuffle.hpp"
 
-using contend::EnumeratedChoices;
-using contend::RandomChoices;
-using contend::test::excess_over_uniform;
+using namespace contend;
+using namespace contend::test;
 
 TEST_CASE("below(n) draws every number equally often") {
   for (const std::uint32_t n : {1U, 2U, 3U, 6U, 7U, 100U, 1000U}) {
@@ -132,7 +131,7 @@ TEST_CASE("coins are fair, each of the 32") {
 
 TEST_CASE("samples, purposes and seeds differ") {
   std::set<std::vector<std::uint32_t>> seen;
-  for (const contend::PhiloxStream& stream : std::vector<contend::PhiloxStream>{
+  for (const PhiloxStream& stream : std::vector<PhiloxStream>{
            {1, 0, 0}, {2, 0, 0}, {1ULL << 32, 0, 0}, {1, 1, 0}, {1, 1ULL << 32, 0}, {1, 0, 1}}) {
     RandomChoices choices(stream);
     std::vector<std::uint32_t> drawn(8);
@@ -163,7 +162,7 @@ TEST_CASE("shuffling reaches every order, equally often") {
   for (std::uint64_t number = 0; number < 120; ++number) {
     std::vector<std::uint32_t> values{0, 1, 2, 3, 4};
     EnumeratedChoices choices(number);
-    contend::shuffle(std::span<std::uint32_t>(values), choices);
+    shuffle(std::span<std::uint32_t>(values), choices);
     CHECK(std::is_permutation(values.begin(), values.end(), std::vector{0, 1, 2, 3, 4}.begin()));
     orders.insert(values);
   }

@@ -11,10 +11,8 @@
 #include "contend/pattern/random_patterns.hpp"
 #include "rounds.hpp"
 
-using contend::Pattern;
-using contend::Rank;
-using contend::test::Pairs;
-using contend::test::round_of;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -104,7 +102,7 @@ TEST_CASE("rounds and messages are as many as the formula says, between other ra
           REQUIRE(to < ranks);
           REQUIRE(from != to);
         }
-        if (!pattern->shares_ends()) CHECK_FALSE(contend::test::shares_an_end(pairs, ranks));
+        if (!pattern->shares_ends()) CHECK_FALSE(shares_an_end(pairs, ranks));
       }
       CHECK(messages == family.messages(ranks));
     }
@@ -147,6 +145,6 @@ TEST_CASE("the first ranks alone send what they send among all, where all send a
 TEST_CASE("too few ranks are refused") {
   for (const Family& family : families()) {
     CAPTURE(family.name);
-    CHECK_THROWS_AS(family.make(family.least - 1), contend::Error);
+    CHECK_THROWS_AS(family.make(family.least - 1), Error);
   }
 }

@@ -8,11 +8,8 @@
 #include "contend/pattern/fixed_patterns.hpp"
 #include "rounds.hpp"
 
-using contend::Pattern;
-using contend::Rank;
-using contend::test::Pairs;
-using contend::test::round_of;
-using contend::test::sorted;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -32,56 +29,56 @@ std::set<Rank> reached_from_first(const Pattern& pattern) {
 }  // namespace
 
 TEST_CASE("parameters out of range are refused") {
-  CHECK_THROWS_AS(contend::make_shift(5, 0), contend::Error);
-  CHECK_THROWS_AS(contend::make_shift(5, 5), contend::Error);
-  CHECK_THROWS_AS(contend::make_hot_spot(4, 4), contend::Error);
-  CHECK_THROWS_AS(contend::make_hot_spot(4, 0), contend::Error);
-  CHECK_THROWS_AS(contend::make_neighbour(4, 4), contend::Error);
-  CHECK_THROWS_AS(contend::make_neighbour(4, 0), contend::Error);
+  CHECK_THROWS_AS(make_shift(5, 0), Error);
+  CHECK_THROWS_AS(make_shift(5, 5), Error);
+  CHECK_THROWS_AS(make_hot_spot(4, 4), Error);
+  CHECK_THROWS_AS(make_hot_spot(4, 0), Error);
+  CHECK_THROWS_AS(make_neighbour(4, 4), Error);
+  CHECK_THROWS_AS(make_neighbour(4, 0), Error);
   using Extents = std::vector<Rank>;
   for (const Extents& extents : {Extents{}, Extents{3, 3}, Extents{3, 4, 2}, Extents{0, 12},
                                  Extents{1U << 31, 1U << 31, 4}, Extents{65536, 65536, 12}}) {
-    CHECK_THROWS_AS(contend::make_halo(12, extents, true), contend::Error);
+    CHECK_THROWS_AS(make_halo(12, extents, true), Error);
   }
 }
 
 TEST_CASE("some shifts are those of their distances") {
-  const auto some = contend::make_shifts(5, {4, 2});
+  const auto some = make_shifts(5, {4, 2});
   REQUIRE(some->rounds() == 2);
-  CHECK(round_of(*some, 0) == round_of(*contend::make_shift(5, 4), 0));
-  CHECK(round_of(*some, 1) == round_of(*contend::make_shift(5, 2), 0));
-  CHECK_THROWS_AS(contend::make_shifts(5, {1, 5}), contend::Error);
+  CHECK(round_of(*some, 0) == round_of(*make_shift(5, 4), 0));
+  CHECK(round_of(*some, 1) == round_of(*make_shift(5, 2), 0));
+  CHECK_THROWS_AS(make_shifts(5, {1, 5}), Error);
 }
 
 TEST_CASE("all shifts together are every pair once") {
-  const auto shifts = contend::make_all_shifts(6);
+  const auto shifts = make_all_shifts(6);
   std::set<std::pair<Rank, Rank>> seen;
   for (std::uint32_t round = 0; round < shifts->rounds(); ++round) {
     for (const auto& pair : round_of(*shifts, round)) CHECK(seen.insert(pair).second);
   }
   CHECK(seen.size() == 30);
-  const Pairs at_once = sorted(round_of(*contend::make_all_to_all(6), 0));
+  const Pairs at_once = sorted(round_of(*make_all_to_all(6), 0));
   CHECK(at_once == Pairs(seen.begin(), seen.end()));
 }
 
 TEST_CASE("dissemination, trees and recursive doubling reach everyone") {
   for (Rank ranks = 3; ranks <= 40; ++ranks) {
     CAPTURE(ranks);
-    CHECK(reached_from_first(*contend::make_dissemination(ranks)).size() == ranks);
-    CHECK(reached_from_first(*contend::make_tree(ranks)).size() == ranks);
-    CHECK(reached_from_first(*contend::make_recursive_doubling(ranks)).size() == ranks);
+    CHECK(reached_from_first(*make_dissemination(ranks)).size() == ranks);
+    CHECK(reached_from_first(*make_tree(ranks)).size() == ranks);
+    CHECK(reached_from_first(*make_recursive_doubling(ranks)).size() == ranks);
   }
 }
 
 TEST_CASE("double tree: two trees over all ranks, nobody inner in both, two rounds") {
   for (Rank ranks = 3; ranks <= 70; ++ranks) {
     CAPTURE(ranks);
-    const auto pattern = contend::make_double_tree(ranks);
+    const auto pattern = make_double_tree(ranks);
     std::vector<int> received(ranks, 0);
     std::vector<int> sent(ranks, 0);
     for (std::uint32_t round = 0; round < 2; ++round) {
       const Pairs pairs = round_of(*pattern, round);
-      CHECK_FALSE(contend::test::shares_an_end(pairs, ranks));
+      CHECK_FALSE(shares_an_end(pairs, ranks));
       for (const auto& [from, to] : pairs) {
         ++received[to];
         ++sent[from];
@@ -103,7 +100,7 @@ TEST_CASE("double tree: two trees over all ranks, nobody inner in both, two roun
 TEST_CASE("as many neighbours as there are others is everyone once") {
   for (Rank ranks = 2; ranks <= 9; ++ranks) {
     CAPTURE(ranks);
-    CHECK(sorted(round_of(*contend::make_neighbour(ranks, ranks - 1), 0)) ==
-          sorted(round_of(*contend::make_all_to_all(ranks), 0)));
+    CHECK(sorted(round_of(*make_neighbour(ranks, ranks - 1), 0)) ==
+          sorted(round_of(*make_all_to_all(ranks), 0)));
   }
 }

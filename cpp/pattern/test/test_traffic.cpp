@@ -9,21 +9,17 @@
 #include "contend/pattern/random_patterns.hpp"
 #include "rounds.hpp"
 
-using contend::Rank;
-using contend::test::excess_over_uniform;
-using contend::test::outcome_of;
-using contend::test::Pairs;
-using contend::test::round_of;
-using contend::test::sorted;
+using namespace contend;
+using namespace contend::test;
 
 TEST_CASE("a permutation: nobody sends or receives twice, all p! once") {
-  const auto permutation = contend::make_permutation(5);
+  const auto permutation = make_permutation(5);
   REQUIRE(permutation->outcomes() == 120U);
   std::set<Pairs> seen;
   std::size_t messages = 0;
   for (std::uint64_t number = 0; number < 120; ++number) {
     const Pairs pairs = outcome_of(*permutation, number);
-    CHECK_FALSE(contend::test::shares_an_end(pairs, 5));
+    CHECK_FALSE(shares_an_end(pairs, 5));
     messages += pairs.size();
     seen.insert(sorted(pairs));
   }
@@ -33,7 +29,7 @@ TEST_CASE("a permutation: nobody sends or receives twice, all p! once") {
 }
 
 TEST_CASE("uniform traffic: everyone sends once, to anyone else") {
-  const auto uniform = contend::make_uniform(4);
+  const auto uniform = make_uniform(4);
   REQUIRE(uniform->outcomes() == 81U);
   std::set<Pairs> seen;
   for (std::uint64_t number = 0; number < 81; ++number) {
@@ -56,7 +52,7 @@ TEST_CASE("uniform traffic: everyone sends once, to anyone else") {
 
 TEST_CASE("localised traffic stays in its block with the share asked for") {
   // Ranks 0-3 and 4-7 are blocks, rank 8 is alone in its own and always sends to anyone.
-  const auto localised = contend::make_localised(9, 4, 70);
+  const auto localised = make_localised(9, 4, 70);
   std::uint64_t inside = 0;
   std::uint64_t of_whole_blocks = 0;
   std::vector<std::uint64_t> of_last(8, 0);
@@ -81,14 +77,14 @@ TEST_CASE("localised traffic stays in its block with the share asked for") {
   CHECK_FALSE(localised->outcomes().has_value());
   CHECK_FALSE(localised->symmetric());
 
-  for (const auto& [from, to] : round_of(*contend::make_localised(8, 4, 100), 0)) {
+  for (const auto& [from, to] : round_of(*make_localised(8, 4, 100), 0)) {
     CHECK(from / 4 == to / 4);
   }
 }
 
 TEST_CASE("hot-spot traffic sends the share asked for to the hot spots") {
   // All of it to one spot, which itself sends to anyone.
-  const auto all = contend::make_hot_spot_traffic(10, 1, 100);
+  const auto all = make_hot_spot_traffic(10, 1, 100);
   std::vector<std::uint64_t> spots(10, 0);
   for (std::uint64_t sample = 0; sample < 3000; ++sample) {
     std::map<Rank, int> received;
@@ -105,7 +101,7 @@ TEST_CASE("hot-spot traffic sends the share asked for to the hot spots") {
 
   // Two spots that share half of the traffic of 100 ranks: each gets about 25, and of the rest
   // 1/99.
-  const auto half = contend::make_hot_spot_traffic(100, 2, 50);
+  const auto half = make_hot_spot_traffic(100, 2, 50);
   std::uint64_t hottest_two = 0;
   for (std::uint64_t sample = 0; sample < 200; ++sample) {
     std::vector<std::uint64_t> received(100, 0);
@@ -117,11 +113,11 @@ TEST_CASE("hot-spot traffic sends the share asked for to the hot spots") {
 }
 
 TEST_CASE("parameters out of range are refused") {
-  CHECK_THROWS_AS(contend::make_permutation(1), contend::Error);
-  CHECK_THROWS_AS(contend::make_uniform(1), contend::Error);
-  CHECK_THROWS_AS(contend::make_localised(8, 1, 50), contend::Error);
-  CHECK_THROWS_AS(contend::make_localised(8, 4, 101), contend::Error);
-  CHECK_THROWS_AS(contend::make_hot_spot_traffic(8, 0, 50), contend::Error);
-  CHECK_THROWS_AS(contend::make_hot_spot_traffic(8, 5, 50), contend::Error);
-  CHECK_THROWS_AS(contend::make_hot_spot_traffic(8, 1, 101), contend::Error);
+  CHECK_THROWS_AS(make_permutation(1), Error);
+  CHECK_THROWS_AS(make_uniform(1), Error);
+  CHECK_THROWS_AS(make_localised(8, 1, 50), Error);
+  CHECK_THROWS_AS(make_localised(8, 4, 101), Error);
+  CHECK_THROWS_AS(make_hot_spot_traffic(8, 0, 50), Error);
+  CHECK_THROWS_AS(make_hot_spot_traffic(8, 5, 50), Error);
+  CHECK_THROWS_AS(make_hot_spot_traffic(8, 1, 101), Error);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -23,6 +24,12 @@ struct RandomFabric {
 
   TableView tables() const { return {ports.data(), fabric.switches(), width}; }
   AddressView addresses() const { return {first, lmc}; }
+  std::unique_ptr<Resolver> tabled(const Places& places) const {
+    return make_tabled_resolver(fabric, tables(), addresses(), places);
+  }
+  std::unique_ptr<Resolver> walking(const Places& places) const {
+    return make_walking_resolver(fabric, tables(), addresses(), places);
+  }
 };
 
 namespace random_fabric {

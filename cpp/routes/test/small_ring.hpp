@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
+#include "contend/routes/resolver.hpp"
 #include "contend/routes/tables.hpp"
 #include "in_order.hpp"
 
@@ -37,6 +39,12 @@ struct ClockwiseRing {
   }
   TableView tables() const { return {ports.data(), fabric.switches(), fabric.switches() + 1}; }
   AddressView addresses() const { return {first, lmc}; }
+  std::unique_ptr<Resolver> tabled(const Places& places) const {
+    return make_tabled_resolver(fabric, tables(), addresses(), places);
+  }
+  std::unique_ptr<Resolver> walking(const Places& places) const {
+    return make_walking_resolver(fabric, tables(), addresses(), places);
+  }
 
   Fabric fabric;
   std::vector<Address> first;

@@ -8,16 +8,8 @@
 #include "contend/routes/split/ways.hpp"
 #include "random_fabric.hpp"
 
-using contend::Cable;
-using contend::ChannelId;
-using contend::Fabric;
-using contend::HostId;
-using contend::PartLists;
-using contend::PartOnChannel;
-using contend::Places;
-using contend::PortNumber;
-using contend::SwitchId;
-using contend::Ways;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -57,7 +49,7 @@ struct Pods {
   }
 };
 
-std::unique_ptr<contend::Resolver> sprayed(const Fabric& fabric, const Places& places) {
+std::unique_ptr<Resolver> sprayed(const Fabric& fabric, const Places& places) {
   return make_sprayed_resolver(fabric, places, next_hops(fabric, places));
 }
 
@@ -96,7 +88,7 @@ void check_lists(const Ways& ways, const PartLists& lists, std::uint32_t first_c
   }
 }
 
-const PartLists& checked(const contend::Resolver& resolver) {
+const PartLists& checked(const Resolver& resolver) {
   REQUIRE(resolver.ways() != nullptr);
   const PartLists* const lists = resolver.ways()->part_lists();
   REQUIRE(lists != nullptr);
@@ -110,10 +102,8 @@ TEST_CASE("messages of random fabrics put on channels what their lists say") {
   int listed = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
-    const auto on =
-        contend::test::make_random_fabric(seed, 2 + seed % 14, 2 + seed % 23, seed % 31);
-    const Places places{
-        contend::test::some_hosts(seed, on.fabric, 1 + (2 * seed) % on.fabric.hosts()), false};
+    const auto on = make_random_fabric(seed, 2 + seed % 14, 2 + seed % 23, seed % 31);
+    const Places places{some_hosts(seed, on.fabric, 1 + (2 * seed) % on.fabric.hosts()), false};
     const auto resolver = sprayed(on.fabric, places);
     const PartLists* const lists = resolver->ways()->part_lists();
     if (lists == nullptr) continue;
@@ -127,7 +117,7 @@ TEST_CASE("messages of a whole tree of three levels share their lists") {
   const Pods pods{4, 3, 2, 2};
   const auto one = [](SwitchId, SwitchId) { return 1U; };
   const Fabric fabric = pods.build(one, one);
-  const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
+  const auto resolver = sprayed(fabric, all_hosts(fabric));
   const PartLists& lists = checked(*resolver);
   // Up from each leaf, down to each, and between any two of four pods; of each spine's channels all
   // to or from the tops of its plane are a cell, and so are all planes.
@@ -143,14 +133,14 @@ TEST_CASE("cables that are missing or more than elsewhere count as they are") {
     std::mt19937 engine(seed);
     // Most have one, some none, two or three.
     const auto some = [&](SwitchId, SwitchId) {
-      const std::uint32_t drawn = contend::test::random_fabric::below(16, engine);
+      const std::uint32_t drawn = random_fabric::below(16, engine);
       return drawn < 3 ? drawn + (drawn > 0 ? 1U : 0U) : 1U;
     };
     // The first spine of a pod and its first top keep all of the network together.
     const Fabric fabric = pods.build(
         [&](SwitchId leaf, SwitchId spine) { return spine % 2 == 0 ? 1U : some(leaf, spine); },
         [&](SwitchId spine, SwitchId top) { return top == 0 ? 1U : some(spine, top); });
-    const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
+    const auto resolver = sprayed(fabric, all_hosts(fabric));
     checked(*resolver);
   }
 }
@@ -159,8 +149,8 @@ TEST_CASE("ways that end or go round in circles are not taken for others") {
   const Pods pods{3, 2, 2, 2};
   const auto one = [](SwitchId, SwitchId) { return 1U; };
   const Fabric fabric = pods.build(one, one);
-  const Places places = contend::test::all_hosts(fabric);
-  contend::NextHops next = next_hops(fabric, places);
+  const Places places = all_hosts(fabric);
+  NextHops next = next_hops(fabric, places);
   const std::size_t switches = fabric.switches();
   // To the first leaf the first top leads nowhere, and the second back to where messages come from.
   const SwitchId first_top = static_cast<SwitchId>(switches - 4);
@@ -189,6 +179,6 @@ TEST_CASE("where messages have little in common they are followed") {
     host_port.push_back(3);
   }
   const Fabric fabric(host_switch, host_port, std::vector<PortNumber>(kRing, 3), cables);
-  const auto resolver = sprayed(fabric, contend::test::all_hosts(fabric));
+  const auto resolver = sprayed(fabric, all_hosts(fabric));
   CHECK(resolver->ways()->part_lists() == nullptr);
 }

@@ -9,15 +9,8 @@
 #include "random_fabric.hpp"
 #include "small_ring.hpp"
 
-using contend::Address;
-using contend::ChannelId;
-using contend::HostId;
-using contend::kPads;
-using contend::Place;
-using contend::Places;
-using contend::Resolver;
-using contend::test::ClockwiseRing;
-using contend::test::RandomFabric;
+using namespace contend;
+using namespace contend::test;
 
 namespace {
 
@@ -67,10 +60,10 @@ std::vector<std::vector<ChannelId>> traced(const RandomFabric& on, const Places&
     const Address turn =
         places.spread ? (pairs.source[m] + pairs.target[m]) % (1U << on.lmc[to]) : 0;
     std::vector<ChannelId> route;
-    const contend::Trace end =
-        contend::trace(on.fabric, on.tables(), on.fabric.host_switch(places.hosts[pairs.source[m]]),
-                       to, on.first[to] + turn, route);
-    REQUIRE(end.end == contend::TraceEnd::delivered);
+    const Trace end =
+        trace(on.fabric, on.tables(), on.fabric.host_switch(places.hosts[pairs.source[m]]), to,
+              on.first[to] + turn, route);
+    REQUIRE(end.end == TraceEnd::delivered);
     routes.push_back(route);
   }
   return routes;
@@ -81,16 +74,15 @@ std::vector<std::vector<ChannelId>> traced(const RandomFabric& on, const Places&
 TEST_CASE("route table and table walks find the routes that tracing finds") {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
-    const contend::SwitchId switches = 1 + seed % 12;
+    const SwitchId switches = 1 + seed % 12;
     const HostId hosts = 2 + seed % 15;
-    const RandomFabric on =
-        contend::test::make_random_fabric(seed, switches, hosts, seed % 7, seed % 3);
+    const RandomFabric on = make_random_fabric(seed, switches, hosts, seed % 7, seed % 3);
     const std::size_t taking_part = seed % 2 == 0 ? hosts : 1 + hosts / 2;
-    const Places places{contend::test::some_hosts(seed, on.fabric, taking_part), seed % 4 < 2};
+    const Places places{some_hosts(seed, on.fabric, taking_part), seed % 4 < 2};
     const AllPairs pairs(taking_part);
     const auto expected = traced(on, places, pairs);
-    const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-    const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
+    const auto tabled = on.tabled(places);
+    const auto walking = on.walking(places);
     const std::size_t found = longest_route(on.fabric, on.tables(), on.addresses(), places);
     const auto factored = make_factored_resolver(on.fabric, on.tables(), on.addresses(), places,
                                                  found, std::size_t{1} << 20);
@@ -114,12 +106,12 @@ TEST_CASE("route table and table walks find the routes that tracing finds") {
 
 TEST_CASE("channel numbers beyond 16 bits") {
   // Two switches with 33,000 cables between them.
-  const RandomFabric on = contend::test::make_random_fabric(1, 2, 40, 32'999);
-  const Places places{contend::test::some_hosts(1, on.fabric, 40), false};
+  const RandomFabric on = make_random_fabric(1, 2, 40, 32'999);
+  const Places places{some_hosts(1, on.fabric, 40), false};
   const AllPairs pairs(40);
   const auto expected = traced(on, places, pairs);
-  const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
-  const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto tabled = on.tabled(places);
+  const auto walking = on.walking(places);
   for (const Resolver* resolver : {tabled.get(), walking.get()}) {
     REQUIRE_FALSE(resolver->narrow());
     CHECK(routes_of<std::uint32_t>(*resolver, pairs.source, pairs.target) == expected);
@@ -138,14 +130,14 @@ TEST_CASE("the longest route of a clockwise ring goes all round") {
 TEST_CASE("a host that cannot be reached is named with the switch where the walk ended") {
   const Places all{{0, 1, 2, 3, 4}, false};
   struct Case {
-    contend::SwitchId at;
-    contend::PortNumber port;
-    contend::SwitchId end;
+    SwitchId at;
+    PortNumber port;
+    SwitchId end;
     std::string why;
   };
   // To host 3 (address 4), whose switch is 3: switch 1 does something else.
   for (const Case& c :
-       {Case{1, contend::kNoPort, 1, "has no port for it"},
+       {Case{1, kNoPort, 1, "has no port for it"},
         Case{1, 0, 1, "sends it to a port with nothing plugged in"},
         Case{1, 9, 1, "sends it to a port with nothing plugged in"},
         Case{1, 1, 1, "delivers it to another host"}, Case{3, 2, 3, "lies on a loop"}}) {
@@ -155,20 +147,20 @@ TEST_CASE("a host that cannot be reached is named with the switch where the walk
     for (const bool tabled : {true, false}) {
       try {
         if (tabled) {
-          make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), all);
+          ring.tabled(all);
         } else {
-          make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), all);
+          ring.walking(all);
         }
         FAIL("an unreachable host was accepted");
-      } catch (const contend::UnreachableError& error) {
+      } catch (const UnreachableError& error) {
         CHECK(error.to() == 3);
         CHECK(error.address() == 4);
         if (c.why != "lies on a loop") CHECK(error.at() == c.end);
         CHECK(error.why() == c.why);
         // The walk from the switch named really fails.
         std::vector<ChannelId> route;
-        CHECK(contend::trace(ring.fabric, ring.tables(), error.from(), 3, 4, route).end !=
-              contend::TraceEnd::delivered);
+        CHECK(trace(ring.fabric, ring.tables(), error.from(), 3, 4, route).end !=
+              TraceEnd::delivered);
       }
     }
   }
@@ -176,14 +168,14 @@ TEST_CASE("a host that cannot be reached is named with the switch where the walk
 
 TEST_CASE("the first place that cannot be reached is named, in the order of places") {
   ClockwiseRing ring(6);
-  ring.port(0, 3) = contend::kNoPort;
-  ring.port(0, 5) = contend::kNoPort;
+  ring.port(0, 3) = kNoPort;
+  ring.port(0, 5) = kNoPort;
   for (const auto& [hosts, expected] : std::vector<std::pair<std::vector<HostId>, HostId>>{
            {{0, 1, 2, 3, 4, 5}, 2}, {{5, 4, 3, 2, 1, 0}, 4}}) {
     try {
       longest_route(ring.fabric, ring.tables(), ring.addresses(), {hosts, false});
       FAIL("an unreachable host was accepted");
-    } catch (const contend::UnreachableError& error) {
+    } catch (const UnreachableError& error) {
       CHECK(error.to() == expected);
     }
   }
@@ -191,50 +183,48 @@ TEST_CASE("the first place that cannot be reached is named, in the order of plac
 
 TEST_CASE("hosts that do not take part need no route") {
   ClockwiseRing ring(5);
-  ring.port(0, 3) = contend::kNoPort;
+  ring.port(0, 3) = kNoPort;
   const Places without{{0, 1, 3, 4}, false};
-  CHECK_NOTHROW(make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), without));
+  CHECK_NOTHROW(ring.tabled(without));
   // Nor does a place that is alone on its switch need one to itself.
-  ring.port(3, 4) = contend::kNoPort;
+  ring.port(3, 4) = kNoPort;
   CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), without),
-                  contend::UnreachableError);
+                  UnreachableError);
 }
 
 TEST_CASE("a place that is alone on its switch needs no route to itself") {
   // Host 0 hangs on switch 0, which has lost its entry; nobody else is asked to reach it.
   ClockwiseRing ring(4);
-  ring.port(0, 1) = contend::kNoPort;
+  ring.port(0, 1) = kNoPort;
   CHECK(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{0}, false}) == 0);
 }
 
 TEST_CASE("without a spread only the first address needs a route") {
-  RandomFabric on = contend::test::make_random_fabric(3, 4, 6, 3, 2);
+  RandomFabric on = make_random_fabric(3, 4, 6, 3, 2);
   const auto wide = std::find(on.lmc.begin(), on.lmc.end(), std::uint8_t{2});
   REQUIRE(wide != on.lmc.end());
   const Address last = on.first[static_cast<std::size_t>(wide - on.lmc.begin())] + 3;
-  for (std::size_t s = 0; s < 4; ++s) on.ports[s * on.width + last] = contend::kNoPort;
-  Places places{contend::test::some_hosts(1, on.fabric, 6), false};
+  for (std::size_t s = 0; s < 4; ++s) on.ports[s * on.width + last] = kNoPort;
+  Places places{some_hosts(1, on.fabric, 6), false};
   CHECK_NOTHROW(longest_route(on.fabric, on.tables(), on.addresses(), places));
   places.spread = true;
-  CHECK_THROWS_AS(longest_route(on.fabric, on.tables(), on.addresses(), places),
-                  contend::UnreachableError);
+  CHECK_THROWS_AS(longest_route(on.fabric, on.tables(), on.addresses(), places), UnreachableError);
 }
 
 TEST_CASE("hosts and addresses that do not exist are refused") {
   ClockwiseRing ring(4);
-  CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{4}, false}),
-                  contend::Error);
+  CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{4}, false}), Error);
   CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(),
                                 {std::span(ring.first).first(3), ring.lmc}, {{0, 1}, false}),
-                  contend::Error);
+                  Error);
   ring.lmc[1] = 8;
   CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{0, 1}, true}),
-                  contend::Error);
+                  Error);
   ring.first[2] = 0;
   CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{0, 2}, false}),
-                  contend::Error);
+                  Error);
   // An address beyond the tables.
   ring.first[3] = 70'000;
   CHECK_THROWS_AS(longest_route(ring.fabric, ring.tables(), ring.addresses(), {{0, 3}, false}),
-                  contend::UnreachableError);
+                  UnreachableError);
 }

@@ -6,19 +6,13 @@
 #include "contend/routes/dumps/dumps.hpp"
 #include "contend/routes/dumps/table_columns.hpp"
 
-using contend::FdbsParser;
-using contend::InputError;
-using contend::kNoPort;
-using contend::LftsParser;
-using contend::PortNumber;
-using contend::TableBuilder;
-using contend::TableColumns;
+using namespace contend;
 
 TEST_CASE("tables are as wide as the highest LID told") {
   TableBuilder builder;
   builder.begin(0xA0, 1);
   builder.add(2, 7);
-  builder.add(3, contend::kDumpedNoPort);
+  builder.add(3, kDumpedNoPort);
   builder.add(0, 1);
   builder.begin(0xA1, 5);
   builder.own(3, 0xB1);
@@ -58,13 +52,13 @@ TEST_CASE("a thin table is refused only when it is large") {
   TableBuilder builder;
   for (std::uint64_t guid = 0; guid < 100; ++guid) {
     builder.begin(guid, 1);
-    builder.add(contend::kHighestUnicastLid, 1);
+    builder.add(kHighestUnicastLid, 1);
   }
   CHECK(builder.finish({}).addresses == 49152);
   // 700 x 49,152 x 2 bytes are more than 64 MiB.
   for (std::uint64_t guid = 0; guid < 700; ++guid) {
     builder.begin(guid, 1);
-    builder.add(contend::kHighestUnicastLid, 1);
+    builder.add(kHighestUnicastLid, 1);
   }
   CHECK_THROWS_AS(builder.finish({}), InputError);
 }

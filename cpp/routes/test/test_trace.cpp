@@ -5,12 +5,7 @@
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/checks/trace.hpp"
 
-using contend::Address;
-using contend::ChannelId;
-using contend::Fabric;
-using contend::kNoPort;
-using contend::PortNumber;
-using contend::TraceEnd;
+using namespace contend;
 
 namespace {
 
@@ -18,7 +13,7 @@ namespace {
 // Cable 0 is switch 0 port 1 to switch 1 port 1, cable 1 is switch 1 port 2 to switch 2 port 1.
 const Fabric& line() {
   static const Fabric fabric({0, 2, 2}, {2, 2, 3}, {3, 3, 3},
-                             std::vector<contend::Cable>{{0, 1, 1, 1}, {1, 2, 2, 1}});
+                             std::vector<Cable>{{0, 1, 1, 1}, {1, 2, 2, 1}});
   return fabric;
 }
 
@@ -43,9 +38,8 @@ const std::vector<PortNumber> ports = {
     2, 1, 1, 2, 2, 1, 9, 1,  // switch 2
 };
 
-contend::Trace walk(contend::SwitchId from, contend::HostId to, Address address,
-                    std::vector<ChannelId>& route) {
-  return contend::trace(line(), {ports.data(), 3, columns}, from, to, address, route);
+Trace walk(SwitchId from, HostId to, Address address, std::vector<ChannelId>& route) {
+  return trace(line(), {ports.data(), 3, columns}, from, to, address, route);
 }
 
 }  // namespace
@@ -55,7 +49,7 @@ TEST_CASE("a route is the channels between switches on the way, in order") {
   CHECK(walk(0, 1, to_host_1, route).end == TraceEnd::delivered);
   CHECK(route == std::vector<ChannelId>{0, 2});
 
-  const contend::Trace back = walk(2, 0, to_host_0, route);
+  const Trace back = walk(2, 0, to_host_0, route);
   CHECK(back.end == TraceEnd::delivered);
   CHECK(back.last == 0);
   CHECK(route == std::vector<ChannelId>{3, 1});
@@ -69,16 +63,16 @@ TEST_CASE("within a switch the route is empty") {
 
 TEST_CASE("it says where and why a walk ends elsewhere") {
   std::vector<ChannelId> route;
-  const contend::Trace wrong = walk(0, 2, to_host_1, route);
+  const Trace wrong = walk(0, 2, to_host_1, route);
   CHECK(wrong.end == TraceEnd::wrong_host);
   CHECK(wrong.last == 2);
 
-  const contend::Trace stopped = walk(0, 1, stops, route);
+  const Trace stopped = walk(0, 1, stops, route);
   CHECK(stopped.end == TraceEnd::no_entry);
   CHECK(stopped.last == 1);
   CHECK(route == std::vector<ChannelId>{0});
 
-  const contend::Trace fell = walk(0, 1, falls_off, route);
+  const Trace fell = walk(0, 1, falls_off, route);
   CHECK(fell.end == TraceEnd::dead_end);
   CHECK(fell.last == 1);
 

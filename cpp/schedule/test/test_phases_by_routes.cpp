@@ -221,8 +221,7 @@ TEST_CASE("input that makes no sense is refused in a line") {
 TEST_CASE("routes are those of the forwarding tables") {
   const test::ClockwiseRing ring(5);
   const Hosts hosts{0, 2, 3};
-  const auto resolver =
-      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {hosts, false});
+  const auto resolver = ring.tabled({hosts, false});
   const HostRoutes routes = host_routes(*resolver);
   CHECK(routes.hosts == 3);
   for (std::uint32_t from = 0; from < 3; ++from) {

@@ -60,8 +60,7 @@ struct Written {
 struct Ring {
   explicit Ring(SwitchId size)
       : ring(size),
-        resolver(make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
-                                      {contend::test::in_order(size), false})),
+        resolver(ring.tabled({contend::test::in_order(size), false})),
         network{*resolver, contend::test::in_order(size), {}, {}} {
     channels = resolver->switch_channels();
     const std::size_t all = channels + 3 * std::size_t{size};
