@@ -38,11 +38,11 @@ static uint64_t bytes_in(contend_block block) {
   return (uint64_t)block.count * (uint64_t)size;
 }
 
-contend_block contend_incoming(const contend_blocks* blocks, int rank) {
+static contend_block incoming(const contend_blocks* blocks, int rank) {
   return block_of(blocks, &blocks->receive, rank);
 }
 
-contend_block contend_outgoing(const contend_blocks* blocks, int rank) {
+static contend_block outgoing(const contend_blocks* blocks, int rank) {
   return blocks->in_place ? blocks->kept[rank] : block_of(blocks, &blocks->send, rank);
 }
 
@@ -155,11 +155,25 @@ static int room_for(contend_block block, MPI_Comm comm, bool* packed, int64_t* f
   return result;
 }
 
+static int begin(contend_block block, bool sends, int rank, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+#if CONTEND_BIG_COUNTS
+  if (block.count > INT_MAX)
+    return sends ? REAL(Isend_c)(block.data, block.count, block.type, rank, tag, comm, request)
+                 : REAL(Irecv_c)(block.data, block.count, block.type, rank, tag, comm, request);
+#else
+  if (block.count > INT_MAX) return MPI_ERR_COUNT;
+#endif
+  int count = (int)block.count;
+  return sends ? REAL(Isend)(block.data, count, block.type, rank, tag, comm, request)
+               : REAL(Irecv)(block.data, count, block.type, rank, tag, comm, request);
+}
+
 static int copy_block(contend_block out, contend_block in, const contend_members* members,
                       int tag) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  int result = contend_receive(in, members->rank, tag, members->comm, &requests[0]);
-  contend_note(&result, contend_send(out, members->rank, tag, members->comm, &requests[1]));
+  int result = begin(in, false, members->rank, tag, members->comm, &requests[0]);
+  contend_note(&result, begin(out, true, members->rank, tag, members->comm, &requests[1]));
   for (int index = 0; index < 2; index++)
     contend_note(&result, REAL(Wait)(&requests[index], MPI_STATUS_IGNORE));
   return result;
@@ -182,7 +196,7 @@ int contend_pack(contend_blocks* blocks, const contend_members* members) {
   int64_t room = 0, used = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int rank = 0; rank < members->size; rank++) {
-      contend_block block = contend_incoming(blocks, rank);
+      contend_block block = incoming(blocks, rank);
       int64_t first = 0, bytes = 0;
       bool packed = true, empty = block.count == 0 || rank == members->rank;
       int result = empty ? MPI_SUCCESS : room_for(block, members->comm, &packed, &first, &bytes);
@@ -267,30 +281,18 @@ void contend_free_kept(contend_blocks* blocks, int ranks) {
   if (!blocks->in_place) free_kept(&blocks->send, blocks->wide, ranks);
 }
 
-int contend_send(contend_block block, int rank, int tag, MPI_Comm comm, MPI_Request* request) {
-#if CONTEND_BIG_COUNTS
-  if (block.count > INT_MAX)
-    return REAL(Isend_c)(block.data, block.count, block.type, rank, tag, comm, request);
-#else
-  if (block.count > INT_MAX) return MPI_ERR_COUNT;
-#endif
-  return REAL(Isend)(block.data, (int)block.count, block.type, rank, tag, comm, request);
-}
-
-int contend_receive(contend_block block, int rank, int tag, MPI_Comm comm, MPI_Request* request) {
-#if CONTEND_BIG_COUNTS
-  if (block.count > INT_MAX)
-    return REAL(Irecv_c)(block.data, block.count, block.type, rank, tag, comm, request);
-#else
-  if (block.count > INT_MAX) return MPI_ERR_COUNT;
-#endif
-  return REAL(Irecv)(block.data, (int)block.count, block.type, rank, tag, comm, request);
+int contend_begin_message(const contend_blocks* blocks, const contend_members* members, bool sends,
+                          int peer, int tag, MPI_Request* request) {
+  contend_block block = sends ? outgoing(blocks, peer) : incoming(blocks, peer);
+  *request = MPI_REQUEST_NULL;
+  if (block.count == 0 && blocks->skips_empty) return MPI_SUCCESS;
+  return begin(block, sends, peer, tag, members->comm, request);
 }
 
 int contend_copy_own(const contend_blocks* blocks, const contend_members* members, int tag) {
   if (blocks->in_place) return MPI_SUCCESS;
-  contend_block out = contend_outgoing(blocks, members->rank);
-  contend_block in = contend_incoming(blocks, members->rank);
+  contend_block out = outgoing(blocks, members->rank);
+  contend_block in = incoming(blocks, members->rank);
   if (out.count == 0 && in.count == 0) return MPI_SUCCESS;
   return copy_block(out, in, members, tag);
 }

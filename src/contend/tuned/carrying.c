@@ -4,22 +4,6 @@
 
 #include "tuned.h"
 
-static int receive_from(const contend_blocks* blocks, const contend_members* members, int peer,
-                        MPI_Request* request) {
-  *request = MPI_REQUEST_NULL;
-  contend_block block = contend_incoming(blocks, peer);
-  if (contend_skips(blocks, block)) return MPI_SUCCESS;
-  return contend_receive(block, peer, CONTEND_TAG, members->comm, request);
-}
-
-static int send_to(const contend_blocks* blocks, const contend_members* members, int peer,
-                   MPI_Request* request) {
-  *request = MPI_REQUEST_NULL;
-  contend_block block = contend_outgoing(blocks, peer);
-  if (contend_skips(blocks, block)) return MPI_SUCCESS;
-  return contend_send(block, peer, CONTEND_TAG, members->comm, request);
-}
-
 static int run_phases(const contend_blocks* blocks, contend_members* members,
                       const contend_plan* plan, bool barriers) {
   MPI_Request* requests = members->requests;
@@ -28,9 +12,11 @@ static int run_phases(const contend_blocks* blocks, contend_members* members,
     int count = 0;
     if (barriers && phase) contend_note(&result, REAL(Barrier)(members->comm));
     for (; from < plan->from_end[phase]; from++)
-      contend_note(&result, receive_from(blocks, members, plan->from[from], &requests[count++]));
+      contend_note(&result, contend_begin_message(blocks, members, false, plan->from[from],
+                                                  CONTEND_TAG, &requests[count++]));
     for (; to < plan->to_end[phase]; to++)
-      contend_note(&result, send_to(blocks, members, plan->to[to], &requests[count++]));
+      contend_note(&result, contend_begin_message(blocks, members, true, plan->to[to], CONTEND_TAG,
+                                                  &requests[count++]));
     if (phase == plan->own) contend_note(&result, contend_copy_own(blocks, members, CONTEND_TAG));
     // One by one: MPI_Waitall does not say which error it was.
     for (int index = 0; index < count; index++)
@@ -47,8 +33,8 @@ static int next(const contend_blocks* blocks, const contend_members* members,
   while (*request == MPI_REQUEST_NULL && *at < members->size - 1) {
     int peer = sends ? plan->to[*at] : plan->from[*at];
     ++*at;
-    contend_note(&result, sends ? send_to(blocks, members, peer, request)
-                                : receive_from(blocks, members, peer, request));
+    contend_note(&result,
+                 contend_begin_message(blocks, members, sends, peer, CONTEND_TAG, request));
   }
   return result;
 }

@@ -108,31 +108,22 @@ static void free_operation(operation* ended) {
   free(ended);
 }
 
+/// Begins the messages to these peers, or from them, up to the last of a phase.
+static void begin_messages(operation* running, bool sends, const int* peers, int* at, int end) {
+  for (; *at < end; ++*at) {
+    MPI_Request* request = &running->requests[running->under_way];
+    int error = contend_begin_message(&running->blocks, running->members, sends, peers[*at],
+                                      running->tag, request);
+    contend_note(&running->error, error);
+    if (!error && *request != MPI_REQUEST_NULL) running->under_way++;
+  }
+}
+
 static void begin_phase(operation* running) {
   const contend_plan* plan = running->plan;
   int phase = running->phase++;
-  for (; running->from < plan->from_end[phase]; running->from++) {
-    int peer = plan->from[running->from];
-    contend_block block = contend_incoming(&running->blocks, peer);
-    if (contend_skips(&running->blocks, block)) continue;
-    int error = contend_receive(block, peer, running->tag, running->members->comm,
-                                &running->requests[running->under_way]);
-    if (error)
-      contend_note(&running->error, error);
-    else
-      running->under_way++;
-  }
-  for (; running->to < plan->to_end[phase]; running->to++) {
-    int peer = plan->to[running->to];
-    contend_block block = contend_outgoing(&running->blocks, peer);
-    if (contend_skips(&running->blocks, block)) continue;
-    int error = contend_send(block, peer, running->tag, running->members->comm,
-                             &running->requests[running->under_way]);
-    if (error)
-      contend_note(&running->error, error);
-    else
-      running->under_way++;
-  }
+  begin_messages(running, false, plan->from, &running->from, plan->from_end[phase]);
+  begin_messages(running, true, plan->to, &running->to, plan->to_end[phase]);
 }
 
 static void add_failure(operation* failed) {

@@ -175,14 +175,6 @@ bool contend_are_refused(const contend_blocks* blocks, const contend_members* me
 static inline void contend_note(int* first, int error) {
   if (*first == MPI_SUCCESS) *first = error;
 }
-/// Whether a block has no message.
-static inline bool contend_skips(const contend_blocks* blocks, contend_block block) {
-  return block.count == 0 && blocks->skips_empty;
-}
-
-/// The block for a rank, or from one; count 0 when there is nothing in it.
-contend_block contend_outgoing(const contend_blocks* blocks, int rank);
-contend_block contend_incoming(const contend_blocks* blocks, int rank);
 /// Fills in sizes and extents; an error of the library's.
 int contend_measure_blocks(contend_blocks* blocks);
 /// Bytes that this rank sends to others, over their number.
@@ -194,8 +186,10 @@ void contend_free_packed(contend_blocks* blocks);
 int contend_keep(contend_blocks* blocks, int ranks);
 void contend_free_kept(contend_blocks* blocks, int ranks);
 
-int contend_send(contend_block block, int rank, int tag, MPI_Comm comm, MPI_Request* request);
-int contend_receive(contend_block block, int rank, int tag, MPI_Comm comm, MPI_Request* request);
+/// Begins to send the block for a rank, or to receive the one from it; MPI_REQUEST_NULL where it
+/// has no message.
+int contend_begin_message(const contend_blocks* blocks, const contend_members* members, bool sends,
+                          int peer, int tag, MPI_Request* request);
 /// Copies this rank's own block.
 int contend_copy_own(const contend_blocks* blocks, const contend_members* members, int tag);
 
