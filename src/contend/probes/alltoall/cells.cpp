@@ -281,7 +281,7 @@ Verdict worst_of(const Verdict& mine, MPI_Comm comm) {
   const int code = static_cast<int>(mine.found);
   int worst = 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce", MPI_Iallreduce(&code, &worst, 1, MPI_INT, MPI_MAX, comm, &request));
+  CHECKED(MPI_Iallreduce, &code, &worst, 1, MPI_INT, MPI_MAX, comm, &request);
   wait(request);
   if (worst == static_cast<int>(Found::right)) {
     return {Found::right, ""};

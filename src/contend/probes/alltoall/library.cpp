@@ -64,10 +64,10 @@ class Persistent final : public Alltoall {
     request_ = alltoall_.prepare(blocks.send(), blocks.receive(), blocks.comm());
   }
 
-  ~Persistent() override { check("MPI_Request_free", MPI_Request_free(&request_)); }
+  ~Persistent() override { CHECKED(MPI_Request_free, &request_); }
 
   void run(Stamps& /*stamps*/) override {
-    check("MPI_Start", MPI_Start(&request_));
+    CHECKED(MPI_Start, &request_);
     wait(request_);
   }
 

@@ -72,11 +72,10 @@ class Part {
 /// Hands every rank its numbers. Collective.
 void hand_out(const int* all, std::vector<int>& own, int& phases, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibcast", MPI_Ibcast(&phases, 1, MPI_INT, 0, comm, &request));
+  CHECKED(MPI_Ibcast, &phases, 1, MPI_INT, 0, comm, &request);
   wait(request);
   const int count = static_cast<int>(own.size());
-  check("MPI_Iscatter",
-        MPI_Iscatter(all, count, MPI_INT, own.data(), count, MPI_INT, 0, comm, &request));
+  CHECKED(MPI_Iscatter, all, count, MPI_INT, own.data(), count, MPI_INT, 0, comm, &request);
   wait(request);
 }
 
@@ -97,13 +96,12 @@ bool meets_all(const std::vector<int>& met, int rank, int ranks) {
 Nodes find_nodes(MPI_Comm comm) {
   const int rank = rank_in(comm);
   MPI_Comm shared = MPI_COMM_NULL;
-  check("MPI_Comm_split_type",
-        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared));
+  CHECKED(MPI_Comm_split_type, comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared);
   const Communicator node(shared);
   int leader = rank;
-  check("MPI_Bcast", MPI_Bcast(&leader, 1, MPI_INT, 0, node.get()));
+  CHECKED(MPI_Bcast, &leader, 1, MPI_INT, 0, node.get());
   std::vector<int> leaders(static_cast<std::size_t>(size_of(comm)));
-  check("MPI_Allgather", MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, comm));
+  CHECKED(MPI_Allgather, &leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, comm);
   return group(leaders);
 }
 

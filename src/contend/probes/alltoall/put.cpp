@@ -14,9 +14,9 @@ MPI_Win make_window(const Blocks& blocks) {
                                   1, MPI_INFO_NULL, blocks.comm(), &window);
   // Unlike its codes, a library's classes of errors mean the same on all ranks.
   int mine = MPI_SUCCESS;
-  check("MPI_Error_class", MPI_Error_class(code, &mine));
+  CHECKED(MPI_Error_class, code, &mine);
   int worst = MPI_SUCCESS;
-  check("MPI_Allreduce", MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, blocks.comm()));
+  CHECKED(MPI_Allreduce, &mine, &worst, 1, MPI_INT, MPI_MAX, blocks.comm());
   if (worst != MPI_SUCCESS) {
     throw Unsupported("MPI_Win_create failed: " + error_text(worst));
   }
@@ -31,16 +31,15 @@ class Put final : public Alltoall {
     for (int source = 0; source < blocks.ranks(); ++source) {
       mine.push_back(static_cast<MPI_Aint>(blocks.from(source).data - blocks.receive()));
     }
-    check("MPI_Alltoall",
-          MPI_Alltoall(mine.data(), 1, MPI_AINT, place_.data(), 1, MPI_AINT, blocks.comm()));
+    CHECKED(MPI_Alltoall, mine.data(), 1, MPI_AINT, place_.data(), 1, MPI_AINT, blocks.comm());
     window_ = make_window(blocks);
-    check("MPI_Win_set_errhandler", MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
+    CHECKED(MPI_Win_set_errhandler, window_, MPI_ERRORS_RETURN);
   }
 
-  ~Put() override { check("MPI_Win_free", MPI_Win_free(&window_)); }
+  ~Put() override { CHECKED(MPI_Win_free, &window_); }
 
   void run(Stamps& /*stamps*/) override {
-    check("MPI_Win_fence", MPI_Win_fence(MPI_MODE_NOPRECEDE, window_));
+    CHECKED(MPI_Win_fence, MPI_MODE_NOPRECEDE, window_);
     for (int places = 1; places < blocks().ranks(); ++places) {
       const int destination = blocks().shifted(places);
       if (const Outgoing out = blocks().to(destination); out.bytes != 0) {
@@ -49,7 +48,7 @@ class Put final : public Alltoall {
       }
     }
     blocks().copy_own();
-    check("MPI_Win_fence", MPI_Win_fence(MPI_MODE_NOSUCCEED, window_));
+    CHECKED(MPI_Win_fence, MPI_MODE_NOSUCCEED, window_);
   }
 
  private:

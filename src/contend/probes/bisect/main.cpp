@@ -98,11 +98,10 @@ class Transfer {
     const int count = static_cast<int>(bytes_);
     if (source_ >= 0) {
       std::byte* const place = received_.data() + slot * in_memory(bytes_);
-      check("MPI_Irecv", MPI_Irecv(place, count, MPI_BYTE, source_, tag, comm_, &receives_[slot]));
+      CHECKED(MPI_Irecv, place, count, MPI_BYTE, source_, tag, comm_, &receives_[slot]);
     }
     if (destination_ >= 0) {
-      check("MPI_Isend",
-            MPI_Isend(sent_.data(), count, MPI_BYTE, destination_, tag, comm_, &sends_[slot]));
+      CHECKED(MPI_Isend, sent_.data(), count, MPI_BYTE, destination_, tag, comm_, &sends_[slot]);
     }
   }
 
@@ -172,7 +171,7 @@ class Bisect : public Operation {
     std::vector<Part> all;
     for (;;) {
       int more = file && file->next(destination) ? 1 : 0;
-      check("MPI_Bcast", MPI_Bcast(&more, 1, MPI_INT, 0, comm));
+      CHECKED(MPI_Bcast, &more, 1, MPI_INT, 0, comm);
       if (more == 0) {
         return;
       }
@@ -186,7 +185,7 @@ class Bisect : public Operation {
         }
       }
       Part mine;
-      check("MPI_Scatter", MPI_Scatter(all.data(), 2, MPI_INT, &mine, 2, MPI_INT, 0, comm));
+      CHECKED(MPI_Scatter, all.data(), 2, MPI_INT, &mine, 2, MPI_INT, 0, comm);
       parts_.push_back(mine);
     }
   }
@@ -212,7 +211,7 @@ std::vector<Cell> with_patterns(const Cell& cell, const Arguments& arguments, in
   if (rank_in(MPI_COMM_WORLD) == 0) {
     count = PatternFile(path, ranks).count();
   }
-  check("MPI_Bcast", MPI_Bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));
+  CHECKED(MPI_Bcast, &count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
   if (count == 0) {
     throw BadInput(path + ": expected at least one pattern, got none");
   }

@@ -66,7 +66,7 @@ void agree(bool has_memory, MPI_Comm comm) {
   const int mine = has_memory ? 1 : 0;
   int all = 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce", MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, &request));
+  CHECKED(MPI_Iallreduce, &mine, &all, 1, MPI_INT, MPI_MIN, comm, &request);
   wait(request);
   if (all == 0) {
     throw std::bad_alloc();

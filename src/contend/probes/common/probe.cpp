@@ -281,8 +281,8 @@ int run(const Probe& probe, const std::vector<std::string>& words) {
 
 int run_probe(int argc, char** argv, const Probe& probe) {
   name_program("contend-" + probe.name);
-  check("MPI_Init", MPI_Init(&argc, &argv));
-  check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  CHECKED(MPI_Init, &argc, &argv);
+  CHECKED(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const int status = run(probe, std::vector<std::string>(argv + 1, argv + argc));
   check("MPI_Finalize", MPI_Finalize());
   return status;

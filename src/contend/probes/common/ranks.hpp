@@ -20,8 +20,9 @@ void name_program(const std::string& name);
 
 /// Ends every rank when an MPI call failed, with the library's own words for its code.
 ///
-/// Every MPI call of a probe goes through here: check("MPI_Bcast", MPI_Bcast(...)).
+/// Every MPI call of a probe goes through here: CHECKED(MPI_Bcast, data, ...).
 void check(const char* call, int code);
+#define CHECKED(routine, ...) ::contend::probe::check(#routine, routine(__VA_ARGS__))
 
 /// This process's rank among the ranks of a communicator.
 [[nodiscard]] int rank_in(MPI_Comm comm);

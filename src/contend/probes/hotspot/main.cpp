@@ -50,19 +50,19 @@ class Load {
     std::array<MPI_Request, under_way> sends;
     sends.fill(MPI_REQUEST_NULL);
     MPI_Request stopped = MPI_REQUEST_NULL;
-    check("MPI_Irecv", MPI_Irecv(nullptr, 0, MPI_BYTE, stopper, stop_tag, comm_, &stopped));
+    CHECKED(MPI_Irecv, nullptr, 0, MPI_BYTE, stopper, stop_tag, comm_, &stopped);
     int is_stopped = 0;
     for (std::size_t message = 0; is_stopped == 0; ++message) {
       MPI_Request& slot = sends[message % under_way];
       wait(slot);
-      check("MPI_Isend", MPI_Isend(buffer_.data(), static_cast<int>(bytes_), MPI_BYTE, receiver,
-                                   load_tag, comm_, &slot));
-      check("MPI_Test", MPI_Test(&stopped, &is_stopped, MPI_STATUS_IGNORE));
+      CHECKED(MPI_Isend, buffer_.data(), static_cast<int>(bytes_), MPI_BYTE, receiver, load_tag,
+              comm_, &slot);
+      CHECKED(MPI_Test, &stopped, &is_stopped, MPI_STATUS_IGNORE);
     }
     // Messages between two ranks stay in order: empty ones fill the receives that are still open.
     for (MPI_Request& slot : sends) {
       wait(slot);
-      check("MPI_Isend", MPI_Isend(nullptr, 0, MPI_BYTE, receiver, load_tag, comm_, &slot));
+      CHECKED(MPI_Isend, nullptr, 0, MPI_BYTE, receiver, load_tag, comm_, &slot);
     }
     for (MPI_Request& slot : sends) {
       wait(slot);
@@ -73,9 +73,8 @@ class Load {
   void receive_from(int sender) {
     std::array<MPI_Request, under_way> receives;
     const auto post = [&](std::size_t slot) {
-      check("MPI_Irecv", MPI_Irecv(buffer_.data() + slot * static_cast<std::size_t>(bytes_),
-                                   static_cast<int>(bytes_), MPI_BYTE, sender, load_tag, comm_,
-                                   &receives[slot]));
+      CHECKED(MPI_Irecv, buffer_.data() + slot * static_cast<std::size_t>(bytes_),
+              static_cast<int>(bytes_), MPI_BYTE, sender, load_tag, comm_, &receives[slot]);
     };
     for (std::size_t slot = 0; slot < under_way; ++slot) {
       post(slot);
@@ -85,7 +84,7 @@ class Load {
       MPI_Status status{};
       wait(receives[slot], status);
       int received = 0;
-      check("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &received));
+      CHECKED(MPI_Get_count, &status, MPI_BYTE, &received);
       if (received == 0) {
         --open;
       } else {
@@ -96,7 +95,7 @@ class Load {
 
   /// Tells a rank in send_to() to stop.
   static void stop(int sender, MPI_Comm comm) {
-    check("MPI_Send", MPI_Send(nullptr, 0, MPI_BYTE, sender, stop_tag, comm));
+    CHECKED(MPI_Send, nullptr, 0, MPI_BYTE, sender, stop_tag, comm);
   }
 
  private:
@@ -233,8 +232,8 @@ class Hotspot : public Operation {
     const int count = answer ? 0 : static_cast<int>(settings_.bytes);
     const std::size_t messages = streams && !answer ? requests_.size() : 1;
     for (std::size_t message = 0; message < messages; ++message) {
-      check("MPI_Isend", MPI_Isend(sent_.data(), count, MPI_BYTE, other_, victim_tag, comm_,
-                                   &requests_[message]));
+      CHECKED(MPI_Isend, sent_.data(), count, MPI_BYTE, other_, victim_tag, comm_,
+              &requests_[message]);
     }
     wait_all(requests_);
   }
@@ -246,8 +245,8 @@ class Hotspot : public Operation {
     const std::size_t messages = streams && !answer ? requests_.size() : 1;
     const auto bytes = static_cast<std::size_t>(settings_.bytes);
     for (std::size_t message = 0; message < messages; ++message) {
-      check("MPI_Irecv", MPI_Irecv(received_.data() + message * bytes, count, MPI_BYTE, other_,
-                                   victim_tag, comm_, &requests_[message]));
+      CHECKED(MPI_Irecv, received_.data() + message * bytes, count, MPI_BYTE, other_, victim_tag,
+              comm_, &requests_[message]);
     }
     wait_all(requests_);
   }

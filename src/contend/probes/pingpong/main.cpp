@@ -80,11 +80,11 @@ class RoundTrip : public Operation {
       send_and_receive_bytes(out.message(0), out.bytes(), out.destination(), in.message(0),
                              in.bytes(), in.source(), out.way(), comm_);
     } else if (out.count() > 0) {
-      check("MPI_Send", MPI_Send(out.message(0), static_cast<int>(out.bytes()), MPI_BYTE,
-                                 out.destination(), out.way(), comm_));
+      CHECKED(MPI_Send, out.message(0), static_cast<int>(out.bytes()), MPI_BYTE, out.destination(),
+              out.way(), comm_);
     } else {
-      check("MPI_Recv", MPI_Recv(in.message(0), static_cast<int>(in.bytes()), MPI_BYTE, in.source(),
-                                 in.way(), comm_, MPI_STATUS_IGNORE));
+      CHECKED(MPI_Recv, in.message(0), static_cast<int>(in.bytes()), MPI_BYTE, in.source(),
+              in.way(), comm_, MPI_STATUS_IGNORE);
     }
   }
 

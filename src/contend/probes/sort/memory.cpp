@@ -139,7 +139,7 @@ void ask_for(const Need& need, const Machines& machines, MPI_Comm comm) {
     return;
   }
   std::int64_t told[2] = {available, ranks};
-  check("MPI_Bcast", MPI_Bcast(told, 2, MPI_INT64_T, refuser, comm));
+  CHECKED(MPI_Bcast, told, 2, MPI_INT64_T, refuser, comm);
   throw NoMemory("not enough memory: a rank needs " + std::to_string(need.arrays) +
                  " bytes of arrays and " + std::to_string(need.index) + " of index; host " +
                  machines.host[static_cast<std::size_t>(refuser)] + " has " +

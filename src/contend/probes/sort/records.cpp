@@ -9,7 +9,7 @@ namespace contend::probe::sort {
 
 void wait_for_all(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
+  CHECKED(MPI_Ibarrier, comm, &request);
   wait(request);
 }
 
@@ -18,7 +18,7 @@ int first_refusing(bool refuses, MPI_Comm comm) {
   const int mine = refuses ? rank_in(comm) : none;
   int first = none;
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce", MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm, &request));
+  CHECKED(MPI_Iallreduce, &mine, &first, 1, MPI_INT, MPI_MIN, comm, &request);
   wait(request);
   return first;
 }

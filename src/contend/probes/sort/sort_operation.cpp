@@ -43,12 +43,10 @@ void exchange_one_each(const std::vector<std::int64_t>& to, std::vector<std::int
                        MPI_Comm comm) {
   if (crowded()) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check("MPI_Ialltoall",
-          MPI_Ialltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm, &request));
+    CHECKED(MPI_Ialltoall, to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm, &request);
     wait(request);
   } else {
-    check("MPI_Alltoall",
-          MPI_Alltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm));
+    CHECKED(MPI_Alltoall, to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm);
   }
 }
 

@@ -71,8 +71,7 @@ std::vector<Boundary> unknown_boundaries(const Records& sorted, const Shares& sh
     ends[1] = signed_word(word_of(sorted.key(sorted.count - 1)));
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce",
-        MPI_Iallreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, comm, &request));
+  CHECKED(MPI_Iallreduce, MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, comm, &request);
   wait(request);
   const std::uint64_t low = unsigned_word(~ends[0]);
   const std::uint64_t high = unsigned_word(ends[1]) + 1;
@@ -126,8 +125,8 @@ void narrow(Boundary& boundary, const Probes& probes, const std::int64_t* here,
 std::vector<std::int64_t> sum_everywhere(const std::vector<std::int64_t>& here, MPI_Comm comm) {
   std::vector<std::int64_t> sums(here.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce", MPI_Iallreduce(here.data(), sums.data(), static_cast<int>(here.size()),
-                                         MPI_INT64_T, MPI_SUM, comm, &request));
+  CHECKED(MPI_Iallreduce, here.data(), sums.data(), static_cast<int>(here.size()), MPI_INT64_T,
+          MPI_SUM, comm, &request);
   wait(request);
   return sums;
 }
@@ -170,8 +169,8 @@ std::vector<std::int64_t> equal_on_lower_ranks(const std::vector<std::int64_t>& 
                                                MPI_Comm comm) {
   std::vector<std::int64_t> lower(equal_here.size(), 0);
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iexscan", MPI_Iexscan(equal_here.data(), lower.data(), static_cast<int>(lower.size()),
-                                   MPI_INT64_T, MPI_SUM, comm, &request));
+  CHECKED(MPI_Iexscan, equal_here.data(), lower.data(), static_cast<int>(lower.size()), MPI_INT64_T,
+          MPI_SUM, comm, &request);
   wait(request);
   if (rank_in(comm) == 0) {
     // The library leaves the first rank's result as it likes.

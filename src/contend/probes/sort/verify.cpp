@@ -43,8 +43,8 @@ void copy_start(const Records& records, std::int64_t record, double* start) {
 std::vector<Told> tell_all(const Told& mine, MPI_Comm comm) {
   std::vector<Told> all(static_cast<std::size_t>(size_of(comm)));
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallgather", MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
-                                         MPI_BYTE, comm, &request));
+  CHECKED(MPI_Iallgather, &mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm,
+          &request);
   wait(request);
   return all;
 }

@@ -100,14 +100,14 @@ constexpr std::int64_t kLastInterval = 2'000'000'000;
 
 void send(double value, int to, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Isend", MPI_Isend(&value, 1, MPI_DOUBLE, to, tag, comm, &request));
+  CHECKED(MPI_Isend, &value, 1, MPI_DOUBLE, to, tag, comm, &request);
   wait(request);
 }
 
 double receive(int from, int tag, MPI_Comm comm) {
   double value = 0.0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Irecv", MPI_Irecv(&value, 1, MPI_DOUBLE, from, tag, comm, &request));
+  CHECKED(MPI_Irecv, &value, 1, MPI_DOUBLE, from, tag, comm, &request);
   wait(request);
   return value;
 }
@@ -127,11 +127,11 @@ GlobalClock::GlobalClock(MPI_Comm comm, const Machines& machines, bool apart)
   sharers_ = split(comm, first);
   setters_ = split(comm, first == rank ? 0 : -1);
   clocks_ = setters_.get() == MPI_COMM_NULL ? 0 : size_of(setters_.get());
-  check("MPI_Bcast", MPI_Bcast(&clocks_, 1, MPI_INT, 0, sharers_.get()));
+  CHECKED(MPI_Bcast, &clocks_, 1, MPI_INT, 0, sharers_.get());
   // Numbers stay small, so that seconds in a double keep their nanoseconds.
   origin_ns_ = local_now();
   epoch_unix_ = unix_now();
-  check("MPI_Bcast", MPI_Bcast(&origin_ns_, 1, MPI_INT64_T, 0, sharers_.get()));
+  CHECKED(MPI_Bcast, &origin_ns_, 1, MPI_INT64_T, 0, sharers_.get());
 }
 
 Synchronised GlobalClock::synchronise() {
@@ -148,7 +148,7 @@ Synchronised GlobalClock::synchronise() {
     }
   }
   static_assert(std::is_trivially_copyable_v<ClockModel>);
-  check("MPI_Bcast", MPI_Bcast(&model_, sizeof model_, MPI_BYTE, 0, sharers_.get()));
+  CHECKED(MPI_Bcast, &model_, sizeof model_, MPI_BYTE, 0, sharers_.get());
   std::vector<double> found{round_trip_, residual_};
   broadcast(found, sharers_.get());
   const double base = static_cast<double>(origin_ns_) * 1e-9;

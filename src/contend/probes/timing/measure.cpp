@@ -91,7 +91,7 @@ Outcome Measurement::run() {
 Order Measurement::announce_turn(Order order) const {
   double words[] = {static_cast<double>(order.kind), order.value};
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibcast", MPI_Ibcast(words, 2, MPI_DOUBLE, 0, world_.get(), &request));
+  CHECKED(MPI_Ibcast, words, 2, MPI_DOUBLE, 0, world_.get(), &request);
   if (team_.member()) {
     wait(request);
   } else {
@@ -131,8 +131,7 @@ bool Measurement::make(std::size_t cell) {
   }
   int worst = made;
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce",
-        MPI_Iallreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, world_.get(), &request));
+  CHECKED(MPI_Iallreduce, &mine, &worst, 1, MPI_INT, MPI_MAX, world_.get(), &request);
   wait(request);
   if (worst != made && leader_) {
     leader_->refuse(worst == unsupported ? Ending{"skipped", std::nullopt, said}

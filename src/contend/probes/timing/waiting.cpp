@@ -33,7 +33,7 @@ void nap(std::int64_t nanoseconds) {
 
 bool done(MPI_Request& request, MPI_Status& status) {
   int flag = 0;
-  check("MPI_Test", MPI_Test(&request, &flag, &status));
+  CHECKED(MPI_Test, &request, &flag, &status);
   return flag != 0;
 }
 
@@ -75,7 +75,7 @@ void wait(MPI_Request& request) {
 
 void wait(MPI_Request& request, MPI_Status& status) {
   if (!crowded()) {
-    check("MPI_Wait", MPI_Wait(&request, &status));
+    CHECKED(MPI_Wait, &request, &status);
     return;
   }
   for (Patience patience; !done(request, status);) {
@@ -86,12 +86,12 @@ void wait(MPI_Request& request, MPI_Status& status) {
 void wait_all(std::vector<MPI_Request>& requests) {
   const int count = static_cast<int>(requests.size());
   if (!crowded()) {
-    check("MPI_Waitall", MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
+    CHECKED(MPI_Waitall, count, requests.data(), MPI_STATUSES_IGNORE);
     return;
   }
   for (Patience patience;;) {
     int flag = 0;
-    check("MPI_Testall", MPI_Testall(count, requests.data(), &flag, MPI_STATUSES_IGNORE));
+    CHECKED(MPI_Testall, count, requests.data(), &flag, MPI_STATUSES_IGNORE);
     if (flag != 0) {
       return;
     }
@@ -103,12 +103,12 @@ int wait_any(std::vector<MPI_Request>& requests) {
   const int count = static_cast<int>(requests.size());
   int index = MPI_UNDEFINED;
   if (!crowded()) {
-    check("MPI_Waitany", MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE));
+    CHECKED(MPI_Waitany, count, requests.data(), &index, MPI_STATUS_IGNORE);
     return index;
   }
   for (Patience patience;;) {
     int flag = 0;
-    check("MPI_Testany", MPI_Testany(count, requests.data(), &index, &flag, MPI_STATUS_IGNORE));
+    CHECKED(MPI_Testany, count, requests.data(), &index, &flag, MPI_STATUS_IGNORE);
     if (flag != 0) {
       return index;
     }
@@ -127,11 +127,11 @@ void wait_asleep(MPI_Request& request) {
 
 void pass_barrier(MPI_Comm comm) {
   if (!crowded()) {
-    check("MPI_Barrier", MPI_Barrier(comm));
+    CHECKED(MPI_Barrier, comm);
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
+  CHECKED(MPI_Ibarrier, comm, &request);
   wait(request);
 }
 
