@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contend.fabric import Fabric
 
 Messages = Sequence[tuple[int, int]]
@@ -52,3 +55,17 @@ def one_way_bisects(hosts: Iterable[int]) -> Iterator[list[tuple[int, int]]]:
         if pairs not in seen:
             seen.add(pairs)
             yield sorted(pairs)
+
+
+# All pairs of hosts up to so many, a sample of them beyond.
+_MOST_PAIRS = 1 << 17
+
+
+def pairs_of(hosts: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Sources and targets that differ."""
+    if hosts**2 <= _MOST_PAIRS:
+        source, target = np.divmod(np.arange(hosts**2), hosts)
+    else:
+        source, target = np.random.default_rng(1).integers(0, hosts, (2, _MOST_PAIRS))
+    differ = source != target
+    return source[differ].astype(np.uint32), target[differ].astype(np.uint32)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from computed_ways import pairs_of
 from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
 from contend.pattern import parse
 from contend.routes import Ways, compute, make_resolver
+from counting import pairs_of
 
 TREES = [
     "crossbar:8",
