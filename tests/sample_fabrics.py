@@ -10,23 +10,20 @@ from hypothesis import strategies as st
 
 from contend.errors import legible
 from contend.fabric import Fabric, Finding
-from contend.fabric.fabric import build
 from contend.loading import load
 from contend.routes import NO_PORT, ForwardingTables
+from small_fabrics import by_hand
 
 DATA = Path(__file__).parent / "data"
 
 
 def two_leaves() -> Fabric:
     """Two leaves with two hosts each and two spines; host d (1-4) goes over spine (d-1) mod 2."""
-    fabric = build(
+    fabric = by_hand(
         "two leaves",
-        host_name=["h0", "h1", "h2", "h3"],
-        host_switch=np.array([0, 0, 1, 1]),
-        host_port=np.array([1, 2, 1, 2]),
-        switch_name=["leaf 0", "leaf 1", "spine 0", "spine 1"],
-        switch_ports=4,
-        cables=np.array([[0, 3, 2, 1], [0, 4, 3, 1], [1, 3, 2, 2], [1, 4, 3, 2]]),
+        [["h0", "h1"], ["h2", "h3"], [], []],
+        [(0, 3, 2, 1), (0, 4, 3, 1), (1, 3, 2, 2), (1, 4, 3, 2)],
+        switches=["leaf 0", "leaf 1", "spine 0", "spine 1"],
     )
     ports = np.full((4, 9), NO_PORT, dtype=np.uint16)
     ports[0, 1:5] = [1, 2, 3, 4]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -46,12 +46,32 @@ class Plan:
         )
 
 
+def by_hand(
+    name: str,
+    hosts: Sequence[Sequence[str]],
+    cables: Sequence[Sequence[int]] = (),
+    *,
+    switches: Sequence[str] | None = None,
+    ports: int | Sequence[int] | None = None,
+) -> Fabric:
+    """Hosts by name on each switch, on ports from 1 on; cables as (switch, port, switch, port)."""
+    ends = np.array(cables, dtype=np.int64).reshape(-1, 4)
+    most = [len(some) for some in hosts]
+    used = int(max(*most, ends[:, [1, 3]].max(initial=0), 1))
+    return build(
+        name,
+        host_name=[host for some in hosts for host in some],
+        host_switch=np.repeat(np.arange(len(hosts)), most),
+        host_port=np.concatenate([np.arange(1, count + 1) for count in most]),
+        switch_name=switches or [f"switch {switch}" for switch in range(len(hosts))],
+        switch_ports=used if ports is None else np.array(ports),
+        cables=ends,
+    )
+
+
 def crossbar(hosts: int) -> Fabric:
     """One switch."""
-    plan = Plan(1)
-    for _ in range(hosts):
-        plan.host(0)
-    return plan.build("crossbar")
+    return by_hand("crossbar", [[f"host {host}" for host in range(hosts)]])
 
 
 def ring(switches: int, hosts_each: int) -> Fabric:

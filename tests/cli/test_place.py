@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from contend.cli.app import run
-from contend.fabric.fabric import build
 from contend.routes import compute, save
+from small_fabrics import by_hand
 from typed_commands import Typed
 
 # Two hosts on each of two leaves, with one cable between the leaves.
@@ -22,14 +22,8 @@ NAMES = ("node1", "node2", "node3", "node4")
 
 
 def leave_network(file: Path, names: Sequence[str] = NAMES) -> Path:
-    fabric = build(
-        "two leaves",
-        host_name=list(names),
-        host_switch=np.array([0, 0, 1, 1]),
-        host_port=np.array([1, 2, 1, 2]),
-        switch_name=["left", "right"],
-        switch_ports=3,
-        cables=np.array([[0, 3, 1, 3]]),
+    fabric = by_hand(
+        "two leaves", [names[:2], names[2:]], [(0, 3, 1, 3)], switches=["left", "right"]
     )
     save(compute(fabric, "minhop"), file)
     return file

@@ -87,18 +87,6 @@ def test_what_ports_counted_beside_what_is_predicted(simulate: Simulate, tmp_pat
     )
 
 
-def test_readings_that_do_not_fit_together(simulate: Simulate, tmp_path: Path) -> None:
-    assert simulate("fig1", "--before", "x")[2] == (
-        "contend: --before and --interval go with --counters FILE, the later reading\n"
-    )
-    assert simulate("fig1", "--counters", "x", "--interval", "10s")[0] == 2
-    file = tmp_path / "x"
-    file.write_text("nothing\n")
-    status, _, err = simulate("fig1", "--samples", "10", "--counters", file)
-    assert status == 2
-    assert err.startswith(f"contend: {file}:1: expected counters as perfquery")
-
-
 def _slow(path: Path) -> Path:
     """Eight leaves under four tops at 4xHDR, but the cable from leaf 3 to top 3 at 1xSDR."""
     fabric = make("xgft:2;8,8;1,4")

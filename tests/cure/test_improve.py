@@ -12,6 +12,7 @@ from contend.congestion import simulate
 from contend.cure import Improvement, improve
 from contend.fabric import Fabric, build, with_cables, without
 from contend.routes import compute, dependency_cycle
+from small_fabrics import by_hand
 
 MISSING = ("top 2:3",)
 
@@ -52,15 +53,12 @@ def test_nobody_can_do_better_on_a_ring() -> None:
 def test_hosts_behind_the_narrowest_cable_get_another_one() -> None:
     # Three switches in a row with 1, 4 and 4 hosts: between the larger two four messages may cross
     # one cable, so that is where the new one belongs.
-    hosts = np.repeat([0, 1, 2], [1, 4, 4])
-    row = build(
+    row = by_hand(
         "row",
-        host_name=[f"h{number}" for number in range(9)],
-        host_switch=hosts,
-        host_port=np.array([1, 1, 2, 3, 4, 1, 2, 3, 4]),
-        switch_name=["a", "b", "c"],
-        switch_ports=8,
-        cables=np.array([[0, 5, 1, 5], [1, 6, 2, 5]]),
+        [["h0"], ["h1", "h2", "h3", "h4"], ["h5", "h6", "h7", "h8"]],
+        [(0, 5, 1, 5), (1, 6, 2, 5)],
+        switches=["a", "b", "c"],
+        ports=8,
     )
     found = improve(row, cables=1)
     assert _names(found) == [("b:7", "c:6")]

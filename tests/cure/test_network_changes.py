@@ -10,6 +10,7 @@ from contend.congestion import collectives, simulate
 from contend.cure import Change, NetworkChanges, Outcome, StateOfRoutes, diff, difference
 from contend.fabric import Fabric, build, make, without
 from contend.routes import compute
+from small_fabrics import by_hand
 
 
 def _tree() -> Fabric:
@@ -104,15 +105,7 @@ def test_a_speed_of_a_cable_is_told() -> None:
 
 def test_hosts_of_one_name_are_told_apart_by_their_guids() -> None:
     def crossbar(guids: list[int], names: list[str]) -> Fabric:
-        made = build(
-            "x",
-            host_name=names,
-            host_switch=np.zeros(len(names), dtype=np.uint32),
-            host_port=np.arange(1, len(names) + 1, dtype=np.uint16),
-            switch_name=["s"],
-            switch_ports=8,
-            cables=np.zeros((0, 4), dtype=np.uint32),
-        )
+        made = by_hand("x", [names])
         return made.replace(host_port_guid=np.array(guids, dtype=np.uint64))
 
     old = crossbar([1, 2, 3], ["node", "node", "other"])

@@ -16,7 +16,7 @@ from contend.fabric import (
     switch_levels,
 )
 from contend.fabric.fabric import build
-from small_fabrics import crossbar, fat_tree, ring, three_level_tree
+from small_fabrics import by_hand, crossbar, fat_tree, ring, three_level_tree
 
 HDR = 25e9  # bytes per second of 4xHDR
 
@@ -98,17 +98,15 @@ def test_branch_that_leads_nowhere_stands_in_no_level() -> None:
 
 def test_spare_line_card_of_a_director_is_idle() -> None:
     # Spines 4 and 5 join line cards 2 and 3, each with one leaf; card 6 has spines but no leaf.
-    fabric = build(
+    fabric = by_hand(
         "director",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 1]),
-        host_port=np.array([1, 1]),
-        switch_name=[f"switch {s}" for s in range(7)],
-        switch_ports=9,
-        cables=np.array(
-            [[0, 2, 2, 1], [1, 2, 3, 1]]
-            + [[card, 2 + k, 4 + k, port] for port, card in enumerate((2, 3, 6), 1) for k in (0, 1)]
-        ),
+        [["a"], ["b"], [], [], [], [], []],
+        [
+            (0, 2, 2, 1),
+            (1, 2, 3, 1),
+            *((card, 2 + k, 4 + k, port) for port, card in enumerate((2, 3, 6), 1) for k in (0, 1)),
+        ],
+        ports=9,
     )
     found = structure(fabric)
     assert switch_levels(fabric).tolist() == [1, 1, 2, 2, 3, 3, 2]

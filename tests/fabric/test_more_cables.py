@@ -7,20 +7,13 @@ import pytest
 
 import contend
 from contend.errors import UsageError
-from contend.fabric import Fabric, build, free_ports, with_cables
+from contend.fabric import Fabric, free_ports, with_cables
+from small_fabrics import by_hand
 
 
 def _two(ports: int) -> Fabric:
     """Two switches with a host on port 1 of each and a cable between their ports 2."""
-    return build(
-        "two",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 1]),
-        host_port=np.array([1, 1]),
-        switch_name=["left", "right"],
-        switch_ports=ports,
-        cables=np.array([[0, 2, 1, 2]]),
-    )
+    return by_hand("two", [["a"], ["b"]], [(0, 2, 1, 2)], switches=["left", "right"], ports=ports)
 
 
 def test_ports_with_neither_host_nor_cable_are_free() -> None:
@@ -36,14 +29,11 @@ def test_the_aggregation_nodes_port_is_no_socket(ports: int) -> None:
 def test_ports_inside_a_director_are_not_free() -> None:
     # Two line chips with a host each, and a chip between them; line chips have ports 5 and 6
     # towards such chips, of which one is missing on the second.
-    chips = build(
+    chips = by_hand(
         "director",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 1]),
-        host_port=np.array([1, 1]),
-        switch_name=["line 1", "line 2", "inner"],
-        switch_ports=6,
-        cables=np.array([[0, 5, 2, 1], [0, 6, 2, 2], [1, 5, 2, 3]]),
+        [["a"], ["b"], []],
+        [(0, 5, 2, 1), (0, 6, 2, 2), (1, 5, 2, 3)],
+        switches=["line 1", "line 2", "inner"],
     )
     assert free_ports(chips) == [[2, 3, 4], [2, 3, 4, 6], [4, 5, 6]]
     one = chips.replace(switch_system_guid=np.full(3, 7, dtype=np.uint64))

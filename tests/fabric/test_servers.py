@@ -7,26 +7,18 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, check_soundness, rails_of, server_names, servers_of
-from contend.fabric.fabric import build
 from contend.fabric.formats.slurm_files import write_tree
 from contend.fabric.servers import unnamed_hosts
 from contend.loading import load
 from contend.placement import ListFormat, list_hosts, parse, write_list
 from sample_fabrics import DATA
+from small_fabrics import by_hand
 
 
 def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
     """A crossbar of hosts with these descriptions; adapter h has the GUID 0x100 + h."""
     count = len(names)
-    fabric = build(
-        "crossbar",
-        host_name=names,
-        host_switch=np.zeros(count, dtype=int),
-        host_port=np.arange(1, count + 1),
-        switch_name=["switch"],
-        switch_ports=count,
-        cables=np.zeros((0, 4)),
-    )
+    fabric = by_hand("crossbar", [names])
     guid = np.arange(0x100, 0x100 + count, dtype=np.uint64)
     system = guid if systems is None else np.array(systems, dtype=np.uint64)
     return fabric.replace(host_guid=guid, host_system_guid=system)

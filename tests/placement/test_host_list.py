@@ -14,11 +14,11 @@ from contend import placement
 from contend.emulation import host_labels
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from contend.placement import ListFormat, Placement, list_hosts, write_list
 from contend.placement.host_list import HostEntry
+from small_fabrics import by_hand
 
 FIRST = "# Open MPI 4.1 fills the machine that runs mpirun first if it is in this list."
 
@@ -28,15 +28,7 @@ def cluster() -> Fabric:
     """Nodes 08 .. 11 on one leaf, and two servers of two rails on the other."""
     names = [f"node{n:02d} HCA-1" for n in range(8, 12)]
     names += [f"vega{n} mlx5_{rail}" for n in (1, 2) for rail in (0, 1)]
-    return build(
-        "cluster",
-        host_name=names,
-        host_switch=np.array([0] * 4 + [1] * 4),
-        host_port=np.array([1, 2, 3, 4] * 2),
-        switch_name=["left", "right"],
-        switch_ports=8,
-        cables=np.array([[0, 8, 1, 8]]),
-    )
+    return by_hand("cluster", [names[:4], names[4:]], [(0, 8, 1, 8)], switches=["left", "right"])
 
 
 def text(fabric: Fabric, spec: str, form: str, **options: object) -> str:

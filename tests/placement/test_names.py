@@ -7,21 +7,13 @@ import pytest
 
 from contend.errors import InputError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
 from contend.names import expand, split_list
 from contend.placement.host_names import HostNames
+from small_fabrics import by_hand
 
 
 def fabric_of(names: list[str]) -> Fabric:
-    return build(
-        "small",
-        host_name=names,
-        host_switch=np.zeros(len(names)),
-        host_port=np.arange(1, len(names) + 1),
-        switch_name=["s"],
-        switch_ports=len(names),
-        cables=np.empty((0, 4)),
-    )
+    return by_hand("small", [names])
 
 
 def found(names: list[str], wanted: str) -> list[str]:

@@ -9,6 +9,7 @@ from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.placement import by_name, parse
 from contend.placement.order import ORDERS, by_guid, by_server, round_robin
+from small_fabrics import Plan
 
 
 def chain(names: list[str], host_switch: list[int], switches: int) -> Fabric:
@@ -66,16 +67,8 @@ def test_breadth_first_starts_at_the_leaf_of_the_first_host() -> None:
 
 
 def test_breadth_first_reaches_separate_parts() -> None:
-    fabric = build(
-        "apart",
-        host_name=["a", "b"],
-        host_switch=np.array([1, 0]),
-        host_port=np.array([1, 1]),
-        switch_name=["s0", "s1"],
-        switch_ports=4,
-        cables=np.empty((0, 4)),
-    )
-    assert names_in(fabric, "bfs") == ["a", "b"]
+    fabric = Plan(2).build("apart", hosts_on=[1, 0])
+    assert names_in(fabric, "bfs") == ["host 0", "host 1"]
 
 
 def test_round_robin_takes_one_host_of_every_leaf_in_turn() -> None:

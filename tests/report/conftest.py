@@ -10,7 +10,7 @@ import pytest
 
 from contend.congestion import Simulation
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
+from small_fabrics import by_hand
 
 MakeSimulation = Callable[..., Simulation]
 
@@ -52,12 +52,9 @@ def make_simulation(duo: Fabric) -> MakeSimulation:
 @pytest.fixture(scope="session")
 def duo() -> Fabric:
     """Two switches, two cables between them, two hosts each: twelve channels."""
-    return build(
+    return by_hand(
         "duo",
-        host_name=["a", "b", "c", "d"],
-        host_switch=np.array([0, 0, 1, 1]),
-        host_port=np.array([1, 2, 1, 2]),
-        switch_name=["left", "ri[red]ght"],
-        switch_ports=4,
-        cables=np.array([[0, 3, 1, 3], [0, 4, 1, 4]]),
+        [["a", "b"], ["c", "d"]],
+        [(0, 3, 1, 3), (0, 4, 1, 4)],
+        switches=["left", "ri[red]ght"],
     )

@@ -16,11 +16,10 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, make, switch_levels, tell_rails
-from contend.fabric.fabric import build
 from contend.report import Mark, fabric_figure, save_figure
 from contend.report.fabric.layout import leveled
 from contend.routes import all_to_all_load
-from small_fabrics import crossbar, fat_tree, ring, routed, three_level_tree, torus
+from small_fabrics import by_hand, crossbar, fat_tree, ring, routed, three_level_tree, torus
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -229,14 +228,8 @@ def test_cable_back_to_its_switch_is_a_fault() -> None:
 
 def _with_stub() -> Fabric:
     """Two switches of one host each, and switch 1 behind the first, which leads nowhere."""
-    return build(
-        "stub",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 2]),
-        host_port=np.array([1, 1]),
-        switch_name=["leaf", "stub", "end"],
-        switch_ports=4,
-        cables=np.array([[0, 3, 1, 1], [0, 4, 2, 2]]),
+    return by_hand(
+        "stub", [["a"], [], ["b"]], [(0, 3, 1, 1), (0, 4, 2, 2)], switches=["leaf", "stub", "end"]
     )
 
 

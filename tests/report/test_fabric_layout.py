@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from contend.fabric import Fabric, make, switch_groups, switch_levels
-from contend.fabric.fabric import build
 from contend.report.fabric.bundles import bundled
 from contend.report.fabric.flat_layout import without_levels
 from contend.report.fabric.layout import leveled
 from contend.report.fabric.painting import fitting_labels
 from contend.report.fabric.scene import Label, Scene, text_size
 from small_fabrics import (
+    by_hand,
     fat_tree,
     ring,
     three_level_tree,
@@ -142,15 +142,7 @@ def test_parts_joined_by_few_cables_stand_apart() -> None:
         port[a] += 1
         port[b] += 1
         cables.append((a, port[a], b, port[b]))
-    fabric = build(
-        "two parts",
-        host_name=[f"h{n}" for n in range(16)],
-        host_switch=np.arange(16),
-        host_port=np.ones(16, dtype=int),
-        switch_name=[f"s{n}" for n in range(16)],
-        switch_ports=20,
-        cables=np.array(cables),
-    )
+    fabric = by_hand("two parts", [[f"h{n}"] for n in range(16)], cables)
     place = without_levels(fabric, _RIGHT).place
     one, other = place[:8].mean(axis=0), place[8:].mean(axis=0)
     widest = max(np.linalg.norm(place[:8] - one, axis=1).max(), 1e-9)

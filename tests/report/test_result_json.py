@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.congestion import simulate
-from contend.fabric.fabric import build
-from contend.routes import NO_PORT, ForwardingTables
 from contend.schema import plain
 from json_reading import as_read
 
@@ -85,23 +82,3 @@ def test_only_four_keys_depend_on_time(make_simulation: Any) -> None:
         "counting_s",
         "patterns_per_s",
     ]
-
-
-def test_sixteen_nodes_have_518918400_bisect_patterns() -> None:
-    fabric = build(
-        "crossbar",
-        host_name=[str(h) for h in range(16)],
-        host_switch=np.zeros(16),
-        host_port=np.arange(1, 17),
-        switch_name=["s"],
-        switch_ports=16,
-        cables=np.empty((0, 4)),
-    )
-    address = np.arange(18, dtype=np.uint16)
-    tables = np.where((address >= 1) & (address <= 16), address, NO_PORT).astype(np.uint16)
-    routed = fabric.replace(routes=ForwardingTables(tables[None, :], engine="star"))
-    result = as_read(plain(simulate(routed, "bisect", samples=100)))
-    # C(16, 8) * 8! (Hoefler et al. 2008, section 3)
-    assert result["patterns_exist"] == 518_918_400
-    assert result["effective_bandwidth"]["mean"] == 1
-    assert result["congestion"] == {"histogram": {"1": 1}, "max": 1}

@@ -13,7 +13,7 @@ import pytest
 from contend.congestion import Links, Simulation
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
+from small_fabrics import by_hand
 
 PLAN = """
 name = "small"
@@ -179,15 +179,7 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
 
 
 def crossbar() -> Fabric:
-    return build(
-        "crossbar",
-        host_name=["a", "b"],
-        host_switch=np.zeros(2),
-        host_port=np.array([1, 2]),
-        switch_name=["s"],
-        switch_ports=2,
-        cables=np.empty((0, 4)),
-    )
+    return by_hand("crossbar", [["a", "b"]])
 
 
 def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulation:

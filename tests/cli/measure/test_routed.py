@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from contend.cli.app import run
-from contend.fabric import build
 from contend.fabric.formats import fabric_file
 from contend.loading import load
 from contend.measurement.bisect import read_destinations
 from contend.schedule import phases_by_routes
+from small_fabrics import by_hand
 
 _BOTH = ("--algorithm", "routed,routed-barrier", "--bytes", "1K,64K", "--verify")
 _QUICK = ("--repetitions", "6:6", "--budget", "60s", "--mpi", "openmpi-4")
@@ -52,15 +52,7 @@ def test_emulated_hosts_follow_the_routes_of_their_fabric(permitted: None, tmp_p
 def test_real_hosts_follow_the_routes_of_a_named_fabric(tmp_path: Path) -> None:
     """Four ranks of one host, which is all that this machine has."""
     net, hosts = tmp_path / "net.fabric", tmp_path / "hosts"
-    pair = build(
-        "pair",
-        host_name=["localhost HCA-1", "other HCA-1"],
-        host_switch=np.array([0, 0]),
-        host_port=np.array([1, 2]),
-        switch_name=["switch"],
-        switch_ports=2,
-        cables=np.zeros((0, 4), dtype=np.int64),
-    )
+    pair = by_hand("pair", [["localhost HCA-1", "other HCA-1"]])
     net.write_bytes(b"".join(fabric_file.write(pair)))
     hosts.write_text("localhost slots=4\n")
     found, out = tmp_path / "found.json", tmp_path / "run"

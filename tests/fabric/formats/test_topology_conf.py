@@ -14,13 +14,13 @@ import pytest
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
-from contend.fabric.fabric import build
 from contend.fabric.formats import topology_yaml
 from contend.fabric.formats.slurm_files import write_blocks, write_tree, write_yaml
 from contend.fabric.formats.topology_conf import read, recognises
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from sample_fabrics import DATA
+from small_fabrics import by_hand
 
 TINY = (DATA / "tiny.topology.conf").read_text()
 
@@ -142,14 +142,8 @@ def test_switches_that_are_cabled_to_each_other_need_no_switch_between() -> None
 
 
 def test_names_come_once_and_as_slurm_takes_them() -> None:
-    fabric = build(
-        "odd",
-        host_name=["a b", "a b", "n_1"],
-        host_switch=np.array([0, 0, 1]),
-        host_port=np.array([1, 2, 1]),
-        switch_name=["MF0;x:Q/U1", "MF0;x:Q/U1"],
-        switch_ports=4,
-        cables=np.array([[0, 3, 1, 3]]),
+    fabric = by_hand(
+        "odd", [["a b", "a b"], ["n_1"]], [(0, 3, 1, 3)], switches=["MF0;x:Q/U1", "MF0;x:Q/U1"]
     )
     text = "".join(write_tree(fabric))
     assert below(text) == {

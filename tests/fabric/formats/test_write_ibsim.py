@@ -11,6 +11,7 @@ from contend.fabric.assemble import assemble
 from contend.fabric.fabric import build
 from contend.fabric.formats import ibsim
 from contend.loading import load_topology
+from small_fabrics import by_hand
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
 
@@ -96,14 +97,12 @@ RATES = ("", "4xSDR", "4xDDR", "4xQDR", "4xFDR", "4xEDR", "4xHDR", "1xSDR", "2xH
 
 def of_many_rates() -> Fabric:
     hosts = len(RATES)
-    fabric = build(
+    fabric = by_hand(
         "rates",
-        host_name=[f"host {h}" for h in range(hosts)],
-        host_switch=np.zeros(hosts, dtype=np.uint32),
-        host_port=np.arange(1, hosts + 1),
-        switch_name=["leaf", "spine"],
-        switch_ports=np.array([hosts + 2, 2]),
-        cables=np.array([(0, hosts + 1, 1, 1), (0, hosts + 2, 1, 2)]),
+        [[f"host {h}" for h in range(hosts)], []],
+        [(0, hosts + 1, 1, 1), (0, hosts + 2, 1, 2)],
+        switches=["leaf", "spine"],
+        ports=[hosts + 2, 2],
     )
     return fabric.replace(
         rates=RATES,

@@ -20,7 +20,6 @@ from contend.congestion import (
 )
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.fabric.fabric import build
 from contend.loading import load
 from contend.routes import HashedRoutes, Ways, compute, engine_names, make_resolver, save
 from contend.routes.routes import tables_of
@@ -33,8 +32,10 @@ from contend.schedule import (
     carry_out,
     phases_by_routes,
 )
+from small_fabrics import by_hand
 
 SHIFT = "shift:2"
+_HOSTS = [f"h{number}" for number in range(128)]
 
 
 def ecmp(name: str) -> Fabric:
@@ -79,23 +80,10 @@ def test_two_messages_over_two_spines_meet_in_half_of_the_draws() -> None:
 def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
     """Two cables up to one spine and one to another: each of the three carries a third, to 5
     deviations; a hash among neighbours would give a quarter, a quarter and a half."""
-    fabric = build(
+    fabric = by_hand(
         "uneven",
-        host_name=[f"h{number}" for number in range(128)],
-        host_switch=np.repeat([0, 1], 64),
-        host_port=np.tile(np.arange(1, 65), 2),
-        switch_name=["a", "b", "wide spine", "narrow spine"],
-        switch_ports=80,
-        cables=np.array(
-            [
-                [0, 70, 2, 1],
-                [0, 71, 2, 2],
-                [0, 72, 3, 1],
-                [2, 3, 1, 70],
-                [2, 4, 1, 71],
-                [3, 2, 1, 72],
-            ]
-        ),
+        [_HOSTS[:64], _HOSTS[64:], [], []],
+        [(0, 70, 2, 1), (0, 71, 2, 2), (0, 72, 3, 1), (2, 3, 1, 70), (2, 4, 1, 71), (3, 2, 1, 72)],
     )
     resolver = make_resolver(
         compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
@@ -108,14 +96,10 @@ def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
 
 def test_parallel_cables_are_each_as_likely() -> None:
     """Two cables join two switches: of many hosts' routes each carries half, to 5 deviations."""
-    fabric = build(
+    fabric = by_hand(
         "pair",
-        host_name=[f"h{number}" for number in range(128)],
-        host_switch=np.repeat([0, 1], 64),
-        host_port=np.tile(np.arange(1, 65), 2),
-        switch_name=["a", "b"],
-        switch_ports=80,
-        cables=np.array([[0, 70, 1, 70], [0, 71, 1, 71], [1, 73, 0, 73], [0, 72, 1, 72]]),
+        [_HOSTS[:64], _HOSTS[64:]],
+        [(0, 70, 1, 70), (0, 71, 1, 71), (1, 73, 0, 73), (0, 72, 1, 72)],
     )
     resolver = make_resolver(
         compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
@@ -248,15 +232,7 @@ def test_every_kind_of_routes_says_whether_it_is_drawn() -> None:
 
 
 def test_hosts_without_a_way_are_named() -> None:
-    fabric = build(
-        "parts",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 1]),
-        host_port=np.array([1, 1]),
-        switch_name=["left", "right"],
-        switch_ports=4,
-        cables=np.zeros((0, 4)),
-    )
+    fabric = by_hand("parts", [["a"], ["b"]], switches=["left", "right"])
     expected = 'host "a" cannot be reached from switch "right", which has no way there'
     with pytest.raises(UsageError, match=expected):
         make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32), follows=Ways.DRAWN)
