@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from contend.fabric import Fabric
-from contend.routes import save
+from contend.process import start_program
+from contend.routes import opensm, save
 
 
 class SimulatedNetwork:
@@ -73,3 +75,26 @@ def simulated_network(
             yield network
         finally:
             simulation.kill()
+
+
+def tables_of_opensm(net: Path, host: str, room: Fabric, engine: str, *arguments: str) -> Path:
+    """OpenSM's dump of what an engine configures on the network of a file, which ibsim plays.
+
+    Args:
+        net: as ibsim reads it; OpenSM runs in its folder.
+        host: that OpenSM runs on, by its name there.
+        room: has as many nodes and ports at least.
+        engine: of OpenSM.
+        arguments: of OpenSM.
+    """
+
+    def start(
+        command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        return start_program(command, folder, {**environment, "SIM_HOST": host}, out)
+
+    folder = net.parent
+    shutil.copy(net, folder / "fabric.net")
+    opensm.run(room, engine, arguments, folder, 60, start)
+    assert f"{engine} tables configured on all" in (folder / "opensm.log").read_text()
+    return folder / "opensm-lfts.dump"

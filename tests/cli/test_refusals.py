@@ -39,6 +39,8 @@ SIMULATE = {
     "fig1 --channel 'laef 1:5'": "laef 1:5: fig1 has no such switch, cable (SWITCH:PORT) or host; "
     "did you mean 'leaf 1'?",
     "fig1 --before x": "--before and --interval go with --counters FILE, the later reading",
+    "fig1 --interval 10s": "--before and --interval go with --counters FILE, the later reading",
+    "fig1 --counters x --before x --interval 0s": "--interval is the time from --before to",
     "fig1 --counters x --interval 10s": "--interval is the time from --before to --counters, above",
     "fig1 --counters JOBS --samples 9": "jobs:1: expected counters as perfquery",
     "fig1 --without 'spine 1'": "spine 1: fig1 has no such switch, cable ",

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import lzma
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +8,12 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.fabric import Fabric
 from contend.loading import load
 from contend.routes import NO_PORT, save
 from contend.routes.dumps.columns import TableColumns
 from contend.routes.dumps.readers import LFTS
 from sample_fabrics import host_ports, two_leaves
-from working_programs import simulated_device
+from simulated_network import tables_of_opensm
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 
@@ -257,49 +254,6 @@ def test_recognises_its_own_kind_only() -> None:
         assert LFTS.recognises(file.read_bytes()) == own, file.name
 
 
-def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
-    """Lets OpenSM load our dump on ibsim; what it then has in its tables is in the folder."""
-    environment = {
-        **os.environ,
-        "IBSIM_SOCKNAME": f"contend{os.getpid()}",
-        "IBSIM_SERVER_PORT": str(20000 + os.getpid() % 20000),
-    }
-    net = folder / "x.ibnetdiscover"
-    simulator = subprocess.Popen(
-        [ibsim, "-s", str(net)],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        manager = {
-            **environment,
-            "LD_PRELOAD": str(simulated_device()),
-            "SIM_HOST": f"H-{int(fabric.host_guid[0]):016x}",
-            "OSM_TMP_DIR": str(folder),
-            "OSM_CACHE_DIR": str(folder),
-        }
-        command = [opensm, "-R", "file", "-U", str(folder / "x.lfts"), "-o", "-D", "0x47"]
-        command += ["-l", str(fabric.host_lmc.max())]
-        for _ in range(20):
-            log = folder / "osm.log"
-            log.unlink(missing_ok=True)
-            subprocess.run(
-                [*command, "-f", str(log)],
-                env=manager,
-                capture_output=True,
-                timeout=60,
-                check=False,
-            )
-            # The simulator may not listen yet; it does not say when it does.
-            if (folder / "opensm-lfts.dump").exists() or simulator.poll() is not None:
-                return
-    finally:
-        simulator.kill()
-        simulator.communicate()
-
-
 @pytest.mark.parametrize(
     ("made", "engine"),
     [
@@ -315,12 +269,14 @@ def test_opensm_loads_the_dump_and_dumps_it_back(
     made: str, engine: str, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
     fabric = load(made, route=engine) if engine else two_leaves()
-    save(fabric, tmp_path / "x.ibnetdiscover")
+    net = tmp_path / "x.ibnetdiscover"
+    save(fabric, net)
     save(fabric, tmp_path / "x.lfts")
-    run_opensm(tmp_path, fabric, require_program("ibsim"), require_program("opensm"))
-    assert "file tables configured on all switches" in (tmp_path / "osm.log").read_text()
-    dumped = tmp_path / "opensm-lfts.dump"
-    again = load(str(tmp_path / "x.ibnetdiscover"), routes=str(dumped))
+    for program in ("ibsim", "opensm"):
+        require_program(program)
+    host, several = f"H-{int(fabric.host_guid[0]):016x}", ["-l", str(fabric.host_lmc.max())]
+    dumped = tables_of_opensm(net, host, fabric, "file", "-U", "x.lfts", *several)
+    again = load(str(net), routes=str(dumped))
     assert host_ports(again) == host_ports(fabric)
     entries = [line for line in dumped.read_text().splitlines() if line.startswith("0x")]
     ours = (tmp_path / "x.lfts").read_text().splitlines()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pytest
@@ -14,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 
 import contend
 from contend.fabric import NO_SWITCH, Fabric, make, open_chunks
-from contend.process import start_program
-from contend.routes import NO_PORT, ForwardingTables, opensm, save
+from contend.routes import NO_PORT, ForwardingTables, save
 from contend.routes.dumps.columns import TableColumns
 from contend.routes.dumps.readers import LFTS
 from contend.routes.saving import lost
 from sample_fabrics import DATA, fabrics
+from simulated_network import tables_of_opensm
 
 NET = DATA / "ibsim" / "aggregation-nodes.ibnetdiscover"
 DUMP = DATA / "ibsim" / "aggregation-nodes.dump_fts"
@@ -224,27 +222,6 @@ def test_an_orcs_graph_says_what_it_lacks() -> None:
     assert lost(make("fig1"), "orcs") == ()
 
 
-class RealSubnet:
-    """The fabric of the file with its aggregation nodes, played by ibsim, under OpenSM."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def tables(self, engine: str, *arguments: str) -> TableColumns:
-        shutil.copy(NET, self._folder / "fabric.net")
-        room = make("xgft:2;8,8;1,8")  # for more nodes than there are
-        opensm.run(room, engine, arguments, self._folder, 60, self._start)
-        assert f"{engine} tables configured" in (self._folder / "opensm.log").read_text()
-        return dumped(self._folder / "opensm-lfts.dump")
-
-    @staticmethod
-    def _start(
-        command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes]
-    ) -> subprocess.Popen[bytes]:
-        at = {**environment, "SIM_HOST": "H-2000000000000000"}
-        return start_program(command, folder, at, out)
-
-
 @pytest.mark.parametrize("engine", [None, "contend", "contend,lmc=1"])
 def test_opensm_takes_the_tables_with_their_aggregation_nodes(
     engine: str | None, require_program: Callable[[str], str], tmp_path: Path
@@ -262,7 +239,9 @@ def test_opensm_takes_the_tables_with_their_aggregation_nodes(
     fabric = fabric.replace(**moved, routes=ForwardingTables(shifted))
     routed = fabric if engine is None else fabric.route(engine)
     save(routed, tmp_path / "x.lfts")
-    loaded = by_owner(RealSubnet(tmp_path).tables("file", "-U", "x.lfts"))
+    net, room = Path(shutil.copy(NET, tmp_path)), make("xgft:2;8,8;1,8")
+    dump = tables_of_opensm(net, "H-2000000000000000", room, "file", "-U", "x.lfts")
+    loaded = by_owner(dumped(dump))
     before = by_owner(dumped(DUMP))
     nodes = set(fabric.other_guid.tolist())
     assert len(nodes) == 6
