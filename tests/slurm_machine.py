@@ -56,7 +56,10 @@ def running(
     nodes: Sequence[str] = NODES,
     settings: str = "",
 ) -> Iterator[Path]:
-    """The configuration of a Slurm that runs until the context ends, with more lines of it."""
+    """The configuration of a Slurm that runs until the context ends, with more lines of it.
+
+    Without nodes it is the controller of those that the lines name.
+    """
     configuration = _write_configuration(folder, nodes, settings)
     daemons: list[subprocess.Popen[bytes]] = []
     try:
@@ -70,6 +73,7 @@ def running(
         )
         _await(folder, "munged's socket", (folder / "munge.socket").exists)
         daemons.append(_start(folder / "slurmctld.log", [slurmctld, "-D", "-f", configuration]))
+        _await(folder, "answer of slurmctld", lambda: ask(configuration, "scontrol", "ping") != "")
         for node in nodes:
             command = [slurmd, "-D", "-N", node, "-f", configuration]
             daemons.append(_start(folder / f"{node}.log", command))
@@ -94,7 +98,7 @@ def _write_configuration(folder: Path, nodes: Sequence[str], settings: str) -> P
     )
     for name, port in zip(nodes, ports[1:], strict=True):
         text += _NODE.format(name=name, machine=machine, port=port, cpus=CPUS)
-    text += _PARTITION.format(nodes=",".join(nodes))
+    text += _PARTITION.format(nodes=",".join(nodes) or "ALL")
     configuration.write_text(text + settings, encoding="utf-8")
     return configuration
 
@@ -118,14 +122,19 @@ def _start(log: Path, *words: Sequence[object]) -> subprocess.Popen[bytes]:
         )
 
 
-def _idle(configuration: Path) -> int:
+def ask(configuration: Path, *command: str) -> str:
+    """What a command of Slurm prints; nothing where it fails."""
     told = subprocess.run(
-        ["sinfo", "--noheader", "--Node", "--format=%T"],
+        command,
         env={**os.environ, "SLURM_CONF": str(configuration)},
         capture_output=True,
         text=True,
     )
-    return told.stdout.split().count("idle")
+    return told.stdout if told.returncode == 0 else ""
+
+
+def _idle(configuration: Path) -> int:
+    return ask(configuration, "sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")
 
 
 def _await(folder: Path, what: str, there: Callable[[], bool]) -> None:

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +16,7 @@ from contend.fabric.formats.topology_conf import read, recognises
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from sample_fabrics import DATA
+from slurm_machine import ask, running
 from small_fabrics import by_hand
 
 TINY = (DATA / "tiny.topology.conf").read_text()
@@ -160,65 +157,16 @@ def test_what_is_written_reads_as_the_same_tree() -> None:
     assert below("".join(write_tree(fabric))) == below(text)
 
 
-_CONFIGURATION = """\
-ClusterName=contend
-SlurmctldHost={machine}(127.0.0.1)
-SlurmctldPort={port}
-AuthType=auth/none
-CredType=cred/none
-SlurmUser={user}
-StateSaveLocation={folder}/state
-SlurmctldPidFile={folder}/slurmctld.pid
-ProctrackType=proctrack/pgid
-MpiDefault=none
-TopologyPlugin=topology/tree
-NodeName={nodes} NodeAddr=127.0.0.1
-PartitionName=test Nodes=ALL Default=YES
-"""
-
-
-def _shown(folder: Path, slurmctld: str, scontrol: str, nodes: set[str]) -> str:
-    """What a real Slurm takes the folder's topology.conf for."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "state").mkdir()
-    configuration = folder / "slurm.conf"
-    configuration.write_text(
-        _CONFIGURATION.format(
-            machine=socket.gethostname().split(".")[0],
-            port=port,
-            user=os.environ.get("USER") or "root",
-            folder=folder,
-            nodes=shorten(sorted(nodes)),
-        )
-    )
-    environment = {**os.environ, "SLURM_CONF": str(configuration)}
-    log = folder / "slurmctld.log"
-    with log.open("wb") as said:
-        command = [slurmctld, "-D", "-f", str(configuration)]
-        daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-    try:
-        ends = time.monotonic() + 20
-        while time.monotonic() < ends and daemon.poll() is None:
-            shown = subprocess.run(
-                [scontrol, "show", "topology"], env=environment, capture_output=True, text=True
-            )
-            if shown.returncode == 0:
-                return shown.stdout
-            time.sleep(0.05)
-        pytest.fail(f"slurmctld shows no topology: {log.read_text()[-800:]}")
-    finally:
-        daemon.terminate()
-        daemon.wait(10)
-
-
 def test_slurm_takes_what_is_written(tmp_path: Path, require_program: Callable[..., str]) -> None:
-    programs = require_program("slurmctld"), require_program("scontrol")
+    programs = [require_program(name) for name in ("munged", "slurmctld", "slurmd")]
     text = "".join(write_tree(load("xgft:3;2,2,3;1,2,2")))
     (tmp_path / "topology.conf").write_text(text)
     nodes = {node for node in set().union(*below(text).values()) if node.startswith("host")}
-    shown = fabric_of(_shown(tmp_path, *programs, nodes))
+    settings = (
+        f"TopologyPlugin=topology/tree\nNodeName={shorten(sorted(nodes))} NodeAddr=127.0.0.1\n"
+    )
+    with running(tmp_path, *programs, nodes=(), settings=settings) as configuration:
+        shown = fabric_of(ask(configuration, "scontrol", "show", "topology"))
     ours = fabric_of(text)
     assert set(shown.host_name) == nodes
     assert set(shown.switch_name) == set(ours.switch_name)
