@@ -10,6 +10,7 @@ CONTEND_SKIPPED_IN=FILE runs only what skipped by such a file.
 from __future__ import annotations
 
 import os
+import subprocess
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -144,6 +145,22 @@ def probe_cache(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """`small_disk("64k")` is a folder on a file system of that size."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    folder = tmp_path / "disk"
+
+    def mount(size: str) -> Path:
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
+        return folder
+
+    yield mount
+    subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @pytest.fixture(scope="session")

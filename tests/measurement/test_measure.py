@@ -7,8 +7,7 @@ import os
 import re
 import select
 import signal
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -234,37 +233,26 @@ def test_the_budget_ends_what_does_not_end_itself(tmp_path: Path) -> None:
     assert Run.load(tmp_path / "run").record.launches[0].status == "timeout"
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a file system")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
-
-
 def _fill_disk(run: Run) -> None:
     with contextlib.suppress(OSError), (run.folder / "filler").open("wb", buffering=0) as file:
         while file.write(bytes(1024)):
             pass
 
 
-def test_a_full_disk_is_told_and_samples_stay(small_disk: Path) -> None:
+def test_a_full_disk_is_told_and_samples_stay(small_disk: Callable[[str], Path]) -> None:
+    disk = small_disk("64k")
     with pytest.raises(MissingError, match=r"launch-000.samples: .*No space left on device"):
         measure(
             "pingpong",
             ranks=2,
             mpi="openmpi-4",
             budget=60,
-            output=small_disk / "run",
+            output=disk / "run",
             progress=_Notes(_fill_disk),
             bytes="1",
             repetitions=_ENDLESS,
         )
-    assert Run.load(small_disk / "run").samples.height > 20
+    assert Run.load(disk / "run").samples.height > 20
 
 
 def test_a_launcher_of_another_library_is_told_before_anything_is_measured(

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,18 +161,6 @@ def subject(request: pytest.FixtureRequest, require_program: Callable[[str], str
     return chosen
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 1 MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a file system")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True)
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
-
-
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
@@ -194,16 +182,23 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _await_more(
+    subject: Subject, folder: Path, before: int, process: subprocess.Popen[str]
+) -> None:
+    """Waits until a command has made something more."""
+    ends = time.monotonic() + _LIMIT
+    while subject.count(folder) <= before and time.monotonic() < ends:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
 def _end_at_work(
     subject: Subject, command: Sequence[str], folder: Path, with_signal: signal.Signals
 ) -> tuple[int, int]:
     """Ends a command once it has made something more; its exit status, and what is kept then."""
     before = subject.count(folder)
     with _start(command) as process:
-        ends = time.monotonic() + _LIMIT
-        while subject.count(folder) <= before and time.monotonic() < ends:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.02)
+        _await_more(subject, folder, before, process)
         process.send_signal(with_signal)
         status = process.wait(_LIMIT)
     return status, subject.count(folder)
@@ -251,10 +246,7 @@ def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: 
     assert all(cell.key and cell.question for cell in asked.cells)
     before = subject.count(folder)
     with _start(subject.again(folder)) as first:
-        ends = time.monotonic() + _LIMIT
-        while subject.count(folder) <= before and time.monotonic() < ends:
-            assert first.poll() is None, first.communicate()
-            time.sleep(0.02)
+        _await_more(subject, folder, before, first)
         # It stands still, so that it has not ended before the second has begun.
         first.send_signal(signal.SIGSTOP)
         second = _run(subject.again(folder))
@@ -266,12 +258,13 @@ def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: 
 
 
 def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(
-    subject: Subject, small_disk: Path
+    subject: Subject, small_disk: Callable[[str], Path]
 ) -> None:
-    folder = small_disk / "session"
+    disk = small_disk("1m")
+    folder = disk / "session"
     _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
     kept = subject.count(folder)
-    with (small_disk / "filler").open("wb", buffering=0) as filler:
+    with (disk / "filler").open("wb", buffering=0) as filler:
         try:
             while filler.write(bytes(512)):
                 pass
@@ -282,8 +275,8 @@ def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(
     assert full.stderr.count("\n") == 1
     assert "No space left on device" in full.stderr
     assert subject.count(folder) >= kept
-    (small_disk / "filler").unlink()
-    subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
+    (disk / "filler").unlink()
+    subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
     ended = _run(subject.again(folder))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert subject.count(folder) > kept
