@@ -22,6 +22,7 @@ from .congestion import write_destinations as write_destinations
 from .cure import Jobs as Jobs
 from .cure import diff as diff
 from .cure import engines as engines
+from .cure import extend as extend
 from .cure import failures as failures
 from .cure import improve as improve
 from .cure import jobs as jobs

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         SWITCHES,
     ),
     "improve": ("fabric improve F --cables 1 --samples 5 --json O.json --plot O.svg", ()),
+    "extend": ("fabric extend F --uplinks 4xXDR --json O.json --plot O.svg", ()),
     "engines": ("fabric engines F --json O.json", ()),
     "simulate": (
         "simulate F --route minhop --samples 5 --channel hottest --json O.json --plot O.svg",

@@ -48,7 +48,8 @@ def verbs(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
 
 
 # Their help lists what is written to files, or says how many lanes an engine may use.
-WITH_ARRAYS = {("fabric", "convert"), ("fabric", "improve"), ("fabric", "make"), ("route",)}
+_WRITING = ("convert", "extend", "improve", "make")
+WITH_ARRAYS = {*(("fabric", verb) for verb in _WRITING), ("route",)}
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,7 @@ _LOADING = {
     "contend fabric diff": (["fig1"], []),
     "contend fabric draw": ([], ["--loads", "--plot", "new.svg"]),
     "contend fabric engines": ([], ["--route", "minhop"]),
+    "contend fabric extend": ([], ["--servers", "1", "--ports", "20"]),
     "contend fabric failures": ([], []),
     "contend fabric hosts": ([], []),
     "contend fabric improve": ([], ["--samples", "2"]),

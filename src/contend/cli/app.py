@@ -65,6 +65,11 @@ VERBS = (
                 "Route a fabric with every engine, and rank the results.",
             ),
             Verb(
+                "extend",
+                "contend.cli.fabric.extend:extend",
+                "Add servers, switches or faster uplinks to a fabric, cabled by its own rule.",
+            ),
+            Verb(
                 "failures",
                 "contend.cli.fabric.failures:failures",
                 "Remove every switch and cable, one at a time, and rank the failures by cost.",

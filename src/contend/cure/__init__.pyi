@@ -6,6 +6,10 @@ from .each_engine import engines as engines
 from .each_failure import FabricFailure as FabricFailure
 from .each_failure import Failures as Failures
 from .each_failure import failures as failures
+from .growth import CableToLay as CableToLay
+from .growth import Growth as Growth
+from .growth import NewSwitch as NewSwitch
+from .growth import extend as extend
 from .improvement import Addition as Addition
 from .improvement import Improvement as Improvement
 from .improvement import NewCable as NewCable

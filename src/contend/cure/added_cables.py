@@ -31,6 +31,7 @@ from contend.fabric import (
     missing_cables,
     switch_levels,
     with_cables,
+    with_ports,
 )
 from contend.progress import Progress, shown_progress
 from contend.routes import (
@@ -100,10 +101,7 @@ def improve(
     """
     if cables < 1:
         raise UsageError(f"cables: expected at least 1, got {cables}")
-    wide = fabric
-    if ports is not None:
-        wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
-        wide = fabric.replace(switch_ports=wider.astype(np.uint16))
+    wide = with_ports(fabric, ports)
     with (
         shown_progress(progress, fabric.name, "fabrics") as tell,
         core_threads(threads, communicator) as workers,

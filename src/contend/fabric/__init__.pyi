@@ -5,6 +5,7 @@ from .altered import only as only
 from .altered import part_of as part_of
 from .altered import with_cables as with_cables
 from .altered import with_hosts as with_hosts
+from .altered import with_ports as with_ports
 from .altered import without as without
 from .altered import without_numbers as without_numbers
 from .assemble import Topology as Topology
@@ -32,6 +33,7 @@ from .fabric import Fabric as Fabric
 from .fabric import FabricSize as FabricSize
 from .fabric import Finding as Finding
 from .fabric import build as build
+from .fabric import connected_parts as connected_parts
 from .fabric import made_of as made_of
 from .faults.checks import MOST_DETAILS as MOST_DETAILS
 from .faults.checks import Check as Check
@@ -65,6 +67,7 @@ from .groups import grid_coordinates as grid_coordinates
 from .groups import group_circle as group_circle
 from .groups import short_names as short_names
 from .groups import switch_groups as switch_groups
+from .grown import Grown as Grown
 from .levels import Part as Part
 from .levels import PartSize as PartSize
 from .levels import idle_switches as idle_switches

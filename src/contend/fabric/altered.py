@@ -320,6 +320,14 @@ def _inner_ports(fabric: Fabric) -> list[set[int]]:
     return inside
 
 
+def with_ports(fabric: Fabric, ports: int | None) -> Fabric:
+    """The fabric as if every switch had at least so many ports; None: as it is."""
+    if ports is None:
+        return fabric
+    wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
+    return fabric.replace(switch_ports=wider.astype(np.uint16))
+
+
 def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabric, list[Cable]]:
     """The fabric with a cable between each two switches, on the ports that others have for it.
 

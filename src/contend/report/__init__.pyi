@@ -1,6 +1,7 @@
 from .collectives import collectives_document as collectives_document
 from .cure.better_seats import better_seats_document as better_seats_document
 from .cure.failures import failures_document as failures_document
+from .cure.growth import growth_document as growth_document
 from .cure.improvement import improvement_document as improvement_document
 from .cure.routing import better_tables_document as better_tables_document
 from .cure.routing import engines_document as engines_document

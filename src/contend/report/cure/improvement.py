@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.cure import ROUNDING, Addition, Improvement, Judged, NewCable
+from contend.cure import ROUNDING, Addition, CollectiveGain, Improvement, Judged, NewCable
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -152,7 +152,8 @@ def _tables(found: Improvement) -> list[ResultTable]:
     tables = [_cables_table(found)] if found.additions else []
     tables.append(_bandwidth_table(found))
     if found.collectives:
-        tables.append(_collectives_table(found))
+        with_cables = f"with {counted(found.cables, 'cable')}"
+        tables.append(collectives_table(found.collectives, with_cables))
     return tables
 
 
@@ -227,14 +228,15 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     )
 
 
-def _collectives_table(found: Improvement) -> ResultTable:
+def collectives_table(collectives: Sequence[CollectiveGain], after: str) -> ResultTable:
+    """What GPUs get in collectives before and after."""
     return table_of(
         "What GPUs get in collectives",
-        found.collectives,
+        collectives,
         {
             "collective": lambda each: each.name,
             "before": Number(lambda each: percent(each.before)),
-            f"with {counted(found.cables, 'cable')}": Number(lambda each: percent(each.after)),
+            after: Number(lambda each: percent(each.after)),
         },
         note="of what the ports of adapters allow, as contend predict collectives counts it",
     )

@@ -1,0 +1,194 @@
+"""More of the same: what is taken from a regular fabric comes back, by the fabric's own rule."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+import contend
+from contend.cure import Growth, extend
+from contend.errors import UsageError
+from contend.fabric import Fabric, leaf_rails, rails_of, servers_of, without
+
+TREE, PODS, RAILS = "xgft:2;4,6;1,4", "fattree3:4", "rails:3,4,4,16;1,1;4"
+
+
+def _cabling(fabric: Fabric, names: list[str]) -> tuple[Counter[object], Counter[object]]:
+    """How many cables of which rate join which switches, and which switches servers hang on."""
+    cables: Counter[object] = Counter()
+    for (near, _, far, _), rate in zip(fabric.cable_ends(), fabric.cable_rate, strict=True):
+        ends = frozenset({names[near], names[far]})
+        cables[ends, fabric.rates[rate]] += 1
+    on: dict[int, list[str]] = defaultdict(list)
+    for host, server in enumerate(servers_of(fabric).tolist()):
+        on[server].append(names[fabric.host_switch[host]])
+    return cables, Counter(tuple(sorted(leaves)) for leaves in on.values())
+
+
+def _alike(grown: Fabric, whole: Fabric) -> bool:
+    """Whether new switches can stand for those that are gone, in their order: an isomorphism."""
+    known = set(whole.switch_guid.tolist())
+    kept = set(grown.switch_guid.tolist())
+    gone = iter(
+        name
+        for name, guid in zip(whole.switch_name, whole.switch_guid.tolist(), strict=True)
+        if guid not in kept
+    )
+    names = [
+        whole.switch_name[whole.switch_guid.tolist().index(guid)] if guid in known else next(gone)
+        for guid in grown.switch_guid.tolist()
+    ]
+    return not list(gone) and _cabling(grown, names) == _cabling(whole, list(whole.switch_name))
+
+
+def _check_ports(fabric: Fabric) -> None:
+    """No port is used twice, none is beyond the switch, and GUIDs and addresses are one's own."""
+    ends = [end for cable in fabric.cable_ends() for end in (cable[:2], cable[2:])]
+    ends += zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
+    assert max(Counter(ends).values()) == 1
+    assert all(1 <= port <= fabric.switch_ports[switch] for switch, port in ends)
+    for column in (
+        np.concatenate([fabric.host_guid, fabric.switch_guid]),
+        np.concatenate([fabric.host_lid, fabric.switch_lid]),
+        fabric.host_port_guid,
+        np.array(fabric.switch_name),
+        np.array(fabric.host_name),
+    ):
+        assert len(np.unique(column)) == len(column)
+
+
+def _without_servers(fabric: Fabric, count: int, seed: int) -> Fabric:
+    server = servers_of(fabric)
+    gone = np.random.default_rng(seed).choice(np.unique(server), count, replace=False)
+    hosts = np.flatnonzero(np.isin(server, gone)).tolist()
+    return without(fabric, [fabric.host_name[host] for host in hosts]).fabric
+
+
+@pytest.mark.parametrize("name", [TREE, PODS, RAILS, "dragonfly:2,4,2", "torus:3x3;2", "kary:3,3"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_servers_that_were_taken_away_come_back(name: str, count: int) -> None:
+    whole = contend.load(name)
+    grown = extend(_without_servers(whole, count, seed=count), servers=count, engine="minhop")
+    assert grown.servers == count
+    assert grown.switches == ()
+    assert len(grown.cables) == grown.hosts
+    assert _alike(grown.fabric, whole)
+    _check_ports(grown.fabric)
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        (TREE, "top 2"),
+        (PODS, "middle 3"),
+        (PODS, "top 2"),
+        (RAILS, "rail 2 spine 3"),
+        (RAILS, "core 4"),
+        ("fattree2:8;6,2;1", "top 1"),
+    ],
+)
+def test_a_spine_that_was_taken_away_comes_back(name: str, gone: str) -> None:
+    whole = contend.load(name)
+    grown = extend(without(whole, [gone]).fabric, spines=1, engine="minhop")
+    assert len(grown.switches) == 1
+    assert {cable.what for cable in grown.cables} == {"switch"}
+    assert _alike(grown.fabric, whole)
+    _check_ports(grown.fabric)
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        (TREE, ["leaf 3"]),
+        (RAILS, [f"unit 2 leaf {rail}" for rail in (1, 2, 3, 4)]),
+        (PODS, ["leaf 3", "leaf 4", "middle 3", "middle 4"]),
+    ],
+)
+def test_a_unit_that_was_taken_away_comes_back(name: str, gone: list[str]) -> None:
+    whole = contend.load(name)
+    less = without(whole, gone).fabric
+    grown = extend(less, units=1, engine="minhop")
+    assert _alike(grown.fabric, whole)
+    assert len(grown.switches) == len(gone)
+    _check_ports(grown.fabric)
+    # As many servers do so too.
+    again = extend(less, servers=grown.servers, engine="minhop") if name != PODS else grown
+    assert _alike(again.fabric, whole)
+
+
+def test_names_and_ports_follow_those_that_are_there() -> None:
+    # Leaf u is on port u of every spine, and the spines on ports 5 to 8 of every leaf.
+    grown = extend(without(contend.load(TREE), ["leaf 6"]).fabric, units=1, engine="minhop")
+    assert [(one.name, one.like, one.level) for one in grown.switches] == [("leaf 6", "leaf 1", 1)]
+    assert [cable.ends for cable in grown.cables if cable.what == "switch"] == [
+        (f"leaf 6:{4 + top}", f"top {top}:6") for top in (1, 2, 3, 4)
+    ]
+    assert [cable.ends for cable in grown.cables if cable.what == "host"] == [
+        (f"host {20 + number}", f"leaf 6:{number}") for number in (1, 2, 3, 4)
+    ]
+    assert {cable.rate for cable in grown.cables} == {"4xHDR"}
+
+
+def test_every_adapter_of_a_new_server_is_on_its_rail() -> None:
+    wide = contend.load(RAILS)
+    wide = wide.replace(switch_ports=np.full(wide.switches, 40, dtype=np.uint16))
+    grown = extend(wide, servers=7)
+    # No leaf has a place: a unit of four, and another for the three that are left.
+    assert len(grown.switches) == 8
+    fabric = grown.fabric
+    assert (leaf_rails(fabric)[fabric.host_switch] == rails_of(fabric)).all()
+    assert {name.rpartition(" rail ")[0] for name in fabric.host_name[-28:]} == {
+        f"server {number}" for number in range(13, 20)
+    }
+    assert grown.pattern == "4 * alltoall"
+    assert len(grown.collectives) == 6
+    _check_ports(fabric)
+
+
+def test_faster_uplinks_replace_all_cables_between_switches() -> None:
+    fabric = contend.load("fattree2:8")
+    grown = extend(fabric, uplinks="4xNDR")
+    assert {cable.what for cable in grown.cables} == {"faster"}
+    assert len(grown.cables) == fabric.cables == 32
+    assert grown.after > grown.before
+    # Twice the rate is as good as twice the cables.
+    twice = extend(contend.load("fattree2:16;4,8"), uplinks="4xHDR")
+    assert twice.cables == ()
+    assert grown.after == pytest.approx(1, abs=0.02)
+
+
+def _refusal(fabric: str | Fabric, **more: int | str) -> str:
+    with pytest.raises(UsageError) as raised:
+        extend(contend.load(fabric) if isinstance(fabric, str) else fabric, **more)  # type: ignore[arg-type]
+    return str(raised.value)
+
+
+def test_what_has_no_room_says_which_switch_is_full() -> None:
+    said = _refusal(TREE, servers=2)
+    assert said.startswith("2 servers do not fit: leaves have places for 0, and another leaf needs")
+    assert '1 free port of switch "top 1", which has 0' in said
+    assert (
+        'level 2: one like "top 1" takes 1 port of switch "leaf 1", which has 0 left'
+        in _refusal(TREE, spines=1)
+    )
+    assert "another pod needs" in _refusal(PODS, units=1)
+    assert "is no tree" in _refusal("dragonfly:2,4,2", units=1)
+    assert "is no tree" in _refusal("torus:3x3", spines=1)
+    assert "contend fabric make makes larger networks" in _refusal("dragonfly:2,4,2", servers=1)
+    assert "expected a rate such as 4xNDR" in _refusal(TREE, uplinks="fast")
+    assert "say what to add" in _refusal(TREE)
+
+
+def test_places_of_hosts_are_not_taken_by_uplinks() -> None:
+    # Four free ports on each leaf, all of them places of servers that were taken away.
+    fabric = _without_servers(contend.load(TREE), 12, seed=2)
+    assert "which has 0 left beside places of hosts" in _refusal(fabric, spines=1)
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    less = without(contend.load(RAILS), ["rail 2 spine 3"]).fabric
+    first, second = (extend(less, spines=1) for _ in range(2))
+    assert isinstance(first, Growth)
+    assert first.to_frame().equals(second.to_frame())
