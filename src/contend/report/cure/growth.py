@@ -104,8 +104,8 @@ def growth_document(found: Growth, file: str = "") -> Document:
 
 
 def _marks(found: Growth) -> list[Mark]:
-    new = [cable for cable in found.cables if cable.what == "switch"]
+    """New switches; their cables are easily seen, and all are in the table."""
     return [
-        Mark("added", "cable", number, " - ".join(cable.ends))
-        for number, cable in enumerate(new, found.old.cables)
+        Mark("added", "switch", number, f"{switch.name}, like {switch.like}")
+        for number, switch in enumerate(found.switches, found.old.switches)
     ]
