@@ -53,7 +53,7 @@ def extend(
 
     It lists the cables to lay, or says why the rule has no room.
 
-    Example: contend fabric extend net.ibnetdiscover --servers 64 -o larger.fabric --csv cables.csv
+    Example: contend fabric extend net.ibnetdiscover --servers 36 --ports 48 -o larger.fabric
     """
     kind = None if output is None else kind_for(to, output)
     growth = cure.extend(

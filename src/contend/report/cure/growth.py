@@ -23,10 +23,11 @@ def _verdict(found: Growth) -> str:
     what = []
     if found.servers:
         adapters = f" ({counted(found.hosts, 'adapter')})" if found.hosts > found.servers else ""
-        what.append(f"{_more(found.servers, 'server')}{adapters}")
+        what.append(f"{counted(found.servers, 'more server')}{adapters}")
     levels = Counter(switch.level for switch in found.switches)
     for level, count in sorted(levels.items()):
-        what.append(_more(count, "leaf switch" if level == 1 else f"switch of level {level}"))
+        above = f" of level {level}" if level > 1 else ""
+        what.append(counted(count, "more switch" if above else "more leaf switch") + above)
     kinds = Counter(cable.what for cable in found.cables)
     faster = kinds.pop("faster", 0)
     cables = [f"{counted(kinds.total(), 'cable')} to lay"] if kinds else []
@@ -39,12 +40,6 @@ def _verdict(found: Growth) -> str:
         f"{listed(what) if what else 'Faster uplinks'}: {' and '.join(cables) or 'no new cable'}; "
         f"{_who(found)} then {gets}."
     )
-
-
-def _more(count: int, thing: str) -> str:
-    number, _, words = counted(count, thing.partition(" of ")[0]).partition(" ")
-    behind = thing.partition(" of ")[2]
-    return f"{number} more {words}{behind and f' of {behind}'}"
 
 
 def _who(found: Growth) -> str:
