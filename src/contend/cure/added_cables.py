@@ -22,7 +22,7 @@ from contend.cure.improvement import (
     levels_in_tree,
     relief,
 )
-from contend.cure.purpose import ROUNDING, Judged, Purpose
+from contend.cure.purpose import ROUNDING, Attained, Purpose
 from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
@@ -179,7 +179,7 @@ class _Trial:
     """A fabric with more cables than the one before it, with routes."""
 
     fabric: Fabric
-    outcome: Judged
+    outcome: Attained
     cables: tuple[Cable, ...] = ()
     gain: float = 0.0
     margin: float = 0.0

@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Attained:
     """What a pattern gets on a fabric."""
 
     simulation: Simulation
@@ -64,7 +64,7 @@ class Judged:
         """The same in bytes per second; None where rates of links are not known."""
         return self.simulation.judged_Bps
 
-    def gain_over(self, before: Judged) -> tuple[float, float]:
+    def gain_over(self, before: Attained) -> tuple[float, float]:
         """What the same samples gain in the mean, and half of its 95 % interval."""
         differences = self.shares - before.shares
         exact = self.simulation.exhaustive
@@ -133,19 +133,19 @@ class Purpose:
             return None
         return demand_of(fabric, self.pattern, self.placement, self.seed)
 
-    def quick(self, fabric: Fabric) -> Judged:
+    def quick(self, fabric: Fabric) -> Attained:
         """What plans are chosen by. On one thread: fabrics are tried side by side."""
         samples = max(_FEWEST, _CHOOSING // fabric.hosts)
         return self._count(fabric, samples=samples, seed=(self.seed + 1) % 2**64, threads=1)
 
-    def count(self, fabric: Fabric, samples: int | None) -> Judged:
+    def count(self, fabric: Fabric, samples: int | None) -> Attained:
         """What ``contend simulate`` says, counted by all processes together."""
         by_all = self.communicator
         return self._count(fabric, samples=samples, seed=self.seed, communicator=by_all)
 
-    def _count(self, fabric: Fabric, **how: object) -> Judged:
+    def _count(self, fabric: Fabric, **how: object) -> Attained:
         simulating: Callable[..., Simulation] = simulate
-        return Judged(simulating(fabric, self.pattern, placement=self.placement, **how))
+        return Attained(simulating(fabric, self.pattern, placement=self.placement, **how))
 
     def collectives(self, before: Fabric, after: Fabric) -> tuple[CollectiveGain, ...]:
         """What collectives of GPUs get on both; none where the purpose is another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from contend.cure import Growth, Judged
+from contend.cure import Attained, Growth
 from contend.report.cure.improvement import collectives_table
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -32,7 +32,7 @@ def _verdict(found: Growth) -> str:
     faster = kinds.pop("faster", 0)
     cables = [f"{counted(kinds.total(), 'cable')} to lay"] if kinds else []
     cables += [f"{counted(faster, 'cable')} to replace by faster ones"] if faster else []
-    of = "what ports allow" if Judged(found.simulation_after).of_hosts else "a link's rate"
+    of = "what ports allow" if Attained(found.simulation_after).of_hosts else "a link's rate"
     before, after = percent(found.before, 2), percent(found.after, 2)
     gets = f"get {after} of {of} instead of {before}"
     gets = f"get {after} of {of} as before" if before == after else gets
@@ -57,8 +57,8 @@ def _tables(found: Growth) -> list[ResultTable]:
             "hosts": Number(lambda state: f"{state[1].hosts:,}"),
             "switches": Number(lambda state: f"{state[1].switches:,}"),
             "cables between switches": Number(lambda state: f"{state[1].cables:,}"),
-            f"{_who(found)} get": Number(lambda state: percent(Judged(state[2]).mean, 2)),
-            "rate": Number(lambda state: rate_words(Judged(state[2]).rate_Bps)),
+            f"{_who(found)} get": Number(lambda state: percent(Attained(state[2]).mean, 2)),
+            "rate": Number(lambda state: rate_words(Attained(state[2]).rate_Bps)),
         },
     )
     words = {"host": "of a host", "switch": "between switches", "faster": "instead of a slower one"}
