@@ -216,3 +216,22 @@ def test_of_more_failures_than_can_be_judged_some_are_drawn(
     assert [costs[one.parts] for one in some.alone] == [one.change for one in some.alone]
     other = failures(fabric, samples=SAMPLES, worst=2, seed=2)
     assert {one.parts for one in other.alone} != {one.parts for one in some.alone}
+
+
+def test_the_cheapest_switch_keeps_hosts_and_costs_least() -> None:
+    """Leaves cut hosts off; of three spines the one with a cable less is missed least."""
+    fabric = contend.load("xgft:2;4,4;1,3", route="minhop", without=["leaf 1:7"])
+    found = failures(fabric, samples=50)
+    cheapest = found.cheapest
+    assert cheapest is not None
+    switches = {one.parts: one for one in found.alone if one.kinds == ("switch",)}
+    keep = [one for name, one in switches.items() if name.startswith("top")]
+    assert all(one.hosts == 4 for name, one in switches.items() if name.startswith("leaf"))
+    assert cheapest.hosts == 0
+    assert cheapest.change == max(one.change for one in keep)
+    assert cheapest.parts == "top 3"
+    # Where every switch cuts hosts off, the one with fewest.
+    star = contend.load("xgft:2;2,3;1,1", route="minhop")
+    worst = failures(star, samples=5).cheapest
+    assert worst is not None
+    assert worst.hosts == 2

@@ -8,7 +8,13 @@ import pytest
 from contend.fabric import Check, Fabric, Status, check_soundness, without
 from contend.fabric.faults.incomplete import misnamed_switches
 from contend.fabric.generate.catalogue import make
-from contend.fabric.rails import Rail, hosts_on_other_rails, incomplete_servers, rails
+from contend.fabric.rails import (
+    AstrayServer,
+    Rail,
+    hosts_on_other_rails,
+    incomplete_servers,
+    rails,
+)
 from small_fabrics import fat_tree
 
 
@@ -82,15 +88,22 @@ def test_two_adapters_on_each_other_s_rails() -> None:
         "port 4 are cabled to each other's rails"
     )
     fabric = railed([(11, 19)])
-    assert hosts_on_other_rails(fabric) == [sentence]
+    brief = "n3's rails 2 and 3 are swapped"
+    assert hosts_on_other_rails(fabric) == [AstrayServer(sentence, brief)]
     found = named(fabric, "rails")
     assert (found.status, found.details) == (Status.WARNING, (sentence,))
     assert found.summary == "1 server has adapters on leaves of other rails"
+    assert found.causes == (brief,)
 
 
 def test_servers_that_swapped_an_adapter_each() -> None:
     """Server 0's first adapter hangs where server 1's second should, and the other way round."""
-    assert hosts_on_other_rails(railed([(0, 9)])) == [
+    found = hosts_on_other_rails(railed([(0, 9)]))
+    assert [server.brief for server in found] == [
+        "n1's rail 2 hangs on a leaf of another rail",
+        "n0's rail 1 hangs on a leaf of another rail",
+    ]
+    assert [server.words for server in found] == [
         'server n1: "n1 mlx5_1" on switch "switch 0" port 1 is cabled to a leaf of rail 1, not 2',
         'server n0: "n0 mlx5_0" on switch "switch 1" port 2 is cabled to a leaf of rail 2, not 1',
     ]

@@ -132,3 +132,31 @@ def test_what_no_cable_joined_before_is_not_cut_off_now() -> None:
     rest = without(planes, ["plane1-4", "plane1-0:4"])
     assert (rest.hosts_lost, rest.hosts_cut, rest.fabric.hosts) == (0, 2, 12)
     assert without(planes, ["plane0-3"]).words == 'switch "plane0-3" with 3 cables'
+
+
+@pytest.mark.parametrize(
+    ("name", "switches", "cables", "hosts"),
+    [
+        ("leaf [1-2]", 4, 4, 6),
+        ("top ?:1", 6, 6, 9),
+        ("leaf [1-2]:4", 6, 6, 12),
+        ("leaf 1,top *2", 4, 3, 9),
+    ],
+)
+def test_globs_and_ranges_name_all_that_match(
+    name: str, switches: int, cables: int, hosts: int
+) -> None:
+    rest = without(_tree(), [name]).fabric
+    assert (rest.switches, rest.cables, rest.hosts) == (switches, cables, hosts)
+
+
+def test_what_matches_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^spine \*: .* has no such switch"):
+        without(_tree(), ["spine *"])
+    with pytest.raises(UsageError, match=r"^host 01: .* has no such switch"):
+        without(_tree(), ["host [01-02]"])
+    with pytest.raises(UsageError, match="no host would be left"):
+        without(_tree(), ["host *"])
+    # Ranges by the million are not each compared with all names.
+    with pytest.raises(UsageError, match="has no such switch"):
+        without(_tree(), ["leaf [1-999999]*"])

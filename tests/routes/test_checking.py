@@ -184,7 +184,9 @@ def test_without_routes_only_the_fabric_is_checked() -> None:
         "missing cables",
         "rails",
         "names",
+        "routes",
     ]
+    assert report.checks[-1].status == Status.NOT_CHECKED
     with pytest.raises(UsageError, match="has no routes"):
         all_to_all_load(fat_tree(4, 4, 4))
 

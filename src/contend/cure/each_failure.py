@@ -24,7 +24,7 @@ from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_num
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute
-from contend.schema import PythonOnly, Share
+from contend.schema import PythonOnly, Share, told
 from contend.shown import Shown
 
 _Part = tuple[str, int]
@@ -104,6 +104,16 @@ class Failures(Shown, told="failures_document"):
     random."""
     pairs: tuple[FabricFailure, ...]
     """Two of the worst at once, the worst first; no switch with a cable of its own."""
+
+    @property
+    @told
+    def cheapest(self) -> FabricFailure | None:
+        """The switch that can go at least cost: fewest hosts, then least bandwidth; null for none.
+
+        It is the one to take out of service first; of several that cost alike the first by name.
+        """
+        switches = [one for one in self.alone if one.kinds == ("switch",)]
+        return min(switches, key=lambda one: (one.hosts, -one.change, one.parts), default=None)
 
     @property
     def mended(self) -> bool:

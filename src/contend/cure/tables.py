@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import EACH_HOST, Simulation, simulate
-from contend.errors import UsageError
+from contend.errors import Argument, UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
 from contend.pattern import Pattern, open_matrix
@@ -180,7 +180,11 @@ class _Computing:
         started = time.perf_counter()
         steps = None
         if self.keep:
-            steps = table_steps(self.fabric, changes=self.changes, demand=demand)
+            try:
+                steps = table_steps(self.fabric, changes=self.changes, demand=demand)
+            except UsageError as error:
+                instead = " contend computes tables that cannot deadlock"
+                raise UsageError(f"{error}; without ", Argument("keep"), instead) from None
             routed = steps.fabric
         else:
             routed = fewest_collisions(self.fabric, lanes=self.lanes, demand=demand)

@@ -38,6 +38,7 @@ from .fabric import made_of as made_of
 from .faults.checks import MOST_DETAILS as MOST_DETAILS
 from .faults.checks import Check as Check
 from .faults.checks import Status as Status
+from .faults.checks import at_most_ten as at_most_ten
 from .faults.incomplete import MissingCables as MissingCables
 from .faults.incomplete import missing_cables as missing_cables
 from .faults.link_speeds import slow_links as slow_links

@@ -15,6 +15,7 @@ from contend.fabric.fabric import NO_SWITCH, Fabric, connected_parts
 from contend.fabric.levels import Part, parts_of, switch_levels
 from contend.fabric.named import Names
 from contend.files import read_bounded
+from contend.names import split_list
 from contend.units import counted, rate_of
 
 _FILE = "file:"
@@ -61,7 +62,8 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
     Args:
         fabric: whole; its routes are left behind.
         names: each a switch, a cable (``spine 3:12``), a host or a server as `Names` knows them,
-            several of them with commas between, or ``file:PATH`` with one on each line.
+            all that match a glob or a range (``spine*``, ``node[01-16]``), several with commas
+            between, or ``file:PATH`` with one on each line.
 
     Raises:
         UsageError: there is no such thing, several bear the name, or no host would be left.
@@ -122,12 +124,12 @@ class _Dead:
     def take(self, text: str) -> None:
         """Takes away what a text names, or all that its items name."""
         found = self._names.find(text)
-        if not found and "," in text:
-            for item in text.split(","):
+        if not found and len(items := split_list(text)) > 1:
+            for item in items:
                 if item.strip():
                     self.take(item.strip())
             return
-        if not found:
+        if not (found := found or self._names.matching(text)):
             raise self._names.unknown(text)
         for device in found:
             self.kill(*device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 
@@ -14,6 +15,7 @@ from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.groups import plain_names, short_names
 from contend.fabric.servers import server_names
+from contend.names import expand
 from contend.units import nearest
 
 Device = tuple[str, int]
@@ -25,6 +27,9 @@ _PORT = re.compile(r'(?:switch )?"(.*)" port (\d{1,9})|(.*)(?::| port )(\d{1,9})
 _BETWEEN = re.compile(r" (?:->|-) ")
 # Within a text: names hold few, and every one is tried.
 _MOST_DASHES = 16
+_RANGES = re.compile(r"\[[\d,-]+\]")
+# Every one is compared with all names.
+_MOST_GLOBS = 1000
 _NO_MACHINES = re.compile(r"[^A-Za-z0-9]+")
 # What the kernel takes as a machine's name is 64 bytes long; a number may have to be added.
 _LONGEST = 55
@@ -55,6 +60,39 @@ class Names:
         if port := self._port(text):
             return [self._plugged(*port)]
         return next((near for near, _ in self._ends(text)), [])
+
+    def matching(self, text: str) -> list[Device]:
+        """All that match a glob or a range: ``spine*``, ``node[01-16]``, ``leaf?:12``.
+
+        Raises:
+            InputError: a range that is none.
+        """
+        names = expand(text, "without") if _RANGES.search(text) else [text]
+        globs = re.search(r"[*?]", text) is not None
+        if (names == [text] and not globs) or (globs and len(names) > _MOST_GLOBS):
+            return []
+        found: dict[Device, None] = {}
+        for name in names:
+            if not globs:
+                if not (devices := self.find(name)):
+                    raise self.unknown(name)
+                found |= dict.fromkeys(devices)
+                continue
+            stem, _, port = name.rpartition(":")
+            found |= dict.fromkeys(self._like(name, ("switch", "host")))
+            for _, switch in self._like(stem, ("switch",)) if port.isdecimal() else ():
+                with suppress(UsageError):
+                    found[self._plugged(switch, int(port))] = None
+        return list(found)
+
+    def _like(self, name: str, kinds: Sequence[str]) -> Iterator[Device]:
+        """Switches and hosts whose name, or that of whose server, matches a glob."""
+        shape = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
+        for kind in kinds:
+            for rule in (self._own, self._shown):
+                for called, numbers in rule[kind].items():
+                    if re.fullmatch(shape, called, re.DOTALL):
+                        yield from ((kind, number) for number in numbers)
 
     def channels(self, text: str) -> tuple[int, ...]:
         """Both directions of what a text names, that out of the port first.

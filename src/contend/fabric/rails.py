@@ -245,8 +245,23 @@ def _lacking_as_told(fabric: Fabric, host: int, present: set[int]) -> dict[int, 
     return {rail: word for rail, word in adapters if word != NONE and rail not in present}
 
 
-def hosts_on_other_rails(fabric: Fabric) -> list[str]:
-    """A sentence for every server with adapters on leaves of other rails, where leaves have one.
+def several_adapters(fabric: Fabric) -> bool:
+    """Whether a server has several adapters, or should have."""
+    return fabric.told is not None or bool(np.bincount(servers_of(fabric)).max(initial=0) > 1)
+
+
+@dataclass(frozen=True)
+class AstrayServer:
+    """A server with adapters on leaves of other rails."""
+
+    words: str
+    """Its adapters, where they hang, and what is wrong, in a sentence."""
+    brief: str
+    """Which of its rails are concerned, as a clause."""
+
+
+def hosts_on_other_rails(fabric: Fabric) -> list[AstrayServer]:
+    """Every server with adapters on leaves of other rails, where leaves have one.
 
     A leaf has the rail of most of its hosts, of servers with the same adapters. Where few leaves
     have one the network knows no rails, and nothing is out of place.
@@ -279,7 +294,14 @@ def hosts_on_other_rails(fabric: Fabric) -> list[str]:
             verb = f"is cabled to a leaf of rail {wrong}, not {right}"
         more = f" and {len(hosts) - 2:,} more" if len(hosts) > 2 else ""
         listed = f"{', '.join(where[:2])}{more}" if more else " and ".join(where)
-        sentences.append(f"server {names[hosts[0]]}: {listed} {verb}")
+        server = names[hosts[0]]
+        own_rails = " and ".join(str(number) for number in sorted(rail[hosts] + 1))
+        brief = f"{server}'s rails {own_rails} are swapped"
+        if not crossed:
+            rails_are = f"rail {own_rails} hangs" if len(hosts) == 1 else "adapters hang"
+            leaf_is = "a leaf of another rail" if len(hosts) == 1 else "leaves of other rails"
+            brief = f"{server}'s {rails_are} on {leaf_is}"
+        sentences.append(AstrayServer(f"server {server}: {listed} {verb}", brief))
     return sentences
 
 

@@ -15,6 +15,7 @@ from contend.fabric import (
     Check,
     Fabric,
     Status,
+    at_most_ten,
     check_soundness,
 )
 from contend.progress import step
@@ -88,6 +89,8 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
             _check_balance(summary.balance),
             _check_cycle(summary.dependency_cycle, lanes),
         )
+    else:
+        checks += (Check("routes", Status.NOT_CHECKED, "there are no forwarding tables"),)
     return CheckReport(
         fabric=fabric,
         passed=all(item.status != Status.WRONG for item in checks),
@@ -222,7 +225,7 @@ def _check_cycle(cycle: tuple[str, ...], lanes: bool) -> Check:
         "deadlock",
         Status.WARNING if lanes else Status.WRONG,
         f"{len(cycle)} channels can wait for each other in a circle",
-        cycle[:MOST_DETAILS],
+        at_most_ten(cycle),
         "this is safe only if the subnet manager keeps these routes on different virtual lanes "
         "(dfsssp, lash); otherwise route with updn or ftree",
     )
@@ -261,7 +264,7 @@ def check_tables(fabric: Fabric) -> Check:
         "tables",
         Status.WRONG,
         "the tables do not fit the switches and hosts",
-        tuple(wrong[:MOST_DETAILS]),
+        at_most_ten(wrong),
         "the dump may be cut short or older than the topology: dump both again",
     )
 
@@ -288,5 +291,8 @@ def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
             describe_fault(fabric, *example) for example in seen.examples if example[0] == end
         )
         summary = f"affects {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
+        if faults[end] > len(details):
+            first = details[: MOST_DETAILS - 1]
+            details = (*first, f"and {faults[end] - len(first):,} more")
         checks.append(Check(name, Status.WRONG, summary, details, remedy))
     return tuple(checks)

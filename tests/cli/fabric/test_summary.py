@@ -92,17 +92,25 @@ def test_what_is_not_proved_says_at_most(typed: Typed) -> None:
 
 
 def test_check_passes(typed: Typed) -> None:
-    assert " is sound: " in typed("fabric check routed").out.splitlines()[0]
+    said = typed("fabric check routed").out.splitlines()[0]
+    assert said.endswith(" is sound: 16 checks passed.")
+
+
+def test_what_could_not_be_checked_is_said_with_the_reason(typed: Typed) -> None:
+    said = typed("fabric check bare").out.splitlines()[0]
+    assert said.endswith("Not checked: routes (there are no forwarding tables).")
 
 
 def test_a_missing_cable_is_a_warning(typed: Typed, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
     out = typed("fabric check short --json", target).out
     words = (
-        'switch "switch 3" and switch "switch 5": no cable joins them, where similar pairs have 1'
+        'switch "switch 3" and switch "switch 5": no cable joins them, where similar pairs have 1; '
+        "switch 3:6 - switch 5:4"
     )
     assert words in " ".join(out.split())
-    assert out.splitlines()[0].endswith(" checks, 1 warning.")
+    said = "works, but the cable switch 3:6 - switch 5:4 is missing. Not checked: routes ("
+    assert said in out.splitlines()[0]
     checks = {check["name"]: check for check in json.loads(target.read_text())["checks"]}
     assert checks["missing cables"]["status"] == "warning"
     assert checks["missing cables"]["details"] == [words]
@@ -113,6 +121,8 @@ def test_check_names_what_is_wrong(typed: Typed, tmp_path: Path) -> None:
     captured = typed("fabric check broken --json", target, status=1)
     assert 'switch "switch 0" has no port for host "host 5" (LID 6)' in captured.out
     assert captured.err == "contend: fat tree fails: arrival, missing entries\n"
+    said = "fat tree fails 2 of 16 checks: arrival (4 of 240 routes between hosts do not arrive); "
+    assert captured.out.startswith(said)
     assert json.loads(target.read_text())["passed"] is False
 
 

@@ -143,8 +143,10 @@ def test_the_check_names_both_ends_and_stays_sound() -> None:
     found = missing(without(fabric, [cable]))
     assert found.status is Status.WARNING
     assert found.summary == "1 cable that similar pairs of switches have is missing"
+    ports = int(fabric.cable_from_port[cable]), int(fabric.cable_to_port[cable])
+    ends = f"switch 1:{ports[0]} - switch 4:{ports[1]}"
     assert found.details == (
-        'switch "switch 1" and switch "switch 4": 1 cable, where similar pairs have 2',
+        f'switch "switch 1" and switch "switch 4": 1 cable, where similar pairs have 2; {ends}',
     )
     assert missing(fabric).status is Status.OK
 
@@ -239,3 +241,19 @@ def test_spare_ports_are_no_missing_switch() -> None:
     assert absent_switches(wider.replace(switch_name=names)) == []
     # A series of two tells nothing.
     assert absent_switches(dead(make("clos:4,3,8"), ["spine 3"]).fabric) == []
+
+
+def test_a_missing_cable_is_told_with_the_free_ports_at_both_ends() -> None:
+    """Others show the ports: leaves join a spine by one port each, and spines a leaf."""
+    for port in (5, 6, 8):
+        whole = make("xgft:2;4,6;1,4")
+        leaf = whole.switch_name.index("leaf 3")
+        ends = [end if end[0] == leaf else end[2:] + end[:2] for end in whole.cable_ends()]
+        [(far, far_port)] = [end[2:] for end in ends if end[:2] == (leaf, port)]
+        less = dead(whole, [f"leaf 3:{port}"]).fabric
+        [pair] = missing_cables(less)
+        cable = f"leaf 3:{port} - {whole.switch_name[far]}:{far_port}"
+        assert pair.ends(less) == [cable]
+        [found] = [check for check in check_soundness(less) if check.name == "missing cables"]
+        assert found.causes == (f"the cable {cable} is missing",)
+        assert found.details[0].endswith(f"where similar pairs have 1; {cable}")

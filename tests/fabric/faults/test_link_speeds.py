@@ -109,9 +109,7 @@ def test_a_cable_from_a_switch_to_itself_is_found_and_counts_for_nothing() -> No
     )
     cables = check_soundness(looped)[0]
     assert cables.status is Status.WARNING
-    assert cables.summary == (
-        "11 cables, both ends of each agree; 1 cable leads from a switch back to itself"
-    )
+    assert cables.summary == "1 cable leads from a switch back to itself"
     assert cables.details == ('switch "switch 2" port 8 -> switch "switch 2" port 9',)
     before, after = structure(fabric), structure(looped)
     assert after.levels[0].across == before.levels[0].across

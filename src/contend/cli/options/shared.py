@@ -96,8 +96,9 @@ class Loading:
     without: Annotated[
         list[str] | None,
         WITHOUT(
-            ": a switch (spine3), a cable (spine3:12), a host, or those that file:PATH lists. "
-            "Tables are mended where necessary. Repeat it for several."
+            ": a switch (spine3), a cable (spine3:12), a host, all that match ('spine*', "
+            "node[1-16]), or those that file:PATH lists. Tables are mended where necessary. "
+            "Repeat it for several."
         ),
     ] = None
     rails: Annotated[

@@ -35,6 +35,8 @@ class Fault:
     """Places by name."""
     remedy: str = ""
     """What to do; "" where the words say it."""
+    named: str = ""
+    """What it is, as a clause that names the place; "" where there are too many."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Check:
     """Places by name, at most ten."""
     remedy: str = ""
     """What to do; "" when all is well."""
+    causes: tuple[str, ...] = ()
+    """What is wrong, a clause each, with the place where it is one; none when all is well."""
 
     @classmethod
     def of(cls, name: str, sound: str, *faults: Fault, status: Status = Status.WARNING) -> Check:
@@ -68,7 +72,15 @@ class Check:
         places = tuple(place for fault in faults for place in fault.places)
         remedies = [fault.remedy for fault in faults if fault.remedy]
         summary = "; ".join(fault.words for fault in faults)
-        return cls(name, status, summary, places[:MOST_DETAILS], "; ".join(remedies))
+        causes = tuple(fault.named or fault.words for fault in faults)
+        return cls(name, status, summary, at_most_ten(places), "; ".join(remedies), causes)
+
+
+def at_most_ten(places: Sequence[str]) -> tuple[str, ...]:
+    """All places, or the first nine and how many more there are."""
+    if len(places) <= MOST_DETAILS:
+        return tuple(places)
+    return (*places[: MOST_DETAILS - 1], f"and {len(places) - MOST_DETAILS + 1:,} more")
 
 
 def placed_host(fabric: Fabric, host: int) -> str:
@@ -104,7 +116,7 @@ def check_guids(fabric: Fabric) -> Check:
         "GUIDs",
         Status.WRONG,
         f"{counted(len(clashes), 'GUID')} used by more than one device or port",
-        tuple(clashes[:MOST_DETAILS]),
+        at_most_ten(clashes),
         "give one of the devices another GUID; a subnet manager takes both for one device",
     )
 
@@ -120,7 +132,7 @@ def _check_ports_used_twice(fabric: Fabric) -> Check:
         "GUIDs",
         Status.WARNING,
         "some ports have two cables, as when two devices share a GUID",
-        tuple(twice[:MOST_DETAILS]),
+        at_most_ten(twice),
         "compare the GUIDs of the devices at the other ends of these cables",
     )
 
@@ -163,7 +175,7 @@ def check_lids(fabric: Fabric) -> Check:
             "LIDs",
             Status.WRONG,
             f"LIDs or ranges of LIDs with two owners: {len(clashes):,}",
-            tuple(clashes[:MOST_DETAILS]),
+            at_most_ten(clashes),
             "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
         )
     if len(without) == fabric.hosts and fabric.routes is None:
@@ -173,7 +185,7 @@ def check_lids(fabric: Fabric) -> Check:
             "LIDs",
             Status.WARNING if fabric.routes is None else Status.WRONG,
             f"no route leads to {counted(len(without), 'host')} without a LID",
-            tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
+            at_most_ten([names[host] for host in without.tolist()]),
             "check that their ports are active and that a subnet manager has swept the fabric",
         )
     if not _has_guids(fabric):

@@ -18,6 +18,7 @@ from contend.fabric.faults.checks import (
     Check,
     Fault,
     Status,
+    at_most_ten,
     check_guids,
     check_lids,
     placed_host,
@@ -30,9 +31,14 @@ from contend.fabric.faults.incomplete import (
     switches_called_alike,
 )
 from contend.fabric.faults.link_speeds import slow_links, unknown_rates
-from contend.fabric.rails import hosts_on_other_rails, incomplete_servers, narrower_rails
+from contend.fabric.rails import (
+    hosts_on_other_rails,
+    incomplete_servers,
+    narrower_rails,
+    several_adapters,
+)
 from contend.fabric.servers import servers_of, unnamed_hosts
-from contend.units import counted, verb
+from contend.units import counted, listed, verb
 
 _CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable", UNDECIDED})
 TOPOLOGY_FAULTS = _CABLE_FAULTS | {DUPLICATE_GUID}
@@ -73,17 +79,15 @@ def _check_cables(fabric: Fabric) -> Check:
     loose = [f.message for f in fabric.findings if f.kind == UNCONNECTED]
     if loops:
         loop = Fault(
-            f"{sound}; {counted(len(loops), 'cable')} {verb(len(loops), 'leads')} from a switch "
-            "back to itself",
+            f"{counted(len(loops), 'cable')} {verb(len(loops), 'leads')} from a switch back to "
+            "itself",
             [fabric.channel_name(2 * cable) for cable in loops],
             "unplug it or connect it to another switch: such a cable carries nothing and is left "
             "out",
         )
         return Check.of("cables", sound, loop)
     remedy = "look whether their switch is down, or was cut from the file"
-    return Check.of(
-        "cables", sound, *([Fault("; ".join((sound, *loose)), (), remedy)] if loose else [])
-    )
+    return Check.of("cables", sound, *([Fault("; ".join(loose), (), remedy)] if loose else []))
 
 
 def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[str]:
@@ -105,9 +109,11 @@ def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[str]
             line = f"{near} declares {times[near]:,} cables that their other ends do not declare"
         lines.setdefault(line, finding.kind)
     for line, kind in lines.items():
-        if left[kind] > 0:
-            left[kind] -= 1
+        left[kind] -= 1
+        if left[kind] >= 0:
             yield line
+    if more := -sum(min(number, 0) for number in left.values()):
+        yield f"and {more:,} more"
 
 
 def _check_parts(fabric: Fabric) -> Check:
@@ -133,7 +139,7 @@ def _check_parts(fabric: Fabric) -> Check:
         f"the fabric falls into {parts:,} parts; "
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
-        tuple(placed_host(fabric, host) for host in apart[:MOST_DETAILS].tolist()),
+        at_most_ten([placed_host(fabric, host) for host in apart.tolist()]),
         "look for cables that are down; if the parts are planes, --part N checks one of them alone",
     )
 
@@ -192,11 +198,19 @@ def _check_missing(fabric: Fabric) -> Check:
             f"{counted(count, 'cable')} that similar pairs of switches have {verb(count, 'is')} "
             "missing",
             _missing_lines(fabric, found, MOST_DETAILS - len(absent)),
-            "look for cables that are unplugged or down between these switches",
+            "plug these cables in, or look why they are down",
+            _few_missing(fabric, found) if count <= _FEW else "",
         )
         faults.append(missing)
     sound = "no pair of switches lacks a cable that similar pairs have"
     return Check.of("missing cables", sound, *faults)
+
+
+def _few_missing(fabric: Fabric, found: tuple[MissingCables, ...]) -> str:
+    """Missing cables by name."""
+    cables = [cable for pair in found for cable in pair.ends(fabric)]
+    are = ("the cable", "is") if len(cables) == 1 else ("the cables", "are")
+    return f"{are[0]} {listed(cables)} {are[1]} missing"
 
 
 def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...], most: int) -> list[str]:
@@ -225,13 +239,17 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...], most: int) 
 
 
 def _check_rails(fabric: Fabric) -> Check:
+    if not several_adapters(fabric):
+        return Check("rails", Status.OK, "every server has one adapter")
     astray, incomplete = hosts_on_other_rails(fabric), incomplete_servers(fabric)
     narrower, servers = narrower_rails(fabric), sum(incomplete.values())
     faults = []
     if astray:
         have = f"{counted(len(astray), 'server')} {verb(len(astray), 'has')}"
         remedy = "swap the cables: until then traffic within these rails crosses the spines"
-        faults.append(Fault(f"{have} adapters on leaves of other rails", astray, remedy))
+        few = " and ".join(stray.brief for stray in astray) if len(astray) <= _FEW else ""
+        lines = [stray.words for stray in astray]
+        faults.append(Fault(f"{have} adapters on leaves of other rails", lines, remedy, few))
     if incomplete:
         remedy = (
             "look for the missing adapters and leaves: collectives of GPUs run at the pace of the "

@@ -76,6 +76,13 @@ def _verdict(found: Failures) -> str:
         if alike:
             line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} as much"
         parts.append(line)
+    if cheapest := found.cheapest:
+        alike = sum(one.ties(cheapest) for one in found.alone if one.kinds == ("switch",)) - 1
+        line = f"The switch that can go at least cost is {cheapest.parts}: {_cost(cheapest)}"
+        line += _instead(cheapest, found)
+        if alike:
+            line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} no more"
+        parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
     parts.append(
         f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} no measurable bandwidth"
@@ -115,8 +122,15 @@ def _tables(found: Failures) -> list[ResultTable]:
         ("Failures that cut hosts off", [one for one in found.alone if one.hosts]),
         ("Failures that cost most bandwidth", _whole(found.alone)),
         ("Two of the worst at once", list(found.pairs)),
+        ("Switches that can go at least cost", _cheapest(found)),
     )
     return [_table(found, name, failures) for name, failures in each if failures]
+
+
+def _cheapest(found: Failures) -> list[FabricFailure]:
+    """Switches, those first that can be taken out of service at least cost."""
+    switches = [one for one in found.alone if one.kinds == ("switch",)]
+    return sorted(switches, key=lambda one: (one.hosts, -one.change, one.parts))
 
 
 def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> ResultTable:

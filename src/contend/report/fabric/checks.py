@@ -4,13 +4,15 @@ from __future__ import annotations
 
 # What draws is imported when somebody looks.
 from contend import report as face
-from contend.fabric import Status, size_of
+from contend.fabric import Check, Status, size_of
 from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import ResultTable
 from contend.routes import CheckReport
-from contend.units import counted
+from contend.units import counted, listed
 
+# So many clauses a verdict has of what may be meant.
+_MOST_CAUSES = 4
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
 
@@ -50,17 +52,30 @@ def _metrics(report: CheckReport) -> list[Metric]:
 
 
 def check_verdict(report: CheckReport) -> str:
-    """What is wrong, and how many warnings there are."""
-    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
-    warnings = sum(item.status == Status.WARNING for item in report.checks)
-    rest = counted(warnings, "warning") if warnings else "no warnings"
-    skipped = sum(item.status == Status.NOT_CHECKED for item in report.checks)
-    made = counted(len(report.checks) - skipped, "check")
-    rest += f"; {skipped} could not be made" if skipped else ""
-    if not wrong:
-        return f"{report.fabric.name} is sound: {made}, {rest}."
-    failed = f"{len(wrong)} of {made}"
-    return f"{report.fabric.name} fails {failed}: {', '.join(wrong)}; {rest}."
+    """What is wrong and why, with the places where they are few; and what was not checked."""
+    name = report.fabric.name
+    of_status = {status: [c for c in report.checks if c.status == status] for status in Status}
+    wrong, skipped = of_status[Status.WRONG], of_status[Status.NOT_CHECKED]
+    made = counted(len(report.checks) - len(skipped), "check")
+    doubts = [cause for item in of_status[Status.WARNING] for cause in _causes(item)]
+    if len(doubts) > _MOST_CAUSES:
+        more = len(doubts) - _MOST_CAUSES + 1
+        doubts = [*doubts[: _MOST_CAUSES - 1], f"{more} more warnings"]
+    if wrong:
+        failed = "; ".join(f"{item.name} ({', '.join(_causes(item))})" for item in wrong)
+        line = f"{name} fails {len(wrong)} of {made}: {failed}"
+        line += f". Besides, {listed(doubts)}" if doubts else ""
+    else:
+        line = (
+            f"{name} works, but {listed(doubts)}" if doubts else f"{name} is sound: {made} passed"
+        )
+    if skipped:
+        line += f". Not checked: {', '.join(f'{i.name} ({i.summary})' for i in skipped)}"
+    return f"{line}."
+
+
+def _causes(item: Check) -> tuple[str, ...]:
+    return item.causes or (item.summary,)
 
 
 def _checks(report: CheckReport) -> ResultTable:
