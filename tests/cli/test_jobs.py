@@ -105,3 +105,17 @@ def test_in_a_notebook(listed: Path) -> None:
     assert "<table>" in found._repr_html_()
     named = contend.jobs(fabric, {"a": names(0, 4).split(","), "b": names(1, 5).split(",")})
     assert [job.job for job in named.jobs] == ["a", "b"]
+
+
+def test_what_maintenance_costs_comes_first(tmp_path: Path, typed: Typed) -> None:
+    listed = tmp_path / "jobs"
+    listed.write_text("a,host [5-8]\nb,host [1-2]\nc,host [9-10]\n")
+    said = typed("jobs xgft:2;4,4;1,2", listed, "--without", "leaf 2", "--samples", "9")
+    assert said.out.startswith("Without these parts job a stops.\n")
+    assert "does not know" not in said.out
+    listed.write_text("wide,host [1-8]\nc,host [9-10]\n")
+    said = typed("jobs xgft:2;4,4;1,2", listed, "--without", "top 1", "--samples", "9")
+    assert said.out.startswith("Without these parts job wide gets ")
+    said = typed("jobs xgft:2;4,4;1,2", listed, "--without", "leaf 4", "--samples", "9")
+    nobody = "Without these parts no job loses a server, a rail or bandwidth.\n"
+    assert said.out.startswith(nobody)

@@ -215,3 +215,12 @@ def test_servers_that_lose_a_rail_are_told() -> None:
 def test_without_routes_only_lost_hosts_are_judged() -> None:
     assert diff(_tree(), _tree()).outcome is None
     assert diff(_tree(), contend.load("xgft:2;2,3;1,2", without=["leaf 2"])).outcome == "worse"
+
+
+def test_jobs_decide_too() -> None:
+    """A spine less: the job across leaves slows down, the one within a leaf does not."""
+    old, new = _routed(of="xgft:2;4,4;1,2"), _routed(("top 1",), "xgft:2;4,4;1,2")
+    names = old.host_name
+    found = diff(old, new, jobs={"wide": names[:8], "near": names[8:10]})
+    assert [(cost.job, cost.pays) for cost in found.jobs] == [("wide", True), ("near", False)]
+    assert found.outcome == Outcome.WORSE

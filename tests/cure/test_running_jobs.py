@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from contend.congestion import simulate
-from contend.cure import Jobs
+from contend.cure import JobCost, Jobs
 from contend.cure import jobs as look_at_jobs
 from contend.cure.next_job import choose_next
 from contend.cure.servers import Servers
 from contend.errors import InputError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, server_names, without
 from contend.loading import load
 from contend.placement import ListedJob
-from contend.routes import compute
+from contend.routes import compute, mended
 
 
 def fabric() -> Fabric:
@@ -287,3 +287,58 @@ def test_never_worse_than_the_first_free_servers(seed: int) -> None:
 def test_leaves_are_filled_from_the_fullest(count: int, leaves: int) -> None:
     """Two of these servers hang on the first leaf, three on the second, one on the third."""
     assert Servers(fabric()).fewest_leaves(count, [0, 1, 4, 5, 6, 8]) == leaves
+
+
+def _without(*parts: str, whole: Fabric | None = None) -> Fabric:
+    """What is left of the fabric, its tables mended."""
+    whole = whole or fabric()
+    return mended(whole, without(whole, parts))[0]
+
+
+def _costs(rest: Fabric, *jobs: ListedJob, whole: Fabric | None = None) -> dict[str, JobCost]:
+    found = look_at_jobs(rest, jobs, whole=whole or fabric(), samples=20)
+    return {cost.job: cost for cost in found.costs}
+
+
+def test_who_stops_and_who_loses_servers_where_a_leaf_is_off() -> None:
+    """Hosts 5 to 8 hang on leaf 2."""
+    jobs = (job("a", 5, 6, 7, 8), job("b", 1, 2, 5, 9), job("c", 10, 14))
+    found = _costs(_without("leaf 2"), *jobs)
+    said = {name: (cost.servers, cost.lost, cost.stops) for name, cost in found.items()}
+    assert said == {"a": (4, 4, True), "b": (4, 1, False), "c": (2, 0, False)}
+    assert [name for name, cost in found.items() if cost.pays] == ["a", "b"]
+    # What b's hosts that are left get on the whole network, and not what all four get there.
+    alone = look_at_jobs(fabric(), (job("b", 1, 2, 9), job("c", 10, 14)), samples=20)
+    assert found["b"].before == alone.jobs[0].beside
+    assert look_at_jobs(_without("leaf 2"), jobs, whole=fabric()).jobs[0].unknown == ()
+
+
+def test_who_slows_down_where_a_spine_is_off() -> None:
+    """Four hosts of two leaves each send to the other leaf: by one cable instead of two."""
+    jobs = (job("wide", *range(1, 9)), job("near", 9, 10))
+    found = _costs(_without("top 1"), *jobs)
+    wide, near = found["wide"], found["near"]
+    assert wide.before is not None
+    assert wide.after is not None
+    assert wide.loss == wide.before - wide.after > 0
+    assert (near.loss, near.pays, near.before) == (0, False, 1)
+
+
+def test_who_loses_a_rail() -> None:
+    """Eight servers of two adapters, a leaf for each rail, of which one is off."""
+    made = load("rails:1,8,2,2", route="minhop")
+    leaf = made.switch_name[int(made.host_switch[0])]
+    jobs = tuple(
+        ListedJob(name, "", tuple(dict.fromkeys(server_names(made)[host] for host in hosts)))
+        for name, hosts in (("a", range(8)), ("b", range(8, 16)))
+    )
+    found = _costs(_without(leaf, whole=made), *jobs, whole=made)
+    for cost in found.values():
+        assert (cost.lost, cost.stops, cost.pays) == (0, False, True)
+        [hit] = cost.rails
+        assert (hit.servers, hit.lost, hit.rails) == (4, 1, 2)
+
+
+def test_costs_are_told_where_every_job_stops() -> None:
+    found = _costs(_without("leaf 2"), job("a", 5, 6))
+    assert found["a"].stops

@@ -14,6 +14,7 @@ from contend.cli.common import load, write_output
 from contend.cli.options.option import Option, Seconds, Share, parsed, writable
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
+    JOBS,
     PATTERN,
     FabricArgument,
     Loading,
@@ -40,14 +41,7 @@ IntervalOption = Annotated[Seconds, INTERVAL(default="10 s")]
 CountOption = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="End after N states.")
 ]
-JobsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--jobs",
-        metavar="FILE",
-        help="What squeue --json prints: name the jobs that send over busy channels.",
-    ),
-]
+JobsOption = Annotated[str | None, JOBS(": name the jobs that send over busy channels.")]
 PatternOption = Annotated[str, PATTERN(": it predicts what channels carry, without --jobs.")]
 BusyOption = Annotated[Share, BUSY(default="90 %")]
 LogOption = Annotated[

@@ -46,6 +46,7 @@ from .schedules import learn as learn
 from .schedules import tune as tune
 from .seats import BetterSeats as BetterSeats
 from .seats import place as place
+from .servers_hit import JobCost as JobCost
 from .servers_hit import ServersHit as ServersHit
 from .servers_hit import StillGets as StillGets
 from .tables import BetterTables as BetterTables

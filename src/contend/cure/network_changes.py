@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
-from contend.cure.servers_hit import RailLosses, ServersHit
+from contend.cure.running_jobs import JobSource
+from contend.cure.running_jobs import jobs as running_jobs
+from contend.cure.servers_hit import JobCost, RailLosses, ServersHit
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, with_hosts
 from contend.placement import Placement, by_name
@@ -135,6 +137,8 @@ class NetworkChanges(Shown, told="changes_document"):
     """What hosts that both have get, by what they send; none where a state has no routes."""
     not_counted: str = ""
     """Why shares are missing; "" if none are."""
+    jobs: tuple[JobCost, ...] = ()
+    """What each job loses; none unless jobs are given."""
 
     @property
     @told
@@ -187,6 +191,7 @@ class NetworkChanges(Shown, told="changes_document"):
         found |= {_outcome(before.lost - after.lost), *(share.outcome for share in self.shares)}
         if before.can_deadlock is not None and after.can_deadlock is not None:
             found.add(_outcome(before.can_deadlock - after.can_deadlock))
+        found |= {_outcome(-cost.pays) for cost in self.jobs}
         found.discard(Outcome.SAME)
         return Outcome.MIXED if len(found) > 1 else next(iter(found), Outcome.SAME)
 
@@ -203,7 +208,9 @@ class NetworkChanges(Shown, told="changes_document"):
         return None if self.after is None else self.after.effective_bandwidth.mean
 
 
-def diff(old: Fabric, new: Fabric, *, seed: int = 1) -> NetworkChanges:
+def diff(
+    old: Fabric, new: Fabric, *, jobs: JobSource | None = None, seed: int = 1
+) -> NetworkChanges:
     """Says what changed in a network, and whether it is better or worse for those who use it.
 
     Hosts that are gone come first. Hosts that both states have send the same to each other in
@@ -213,6 +220,7 @@ def diff(old: Fabric, new: Fabric, *, seed: int = 1) -> NetworkChanges:
     Args:
         old: the earlier state.
         new: the later one.
+        jobs: that run, as `contend.jobs` takes them: of each it is told what it loses.
         seed: of the random pairs that are simulated where both have routes.
     """
     found = difference(old, new)
@@ -239,6 +247,7 @@ def diff(old: Fabric, new: Fabric, *, seed: int = 1) -> NetworkChanges:
         after.routes,
         tuple(_compared(before, after)),
         "; ".join(dict.fromkeys([*before.refusals, *after.refusals])),
+        () if jobs is None else running_jobs(new, jobs, seed=seed, whole=old).costs,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contend.congestion import RAIL_PATTERNS, PairLoss, SideBySide, half_width, judge_jobs
 from contend.cure.next_job import NextJob, choose_next
 from contend.cure.servers import Servers
+from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept
 from contend.errors import InputError
 from contend.fabric import Fabric, count_rails, source_name
 from contend.placement import (
@@ -27,6 +28,9 @@ from contend.progress import Progress, shown_progress
 from contend.schema import PythonOnly, Rate, Share
 from contend.shown import Shown
 from contend.units import counted
+
+JobSource = str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob]
+"""A file that lists jobs, names of hosts by job, or listed jobs."""
 
 # Channels of a pair that programs get.
 _MOST_CHANNELS = 10
@@ -149,6 +153,8 @@ class Jobs(Shown, told="jobs_document"):
     """Best servers for the next job; null if that was not asked."""
     seconds: float
     """Seconds that it took."""
+    costs: tuple[JobCost, ...] = ()
+    """What each job loses with the parts that are gone; none where nothing is."""
 
     @property
     def traffic(self) -> str:
@@ -163,7 +169,7 @@ class Jobs(Shown, told="jobs_document"):
 
 def jobs(
     fabric: Fabric,
-    source: str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob] | None = None,
+    source: JobSource | None = None,
     *,
     following: int | None = None,
     hosts: HostChoice | None = None,
@@ -171,6 +177,7 @@ def jobs(
     samples: int = 200,
     seed: int = 1,
     progress: bool | Progress = False,
+    whole: Fabric | None = None,
 ) -> Jobs:
     """Says how well running jobs sit, which hurt each other, and where the next should go.
 
@@ -193,6 +200,8 @@ def jobs(
         samples: how many patterns are drawn; a few where all would be alike.
         seed: of all random choices.
         progress: True shows a bar; a function is told how many samples are counted, of how many.
+        whole: the fabric before parts of it were gone, with routes: it is told what each job loses
+            with them. The same hosts are compared, those that are left.
 
     Returns:
         Its ``to_frame()`` has the jobs, ``to_frame("pairs")`` those that hurt each other, and
@@ -209,7 +218,7 @@ def jobs(
     names = HostNames(fabric)
     listed, called = _listed(source)
     seats = [_seats(job, names, called) for job in listed]
-    if listed and not any(known for known, _ in seats):
+    if listed and whole is None and not any(known for known, _ in seats):
         example = next(unknown[0] for _, unknown in seats if unknown)
         raise InputError(called, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
     held = [servers.in_order(known) for known, _ in seats]
@@ -220,6 +229,7 @@ def jobs(
     if several:
         free = servers.alike(free)
     found = []
+    known = None if whole is None else HostNames(whole)
     for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
         own = servers.of(hosts_of_job)
         leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
@@ -232,7 +242,7 @@ def jobs(
                 servers=len(own),
                 hosts=tuple(fabric.host_name[host] for host in hosts_of_job),
                 numbers=hosts_of_job,
-                unknown=unknown,
+                unknown=tuple(name for name in unknown if known is None or name not in known),
                 leaves=leaves,
                 fewest_leaves=fewest,
             )
@@ -274,8 +284,18 @@ def jobs(
             rails=within,
             called=[found[number].job for number in sending],
         )
+    costs: tuple[JobCost, ...] = ()
+    if whole is not None:
+        left = [ListedJob(one.job, one.name, one.hosts, one.runs) for one in found]
+        before = (
+            jobs(whole, left, pattern=pattern, samples=samples, seed=seed).jobs
+            if any(one.hosts for one in found)
+            else found
+        )
+        costs = tuple(_costs(fabric, whole, listed, called, before, found))
     return Jobs(
         fabric=fabric,
+        costs=costs,
         jobs=tuple(found),
         pairs=harms,
         free=len(free),
@@ -292,7 +312,7 @@ def jobs(
 
 
 def _listed(
-    source: str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob] | None,
+    source: JobSource | None,
 ) -> tuple[Sequence[ListedJob], str]:
     """Jobs that are listed somewhere, and what errors call their list."""
     if source is None:
@@ -314,6 +334,31 @@ def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tup
         else:
             unknown.append(node)
     return found, tuple(unknown)
+
+
+def _costs(
+    rest: Fabric,
+    whole: Fabric,
+    listed: Sequence[ListedJob],
+    source: str,
+    before: Sequence[Job],
+    after: Sequence[Job],
+) -> Iterator[JobCost]:
+    """What each job loses; `before` are the hosts that are left, on the whole network."""
+    names, kept = HostNames(whole), hosts_kept(whole, rest)
+    for job, then, now in zip(listed, before, after, strict=True):
+        own = np.array(sorted(_seats(job, names, source)[0]), dtype=np.int64)
+        losses, gone = RailLosses(whole, own, samples=0, seed=0), own[~kept[own]]
+        hit = losses.hit(gone)
+        yield JobCost(
+            job=job.id,
+            name=job.name,
+            servers=losses.servers,
+            lost=losses.emptied(gone),
+            rails=tuple(one for one in hit if one.lost < one.rails),
+            before=then.beside,
+            after=now.beside,
+        )
 
 
 def _judged(job: Job, judged: SideBySide, row: int, patterns: int, rails: bool) -> Job:

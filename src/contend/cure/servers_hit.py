@@ -1,4 +1,4 @@
-"""Servers that a failure takes some of their rails from, and what they still get."""
+"""Servers that a failure takes some of their rails from, what they still get, and whose jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from contend.congestion import JobMessages
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, rails_of, servers_of
 from contend.routes import Ways, compute, mended
-from contend.schema import Share
+from contend.schema import Share, told
+
+# Shares that differ by less read alike.
+_ALIKE = 0.0005
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,56 @@ class StillGets:
     """What is left of that, as a share of the same ports: those gone get nothing."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class JobCost:
+    """What a job loses with the parts of a network that are gone."""
+
+    job: str
+    """Its number or name at its scheduler."""
+    name: str
+    """Name that its user gave it, or ""."""
+    servers: int
+    """Number of its servers on the whole network."""
+    lost: int
+    """Number of these of which no adapter is left."""
+    rails: tuple[ServersHit, ...]
+    """Its servers that keep some of their adapters only."""
+    before: Share | None
+    """Share of their ports that its hosts that are left get on the whole network, beside those of
+    all jobs; null if they send nothing."""
+    after: Share | None
+    """Share that they get on what is left of the network; null if they send nothing."""
+
+    @property
+    @told
+    def stops(self) -> bool:
+        """Whether none of its servers is left."""
+        return self.lost == self.servers
+
+    @property
+    @told
+    def loss(self) -> Share:
+        """What its other hosts lose of their share; 0 where both shares read alike."""
+        lost = (self.before or 0.0) - (self.after or 0.0)
+        return lost if not self.stops and lost > _ALIKE else 0.0
+
+    @property
+    def pays(self) -> bool:
+        """Whether it loses anything."""
+        return bool(self.lost or self.rails or self.loss)
+
+
+def hosts_kept(whole: Fabric, rest: Fabric) -> NDArray[np.bool_]:
+    """Which hosts of a network the rest of it still has, by GUID or else name, shape [hosts]."""
+
+    def keys(fabric: Fabric) -> list[int | str]:
+        guids = zip(fabric.host_port_guid.tolist(), fabric.host_name, strict=True)
+        return [guid or name for guid, name in guids]
+
+    left = frozenset(keys(rest))
+    return np.array([key in left for key in keys(whole)], dtype=bool)
+
+
 class RailLosses:
     """The servers whose hosts take part.
 
@@ -59,9 +112,23 @@ class RailLosses:
         self._size = np.bincount(self._server[self._hosts], minlength=fabric.hosts)
 
     @property
+    def servers(self) -> int:
+        """Number of servers that take part."""
+        return len(np.unique(self._server[self._hosts]))
+
+    @property
     def have_rails(self) -> bool:
         """Whether any has several adapters that take part."""
         return bool(self._size.max(initial=0) > 1)
+
+    def emptied(self, gone: NDArray[np.int64]) -> int:
+        """Number of servers, of one adapter too, of which none is left.
+
+        Args:
+            gone: numbers of the hosts that are gone.
+        """
+        left = np.setdiff1d(self._hosts, gone)
+        return self.servers - len(np.unique(self._server[left]))
 
     def hit(self, gone: NDArray[np.int64]) -> tuple[ServersHit, ...]:
         """Servers of several adapters that lose some, most servers first.

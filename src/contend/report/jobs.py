@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 # What draws is imported when somebody looks.
 from contend import report
-from contend.cure import Harm, Job, Jobs, NextJob, Seats
+from contend.cure import Harm, Job, JobCost, Jobs, NextJob, Seats
 from contend.errors import printable_line
 from contend.fabric import Fabric
 from contend.names import shorten
 from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, first_clause, percent
+from contend.report.words import (
+    UNKNOWN,
+    costs_words,
+    first_clause,
+    hit_words,
+    percent,
+)
 from contend.routes import Ways
 from contend.units import counted, verb
 
@@ -29,6 +35,33 @@ ROWS = 20
 _PATTERNS = {"rings": "rings", "all-to-alls": "all_to_alls"}
 # Characters of a job's own name.
 _LONGEST_NAME = 24
+
+
+def _cost(found: Jobs) -> str:
+    """Which jobs lose what with the parts that are gone; "" where nothing is."""
+    if not found.costs:
+        return ""
+    words = costs_words(found.costs) or "no job loses a server, a rail or bandwidth"
+    return f"Without these parts {words}."
+
+
+def costs_table(costs: Sequence[JobCost]) -> ResultTable:
+    """What each job loses, those first that lose most."""
+    order = sorted(costs, key=lambda cost: (-cost.stops, -cost.lost, -len(cost.rails), -cost.loss))
+    return table_of(
+        "What jobs lose with the parts that are gone",
+        order[:ROWS],
+        {
+            "job": lambda cost: printable_line(f"{cost.job} {cost.name}".strip()),
+            "servers": "servers",
+            "lost": "lost",
+            "rails": lambda cost: hit_words(cost.rails) or UNKNOWN,
+            "before": "before",
+            "now": "after",
+        },
+        note="before and now: what a job's hosts that are left get beside all others, on the whole "
+        "network and on what is left of it",
+    )
 
 
 def _verdict(found: Jobs) -> str:
@@ -154,7 +187,7 @@ def _unknown_hosts(found: Jobs) -> list[str]:
 def jobs_document(found: Jobs) -> Document:
     """Who hurts whom, where the next job should go, and hosts that the fabric does not know."""
     return Document(
-        verdict="\n".join(filter(None, (_verdict(found), _next_verdict(found)))),
+        verdict="\n".join(filter(None, (_cost(found), _verdict(found), _next_verdict(found)))),
         tables=_tables(found),
         record=found,
         pictures={"jobs": lambda: _figure(found)},
@@ -190,7 +223,9 @@ def _job_of_hosts(found: Jobs) -> list[str]:
 
 def _tables(found: Jobs) -> list[ResultTable]:
     """Jobs, pairs that hurt each other, and servers for the next job."""
-    tables = [_jobs_table(found)] if found.jobs else []
+    tables = [costs_table(found.costs)] if found.costs else []
+    if found.jobs:
+        tables.append(_jobs_table(found))
     if found.pairs:
         tables.append(_harms_table(found))
     if found.next is not None:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from contend.errors import printable_line
 from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 if TYPE_CHECKING:
-    from contend.cure import ServersHit
+    from contend.cure import JobCost, ServersHit
     from contend.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
@@ -161,6 +162,33 @@ def run_words(record: RunRecord) -> str:
     """What was measured under which library and which conditions that nobody sees."""
     labels = [f"{name}: {value}" for name, value in record.labels.items()]
     return ", ".join(filter(None, [record.probe, record.library.title, *labels]))
+
+
+def cost_words(cost: JobCost) -> str:
+    """What a job loses with parts of a network, after its name; "" where it loses nothing."""
+    if cost.stops:
+        return "stops"
+    words = []
+    if cost.lost:
+        words.append(f"loses {cost.lost:,} of {counted(cost.servers, 'server')}")
+    if cost.rails:
+        words.append(f"has servers that lose rails ({hit_words(cost.rails)})")
+    if cost.loss:
+        now, then = percent(cost.after), percent(cost.before)
+        words.append(f"gets {now} of its ports' rate instead of {then}")
+    return " and ".join(words)
+
+
+def costs_words(costs: Sequence[JobCost], most: int = 4) -> str:
+    """What jobs lose, those that stop first: ``17 stops; 18 loses 2 of 16 servers``."""
+    paying = sorted(
+        (cost for cost in costs if cost.pays),
+        key=lambda cost: (-cost.stops, -cost.lost, -len(cost.rails), -cost.loss),
+    )
+    named = [printable_line(f"job {cost.job} {cost_words(cost)}", 200) for cost in paying[:most]]
+    if (more := len(paying) - most) > 0:
+        named.append(f"{more:,} more jobs lose")
+    return "; ".join(named)
 
 
 def hit_words(each: Sequence[ServersHit]) -> str:

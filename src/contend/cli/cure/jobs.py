@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -63,15 +64,22 @@ def jobs(
 ) -> Document:
     """Show how well running jobs are placed, which hurt each other, and where to put the next.
 
+    With --without, it says which jobs stop, lose servers or rails, or slow down.
+
     Example: contend jobs net.ibnetdiscover squeue.json --routes net.lfts --next 16
     """
     if hosts is not None and following is None:
         raise UsageError("--hosts says where the next job may go: give --next too")
     if fabric == jobs == "-":
         raise UsageError("the fabric and the jobs cannot both be standard input")
+    whole = None
+    if loading.without and "-" not in (fabric, routes, loading.rails):
+        as_it_was = replace(loading, without=None)
+        whole = load(fabric, routes, route, as_it_was, need_routes=True)
     found = cure.jobs(
         load(fabric, routes, route, loading, need_routes=True),
         jobs,
+        whole=whole,
         following=following,
         hosts=hosts,
         pattern=pattern,

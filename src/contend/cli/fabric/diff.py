@@ -9,7 +9,7 @@ import typer
 
 from contend import cure, report
 from contend.cli.common import load
-from contend.cli.options.shared import ENGINES, ROUTE, ROUTES, Loading, SeedOption
+from contend.cli.options.shared import ENGINES, JOBS, ROUTE, ROUTES, Loading, SeedOption
 from contend.errors import UsageError
 from contend.report import Document
 
@@ -19,6 +19,7 @@ NewArgument = Annotated[str, typer.Argument(metavar="NEW", help=_STATE.format("l
 _EACH = "Give it twice: for OLD, then for NEW. Once is for both."
 TablesOption = Annotated[list[str] | None, ROUTES(_EACH)]
 EnginesOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} {_EACH}")]
+JobsOption = Annotated[str | None, JOBS(": say what each job loses.")]
 
 
 def diff(
@@ -27,6 +28,7 @@ def diff(
     new: NewArgument,
     routes: TablesOption = None,
     route: EnginesOption = None,
+    jobs: JobsOption = None,
     seed: SeedOption = 1,
 ) -> Document:
     """Show what changed in a network: nodes, cables, speeds, routes and bandwidth.
@@ -36,8 +38,8 @@ def diff(
     Example: contend fabric diff last-week.ibnetdiscover net.ibnetdiscover
     """
     each = zip((old, new), _of_both("--routes", routes), _of_both("--route", route), strict=True)
-    before, after = (load(*state, loading) for state in each)
-    return report.changes_document(cure.diff(before, after, seed=seed))
+    before, after = (load(*state, loading, need_routes=jobs is not None) for state in each)
+    return report.changes_document(cure.diff(before, after, jobs=jobs, seed=seed))
 
 
 def _of_both(flag: str, given: list[str] | None) -> Sequence[str | None]:

@@ -148,6 +148,8 @@ RanksPerHostListOption = Annotated[
     RANKS_PER_HOST(_IN_TURNS, many=True, callback=parsed("--ranks-per-host", parse_numbers)),
 ]
 
+JOBS = option("--jobs", takes="FILE", means="What squeue --json prints")
+
 # Where it is measured.
 ON = option("--on", takes="HOSTFILE", means="Run on the hosts of this host file")
 MPI = option("--mpi", takes="LIBRARY", means="MPI library to use")

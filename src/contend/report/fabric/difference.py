@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,9 @@ from contend.cure import Change, ComparedShare, NetworkChanges, Outcome
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
+from contend.report.jobs import costs_table
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, hit_words, percent
+from contend.report.words import UNKNOWN, costs_words, hit_words, percent
 from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def _verdict(changed: NetworkChanges) -> str:
         line += f"; {entries:,} of {total:,} table entries changed"
     if changed.outcome is None:
         return f"{line}. Without routes of both it is not judged: --route ENGINE computes them."
-    deciding = "; ".join([*_of_hosts(changed), *_of_routes(changed), *_of_shares(changed)])
+    losing = filter(None, [costs_words(changed.jobs)])
+    parts = (_of_hosts(changed), losing, _of_routes(changed), _of_shares(changed))
+    deciding = "; ".join(chain(*parts))
     missing = f" Not everything could be counted: {changed.not_counted}." * bool(
         changed.not_counted
     )
@@ -101,7 +105,9 @@ def _of_shares(changed: NetworkChanges) -> Iterator[str]:
 
 def _tables(changed: NetworkChanges) -> list[ResultTable]:
     """The changes of every kind, then the switches whose tables changed most."""
-    tables = [_judged_table(changed)] if changed.shares else []
+    tables = [costs_table(changed.jobs)] if changed.jobs else []
+    if changed.shares:
+        tables.append(_judged_table(changed))
     for what in ("host", "switch", "cable"):
         changes = [change for change in changed.changes if change.what == what]
         if changes:
