@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.altered import free_ports, sockets
+from contend.errors import UsageError
+from contend.fabric.altered import sockets, with_cables
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.groups import plain_name
@@ -59,34 +60,16 @@ class MissingCables:
         return f"{one} and {other}: {have}, where similar pairs have {self.usual}{ends}"
 
     def ends(self, fabric: Fabric) -> list[str]:
-        """Each cable by the free ports that it would join, ``leaf 2:5 - spine 1:2``.
+        """Each cable by the free ports that `with_cables` gives it, ``leaf 2:5 - spine 1:2``.
 
-        A port is the free one at which others like its switch have their cables to the other end,
-        or the only one. Where neither tells, it is left out.
+        By the switches alone where one of them has no free port.
         """
-        count = self.usual - self.cables
-        sides = [
-            _likely_ports(fabric, *ends, count) for ends in (self.switches, self.switches[::-1])
-        ]
-        labels = [fabric.switch_label[switch] for switch in self.switches]
-        cables = []
-        for number in range(count):
-            ports = [f":{side[number]}" if side else "" for side in sides]
-            cables.append(f"{labels[0]}{ports[0]} - {labels[1]}{ports[1]}")
-        return cables
-
-
-def _likely_ports(fabric: Fabric, switch: int, other: int, count: int) -> list[int]:
-    """The free ports of a switch that cables to another were in; empty where nothing tells."""
-    free = free_ports(fabric)[switch]
-    ends = np.array(list(fabric.cable_ends()), dtype=np.int64).reshape(-1, 4)
-    ends = np.concatenate((ends, ends[:, [2, 3, 0, 1]]))
-    level = switch_levels(fabric)
-    alike = (ends[:, 2] == other) & (ends[:, 0] != switch) & (level[ends[:, 0]] == level[switch])
-    times = Counter(ends[alike, 1].tolist())
-    used = sorted((port for port in free if times[port]), key=lambda port: (-times[port], port))
-    likely = used if len(used) >= count else free if len(free) == count else []
-    return sorted(likely[:count])
+        labels, count = fabric.switch_label, self.usual - self.cables
+        try:
+            _, cables = with_cables(fabric, [self.switches] * count)
+        except UsageError:
+            return [" - ".join(labels[switch] for switch in self.switches)] * count
+        return [f"{labels[a]}:{port} - {labels[b]}:{back}" for a, port, b, back in cables]
 
 
 def missing_cables(fabric: Fabric) -> tuple[MissingCables, ...]:

@@ -198,7 +198,8 @@ def _check_missing(fabric: Fabric) -> Check:
             f"{counted(count, 'cable')} that similar pairs of switches have {verb(count, 'is')} "
             "missing",
             _missing_lines(fabric, found, MOST_DETAILS - len(absent)),
-            "plug these cables in, or look why they are down",
+            "plug these cables in, or look why they are down; contend fabric improve says what "
+            "they gain",
             _few_missing(fabric, found) if count <= _FEW else "",
         )
         faults.append(missing)

@@ -49,8 +49,8 @@ def _verdict(changed: NetworkChanges) -> str:
     if changed.outcome is None:
         return f"{line}. Without routes of both it is not judged: --route ENGINE computes them."
     losing = filter(None, [costs_words(changed.jobs)])
-    parts = (_of_hosts(changed), losing, _of_routes(changed), _of_shares(changed))
-    deciding = "; ".join(chain(*parts))
+    clauses = (_of_hosts(changed), losing, _of_routes(changed), _of_shares(changed))
+    deciding = "; ".join(chain(*clauses))
     missing = f" Not everything could be counted: {changed.not_counted}." * bool(
         changed.not_counted
     )
