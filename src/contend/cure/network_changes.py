@@ -32,7 +32,7 @@ _Key = TypeVar("_Key", int, str)
 _Result = TypeVar("_Result")
 # Shares that differ by less read alike.
 _ALIKE = 0.0005
-_TOLD = ("all-to-all", "the worst shift", "a step of a ring")
+_TOLD = ("all-to-all, shift by shift", "the worst shift", "a step of a ring")
 
 
 @dataclass(frozen=True)
@@ -258,6 +258,7 @@ class _Used:
     routes: StateOfRoutes
     pairs: Simulation | None
     collectives: Collectives | None
+    exchange: Simulation | None
     refusals: tuple[str, ...]
 
     @classmethod
@@ -273,12 +274,12 @@ class _Used:
 
         random = Placement("random", hosts, random=True)
         together = Placement("linear", hosts)
-        return cls(
-            _routes_between(state, hosts),
-            tried(lambda: simulate(state, "bisect", placement=random, seed=seed)),
-            tried(lambda: collectives(state, placement=together, seed=seed)),
-            tuple(refusals),
-        )
+        pairs = tried(lambda: simulate(state, "bisect", placement=random, seed=seed))
+        found = tried(lambda: collectives(state, placement=together, seed=seed))
+        exchange = None
+        if found is not None and found.operations:
+            exchange = tried(lambda: simulate(state, "alltoall", placement=together, seed=seed))
+        return cls(_routes_between(state, hosts), pairs, found, exchange, tuple(refusals))
 
     @property
     def shares(self) -> dict[str, float]:
@@ -288,6 +289,8 @@ class _Used:
             return {}
         gpus = () if found.gpu is None else found.gpu.collectives
         ways = [(f"GPUs' {way.name}", way.share) for way in gpus]
+        if self.exchange is not None and self.exchange.each_host is not None:
+            ways.append(("all-to-all at once", self.exchange.each_host.share))
         # Trees and shifts on average say nothing more.
         ways += [(way.name, way.share) for way in found.operations if way.name.startswith(_TOLD)]
         # The worst shift may be another one now.
