@@ -342,3 +342,5 @@ def test_who_loses_a_rail() -> None:
 def test_costs_are_told_where_every_job_stops() -> None:
     found = _costs(_without("leaf 2"), job("a", 5, 6))
     assert found["a"].stops
+    with pytest.raises(InputError, match='"nobody" and none that it has'):
+        _costs(_without("leaf 2"), ListedJob("a", "", ("nobody",)))

@@ -218,8 +218,9 @@ def jobs(
     names = HostNames(fabric)
     listed, called = _listed(source)
     seats = [_seats(job, names, called) for job in listed]
-    if listed and whole is None and not any(known for known, _ in seats):
-        example = next(unknown[0] for _, unknown in seats if unknown)
+    known = names if whole is None else HostNames(whole)
+    if listed and not any(node in known for job in listed for node in job.nodes):
+        example = next(node for job in listed for node in job.nodes)
         raise InputError(called, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
     held = [servers.in_order(known) for known, _ in seats]
     chosen = None if hosts is None else choose_hosts(hosts, fabric, names)
@@ -229,7 +230,6 @@ def jobs(
     if several:
         free = servers.alike(free)
     found = []
-    known = None if whole is None else HostNames(whole)
     for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
         own = servers.of(hosts_of_job)
         leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
@@ -242,7 +242,7 @@ def jobs(
                 servers=len(own),
                 hosts=tuple(fabric.host_name[host] for host in hosts_of_job),
                 numbers=hosts_of_job,
-                unknown=tuple(name for name in unknown if known is None or name not in known),
+                unknown=tuple(name for name in unknown if name not in known),
                 leaves=leaves,
                 fewest_leaves=fewest,
             )

@@ -68,7 +68,7 @@ class JobCost:
     @told
     def stops(self) -> bool:
         """Whether none of its servers is left."""
-        return self.lost == self.servers
+        return 0 < self.lost == self.servers
 
     @property
     @told
