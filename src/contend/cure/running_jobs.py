@@ -220,7 +220,7 @@ def jobs(
     seats = [_seats(job, names, called) for job in listed]
     known = names if whole is None else HostNames(whole)
     if listed and not any(node in known for job in listed for node in job.nodes):
-        example = next(node for job in listed for node in job.nodes)
+        example = next((node for job in listed for node in job.nodes), "nothing")
         raise InputError(called, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
     held = [servers.in_order(known) for known, _ in seats]
     chosen = None if hosts is None else choose_hosts(hosts, fabric, names)
