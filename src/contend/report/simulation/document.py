@@ -17,7 +17,7 @@ from contend.report.simulation.counters import (
     counters_tables,
     counters_verdict,
 )
-from contend.report.simulation.tables import simulation_tables, simulation_verdict
+from contend.report.simulation.tables import labels, simulation_tables, simulation_verdict
 from contend.report.simulation.users import users_figure, users_table, users_verdict
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
@@ -112,8 +112,12 @@ def simulations_document(told: Sequence[Document], *, shortfall: str = "") -> Do
         # States of one network; those of several networks have no page of their own.
         alike = len({simulation.fabric.name for simulation in simulations}) == 1
         explorable = (lambda: _explored(simulations)) if alike else None
+    verdicts = [document.verdict for document in told]
+    if len(told) > 1:
+        which = labels(simulations)
+        verdicts = [f"{label}: {line}" for label, line in zip(which, verdicts, strict=True)]
     return Document(
-        verdict="\n".join(document.verdict for document in told),
+        verdict="\n".join(verdicts),
         tables=[
             *([_comparison(simulations)] if len(told) > 1 else []),
             *(table for document in told for table in document.tables),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from contend.congestion import Judged, LinkRates, SampleMean, Simulation, hottest
+from contend.congestion import EACH_HOST, Judged, LinkRates, SampleMean, Simulation, hottest
 from contend.report.charts import Bars, Chart, Curves, Intervals, Stack, charted
 from contend.report.fabric.network import fabric_figure
 from contend.report.fabric.scene import shortened
@@ -70,10 +70,14 @@ def simulation_comparison(
         lengths=means,
         series=series,
         # Two lines: long labels of rows leave little width.
-        x=port_axis(f"effective bandwidth ({words})\nas a share of {of_what(average)}"),
+        x=port_axis(f"{_what(average, words)}\nas a share of {of_what(average)}"),
     )
     finding = _comparison_finding(simulations, estimates, rated, of_what(average))
     return charted(finding, chart, height=1.38 + 0.2 * len(simulations), legend=3)
+
+
+def _what(average: Judged, words: str) -> str:
+    return words if average == EACH_HOST else f"effective bandwidth ({words})"
 
 
 def _comparison_finding(

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.congestion import Average, Judged, Simulation
+from contend.congestion import EACH_HOST, Average, Judged, Simulation
 from contend.report.charts import Chart, Histogram, Outline, charted, fractions
 from contend.report.series import Axis, BoundLine, Series, Unit, port_axis
 from contend.report.simulation.tables import (
@@ -153,7 +153,8 @@ def bandwidth_chart(simulation: Simulation) -> tuple[Chart, str]:
 
 def _axis_words(simulations: Sequence[Simulation], average: Judged) -> str:
     words = AXIS_WORDS[average] + scaled_by(simulations, average)
-    return f"bandwidth of a sample ({words})\nas a share of {of_what(average)}"
+    what = words if average == EACH_HOST else f"bandwidth of a sample ({words})"
+    return f"{what}\nas a share of {of_what(average)}"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
