@@ -62,7 +62,7 @@ class Numbered:
 
 class Held(msgspec.Struct):
     numbered: Numbered
-    remark: str | msgspec.UnsetType = msgspec.UNSET
+    remark: LeftOut[str] = None
     secret: PythonOnly[int] = 0
 
 

@@ -39,7 +39,6 @@ from contend.report.fabric.host_list import HostList
 from contend.report.fabric.made import Generators, Made
 from contend.report.page.document import NetworkPage
 from contend.report.profile.document import Profiles
-from contend.report.study.json import StudyJson
 from contend.routes import CheckReport
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
@@ -51,7 +50,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend calibrate": (Calibration,),
     "contend predict": (Predictions, TcpPredictions, PredictedProgram, contend.Collectives),
     "contend study": (
-        StudyJson,
+        contend.SimulatedStudy,
         contend.MeasuredStudy,
         contend.VerifiedStudy,
         contend.PredictedMemory,
@@ -109,16 +108,14 @@ def keys_of(struct: type) -> dict[str, tuple[Any, bool, str]]:
             [spread] = member.alternatives
             found |= keys_of(spread)
         else:
-            left_out = schema.FieldMark.LEFT_OUT in member.marks
-            optional = left_out or msgspec.UnsetType in member.alternatives
+            optional = schema.FieldMark.LEFT_OUT in member.marks
             found[member.key] = member.kind, optional, means.get(member.name, "")
     return found
 
 
 def _meanings(struct: type) -> dict[str, str]:
-    """What own keys mean: text below a field, or as it is annotated or a docstring has it."""
-    hints = typing.get_type_hints(struct, include_extras=True)
-    found = {name: text for name, hint in hints.items() for text in _texts(hint)}
+    """What own keys mean: text below a field, or as a docstring has it."""
+    found: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         found |= _texts_below(base)
     for base in reversed(struct.__mro__):
@@ -143,10 +140,6 @@ def _texts_below(struct: type) -> dict[str, str]:
             text = ast.literal_eval(below.value)
             found[node.target.id] = " ".join(text.split())
     return found
-
-
-def _texts(hint: Any) -> list[str]:
-    return [text for text in getattr(hint, "__metadata__", ()) if isinstance(text, str)]
 
 
 def _section(struct: type) -> str:
@@ -192,7 +185,7 @@ def _is_struct(hint: Any) -> bool:
 
 
 def _title(struct: type) -> str:
-    words = re.findall(r"[A-Z][a-z]+", struct.__name__.removesuffix("Json"))
+    words = re.findall(r"[A-Z][a-z]+", struct.__name__)
     return " ".join(words).capitalize()
 
 
@@ -203,8 +196,7 @@ def _type_words(hint: Any) -> str:
     if origin is Annotated:
         return _type_words(hint.__origin__)
     if origin in (typing.Union, types.UnionType):
-        kinds = [_type_words(part) for part in arguments if part is not msgspec.UnsetType]
-        return " or ".join(dict.fromkeys(kinds))
+        return " or ".join(dict.fromkeys(map(_type_words, arguments)))
     if origin is typing.Literal:
         return "text"
     if origin is dict:

@@ -144,18 +144,12 @@ def plain(value: Any) -> Any:
 
 
 def _of_members(value: Any) -> dict[str, Any]:
-    # Help is told without it.
-    from msgspec import UNSET
-
-    kind: type = type(value)
     result: dict[str, Any] = {}
-    for member in members(kind):
+    for member in members(type(value)):
         content = getattr(value, member.name)
         if FieldMark.SPREAD in member.marks:
             result |= _of_members(content)
-        elif content is UNSET or (content is None and FieldMark.LEFT_OUT in member.marks):
-            continue
-        else:
+        elif content is not None or FieldMark.LEFT_OUT not in member.marks:
             result[member.key] = plain(content)
     return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import pytest
 
 from contend.report import save_figures
 from contend.report.study.figures import study_figures
-from contend.report.study.json import study_json
-from contend.report.study.simulated import impacts, study_tables
+from contend.report.study.simulated import study_tables
+from contend.report.table import ResultTable
 from contend.studies import (
     Application,
     FabricEntry,
@@ -69,8 +69,12 @@ def failed(engine: str, cause: str, pattern: str = "bisect") -> SimulatedOutcome
     return SimulatedOutcome(record, Path("nowhere.json"))
 
 
+def tables_of(plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]) -> tuple[ResultTable, ...]:
+    return study_tables(SimulatedStudy(plan, tuple(outcomes)))
+
+
 def test_ours_theirs_and_the_difference(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
-    table = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])[0]
+    table = tables_of(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])[0]
     row = dict(zip(table.columns, table.rows[0], strict=True))
     # 1/mean π is 3/8, mean of 1/π 0.55, waiting 3/20; the paper says 40.0.
     assert row["fabric"] == "ranger"
@@ -86,7 +90,7 @@ def test_ours_theirs_and_the_difference(plan: SimulatedPlan, make_outcome: MakeO
 def test_numbers_of_other_sources_have_their_own_table(
     plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
-    tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
+    tables = tables_of(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
     others = next(table for table in tables if table.title == "Other known numbers")
     assert others.rows == (
         ("ranger", "ftree", "bisect", "mean of 1/π", "55.0", "50.0", "+5.0", "models"),
@@ -96,7 +100,7 @@ def test_numbers_of_other_sources_have_their_own_table(
 def test_scaled_patterns_are_multiplied_and_said_to_be(
     plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
-    table = study_tables(plan, [make_outcome("opensm:ftree", "neighbour:6", scale=1.6)])[0]
+    table = tables_of(plan, [make_outcome("opensm:ftree", "neighbour:6", scale=1.6)])[0]
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row["1 / mean π"].startswith("60.0")
     assert "paper" not in row
@@ -105,7 +109,7 @@ def test_scaled_patterns_are_multiplied_and_said_to_be(
 
 def test_failures_are_err_and_tell_why_once(plan: SimulatedPlan) -> None:
     cells = [failed("opensm:ftree", "not a tree", pattern) for pattern in ("bisect", "neighbour:6")]
-    tables = study_tables(plan, cells)
+    tables = tables_of(plan, cells)
     assert "ERR" in tables[0].rows[0]
     failures = next(table for table in tables if "failed" in table.title)
     assert failures.rows == (("ranger", "opensm:ftree", "bisect, neighbour:6", "not a tree"),)
@@ -114,13 +118,13 @@ def test_failures_are_err_and_tell_why_once(plan: SimulatedPlan) -> None:
 
 def test_no_difference_is_plus_nothing(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     near = np.full(4, 1 / 0.39999)
-    table = study_tables(plan, [make_outcome("opensm:ftree", mean_congestion=near)])[0]
+    table = tables_of(plan, [make_outcome("opensm:ftree", mean_congestion=near)])[0]
     assert "+0.0" in table.rows[0]
 
 
 def test_json_has_a_cell_for_each(plan: SimulatedPlan, make_outcome: MakeOutcome) -> None:
     cells = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no")]
-    result = as_read(study_json(SimulatedStudy(plan, tuple(cells))))
+    result = as_read(SimulatedStudy(plan, tuple(cells)))
     done, err = result["cells"]
     assert done["averages"]["of_mean_congestion"]["mean"] == pytest.approx(3 / 8)
     assert done["references"][0] == {
@@ -214,10 +218,10 @@ def test_applications_beside_what_their_source_printed(
 ) -> None:
     plan = with_application(plan, "bisect")
     outcomes = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no routes")]
-    table = next(t for t in study_tables(plan, outcomes) if t.title.startswith("Run time"))
+    table = next(t for t in tables_of(plan, outcomes) if t.title.startswith("Run time"))
     # The paper's 40 %: 1 - 0.2 * 0.6 = 88 %. Ours, 1 / mean π of 3/8: 1 - 0.2 * 5/8 = 87.5 %.
     assert table.rows == (("POP", "ranger", "88.00", "87.00", "+1.00", "87.50", "ftree"),)
-    written = as_read(study_json(SimulatedStudy(plan, tuple(outcomes))))["applications"]
+    written = as_read(SimulatedStudy(plan, tuple(outcomes)))["applications"]
     assert written[0]["recomputed"] == pytest.approx(0.88)
     assert written[0]["simulated"] == pytest.approx(0.875)
 
@@ -226,5 +230,5 @@ def test_applications_without_the_bandwidths_that_they_need(
     plan: SimulatedPlan, make_outcome: MakeOutcome
 ) -> None:
     plan = with_application(plan, "neighbour:6")
-    (impact,) = impacts(plan, [make_outcome("opensm:ftree").record])
+    [impact] = SimulatedStudy(plan, (make_outcome("opensm:ftree"),)).applications or []
     assert (impact.recomputed, impact.simulated, impact.routing) == (None, None, "")

@@ -17,7 +17,6 @@ from .plan_file import read_plan as read_plan
 from .plan_file import shipped_plans as shipped_plans
 from .results import Answer as Answer
 from .results import Result as Result
-from .simulated import SimulatedStudy as SimulatedStudy
 from .simulated import run_simulations as run_simulations
 from .simulated_cell import Record as Record
 from .simulated_cell import SimulatedCell as SimulatedCell
@@ -30,6 +29,9 @@ from .simulated_plan import PatternEntry as PatternEntry
 from .simulated_plan import PlanCell as PlanCell
 from .simulated_plan import Reference as Reference
 from .simulated_plan import SimulatedPlan as SimulatedPlan
+from .simulated_study import Impact as Impact
+from .simulated_study import SimulatedStudy as SimulatedStudy
+from .simulated_study import references_of as references_of
 from .studying import Study as Study
 from .studying import carry_out as carry_out
 from .studying import study as study

@@ -20,7 +20,6 @@ from contend.loading import load
 from contend.routes import save
 from contend.runs import Failure
 from contend.session import RECORD, Attempt, Observer, Session, Step
-from contend.shown import Shown
 from contend.studies.simulated_cell import (
     SimulatedCell,
     SimulatedOutcome,
@@ -29,23 +28,12 @@ from contend.studies.simulated_cell import (
     write_cell,
 )
 from contend.studies.simulated_plan import PlanCell, SimulatedPlan
+from contend.studies.simulated_study import SimulatedStudy
 from contend.units import counted
 
 _FABRICS, _RUNS = "fabrics", "runs"
 # What a routing may fail of without taking other fabrics with it.
 _FAILURES = (ContendError, OSError, MemoryError)
-
-
-@dataclass(frozen=True, eq=False)
-class SimulatedStudy(Shown, told="study_document"):
-    """A study of simulations that has ended."""
-
-    plan: SimulatedPlan
-    """What was simulated."""
-    outcomes: tuple[SimulatedOutcome, ...]
-    """All cells of the plan, in its order."""
-    folder: Path = Path()
-    """Folder in which results are kept."""
 
 
 def run_simulations(

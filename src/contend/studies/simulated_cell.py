@@ -94,6 +94,11 @@ class Record(msgspec.Struct, frozen=True):
     created: str = ""
     """Instant in ISO 8601 with its zone."""
 
+    def scaled(self, average: str) -> SampleMean | None:
+        """An average, multiplied by the scale; None where the cell failed."""
+        plain = self.averages.get(average)
+        return None if plain is None else plain.times(self.scale)
+
 
 class _Scalars(msgspec.Struct, frozen=True):
     """What every record of a cell that is done has of its simulation."""

@@ -15,8 +15,9 @@ from contend.studies.measured_plan import MeasuredPlan
 from contend.studies.memory import PredictedMemory, predict_memory
 from contend.studies.plan import StudyPlan
 from contend.studies.plan_file import changed_plan, find_plan, read_plan
-from contend.studies.simulated import SimulatedStudy, run_simulations
+from contend.studies.simulated import run_simulations
 from contend.studies.simulated_plan import SimulatedPlan
+from contend.studies.simulated_study import SimulatedStudy
 from contend.studies.verification import VerificationPlan, VerifiedStudy, run_verification
 
 Study: TypeAlias = SimulatedStudy | MeasuredStudy | VerifiedStudy | PredictedMemory

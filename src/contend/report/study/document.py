@@ -7,13 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
 from contend.measurement import Agreement, DrawnAgreement
 from contend.report.document import Document, Drawn
 from contend.report.pairwise.pairs import agreement_tables, drawn_tables
-from contend.report.study.json import StudyJson, study_json
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.words import percent, percent_range
 from contend.studies import SimulatedStudy, VerifiedFabric, VerifiedStudy
@@ -34,29 +30,22 @@ def plans_document(entries: Sequence[PlanEntry]) -> Document:
 
 def study_document(study: SimulatedStudy) -> Document:
     """Simulated cells beside what is known of them."""
-    record = study_json(study)
-    failed = sum(cell.status == "failed" for cell in record.cells)
-    verdict = _simulated_verdict(record)
+    failed = sum(record.status == "failed" for record in study.records)
     return Document(
-        verdict=verdict,
-        tables=study_tables(study.plan, study.outcomes),
-        record=replace(record, verdict=verdict),
+        verdict=_simulated_verdict(study),
+        tables=study_tables(study),
+        record=study,
         pictures={"study": partial(_simulated_figures, study)},
         shortfall=failed_words(failed, len(study.outcomes), study.folder),
     )
 
 
-def _simulated_verdict(record: StudyJson) -> str:
+def _simulated_verdict(study: SimulatedStudy) -> str:
     """How many cells there are, and how far they are from what is known."""
-    done = [cell for cell in record.cells if cell.status == "done"]
-    of = f"{len(done):,} of {counted(len(record.cells), 'cell')}"
+    done = [cell for cell in study.cells if cell.status == "done"]
+    of = f"{len(done):,} of {counted(len(study.cells), 'cell')}"
     verdict = f"{of} {verb(len(done), 'is')} simulated"
-    differences = [
-        abs(known.difference)
-        for cell in done
-        if cell.references is not UNSET
-        for known in cell.references
-    ]
+    differences = [abs(known.difference) for cell in done for known in cell.references or ()]
     if differences:
         most = f"{100 * max(differences):.1f} percentage points"
         verdict += f"; averages known from elsewhere differ from them by {most} at most"

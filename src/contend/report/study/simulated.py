@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-import msgspec
-
-from contend.congestion import SampleMean
 from contend.report.simulation.tables import engine_labels
 from contend.report.table import ResultTable
 from contend.studies import (
-    Application,
+    Impact,
     PatternEntry,
     Record,
     Reference,
-    SimulatedOutcome,
     SimulatedPlan,
+    SimulatedStudy,
+    references_of,
 )
 
 
@@ -51,22 +48,20 @@ AVERAGES = {
 _SMALLEST_SHOWN = 0.0005
 
 
-def study_tables(
-    plan: SimulatedPlan, outcomes: Sequence[SimulatedOutcome]
-) -> tuple[ResultTable, ...]:
+def study_tables(study: SimulatedStudy) -> tuple[ResultTable, ...]:
     """A table for each pattern, other known numbers, applications, what failed, notes.
 
     The tables of patterns compare with the source that the plan names first; all other numbers
     known from elsewhere have a table of their own.
     """
-    records = [outcome.record for outcome in outcomes]
+    plan, records = study.plan, study.records
     tables = []
     for pattern in plan.patterns:
         rows = [record for record in records if record.pattern == pattern.name]
         if rows:
             tables.append(_pattern_table(plan, pattern, rows))
     tables += _others_known(plan, records)
-    tables += _application_tables(plan, records)
+    tables += _application_tables(plan, study.applications or [])
     tables += _failures(records)
     if plan.notes:
         notes = tuple((note,) for note in plan.notes)
@@ -86,22 +81,6 @@ def reference_of(plan: SimulatedPlan, record: Record) -> Reference | None:
         if reference.source == source and reference.average in (None, plan.average):
             return reference
     return None
-
-
-def references_of(plan: SimulatedPlan, record: Record) -> list[Reference]:
-    """All numbers known from elsewhere for a cell."""
-    return [
-        reference
-        for reference in plan.references
-        if (reference.fabric, reference.pattern) == (record.fabric, record.pattern)
-        and reference.engine in (None, record.engine)
-    ]
-
-
-def scaled(record: Record, average: str) -> SampleMean | None:
-    """An average of a cell, multiplied by its scale; None where it failed."""
-    plain = record.averages.get(average)
-    return None if plain is None else plain.times(record.scale)
 
 
 def _pattern_table(
@@ -151,7 +130,7 @@ def _note(records: Sequence[Record]) -> str:
 
 def _value(record: Record, average: str, with_interval: bool = False) -> str:
     """An average of a cell, with the interval's half if wanted and not lost in rounding."""
-    ours = scaled(record, average)
+    ours = record.scaled(average)
     if ours is None:
         return "ERR"
     if with_interval and ours.low is not None and ours.high is not None:
@@ -162,7 +141,7 @@ def _value(record: Record, average: str, with_interval: bool = False) -> str:
 
 
 def _difference(plan: SimulatedPlan, record: Record, reference: Reference) -> str:
-    ours = scaled(record, reference.average or plan.average)
+    ours = record.scaled(reference.average or plan.average)
     # Adding zero turns a rounded -0.0 into 0.0.
     return "" if ours is None else f"{round(100 * ours.mean - reference.percent, 1) + 0:+.1f}"
 
@@ -200,69 +179,7 @@ def _others_known(plan: SimulatedPlan, records: Sequence[Record]) -> list[Result
     return [ResultTable("Other known numbers", heads, tuple(rows), numeric)]
 
 
-class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Run time of a recorded application with full bandwidth, as a fraction of today's."""
-
-    application: Annotated[str, "name of the application."]
-    fabric: Annotated[str, "name of the fabric."]
-    recomputed: Annotated[
-        float | None, "from the source's own bandwidths; null where it does not have all."
-    ]
-    printed: Annotated[float, "what the source prints."]
-    simulated: Annotated[
-        float | None, "from the bandwidths of this study; null where a cell is missing."
-    ]
-    routing: Annotated[str, "the routing that gave them, the one that costs the application least."]
-
-
-def impacts(plan: SimulatedPlan, records: Sequence[Record]) -> Iterator[ImpactJson]:
-    """What routing costs the plan's applications, on each of its fabrics that the source names."""
-    fabrics = {fabric.name for fabric in plan.fabrics}
-    for application in plan.applications:
-        for printed in application.printed:
-            if printed.fabric not in fabrics:
-                continue
-            known = {
-                reference.pattern: reference.percent / 100
-                for reference in plan.references
-                if (reference.source, reference.fabric) == (application.source, printed.fabric)
-                and reference.average in (None, plan.average)
-            }
-            simulated, routing = _best_routing(plan, application, printed.fabric, records)
-            yield ImpactJson(
-                application=application.name,
-                fabric=printed.fabric,
-                recomputed=application.run_time(known)
-                if application.patterns() <= known.keys()
-                else None,
-                printed=printed.percent / 100,
-                simulated=simulated,
-                routing=routing,
-            )
-
-
-def _best_routing(
-    plan: SimulatedPlan, application: Application, fabric: str, records: Sequence[Record]
-) -> tuple[float | None, str]:
-    """Run time at full bandwidth under the routing that costs the application least."""
-    bandwidths: dict[str, dict[str, float]] = {}
-    for record in records:
-        ours = scaled(record, plan.average) if record.fabric == fabric else None
-        if ours is not None:
-            bandwidths.setdefault(record.engine, {})[record.pattern] = ours.mean
-    times = {
-        engine: application.run_time(known)
-        for engine, known in bandwidths.items()
-        if application.patterns() <= known.keys()
-    }
-    if not times:
-        return None, ""
-    best = max(times, key=lambda engine: times[engine])
-    return times[best], engine_labels([best])[0] or "its own"
-
-
-def _application_tables(plan: SimulatedPlan, records: Sequence[Record]) -> list[ResultTable]:
-    losses = list(impacts(plan, records))
+def _application_tables(plan: SimulatedPlan, losses: Sequence[Impact]) -> list[ResultTable]:
     if not losses:
         return []
     parts = tuple(
