@@ -19,7 +19,6 @@ from contend.profiling.record_form import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,
-    COMPLETION,
     EVENT,
     HEADER,
     MAGIC,
@@ -30,6 +29,7 @@ from contend.profiling.record_form import (
     UNDER_WAY,
     UNKNOWN_BYTES,
     VERSION,
+    EventKind,
 )
 from contend.runs import write_table
 
@@ -122,7 +122,7 @@ class Rank:
     ) -> None:
         """Adds an event; the cell of a completion is that of what made its request."""
         instants = (self.base + start, self.base + end)
-        if kind == COMPLETION:
+        if kind == EventKind.COMPLETION:
             cell = next((one[3] for one in self.events[::-1] if one[6] == request), cell)
             role = int(peer >= 0)
         turn = number << 2 | role

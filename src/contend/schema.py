@@ -144,8 +144,9 @@ def plain(value: Any) -> Any:
 
 
 def _of_members(value: Any) -> dict[str, Any]:
+    kind: type = type(value)
     result: dict[str, Any] = {}
-    for member in members(type(value)):
+    for member in members(kind):
         content = getattr(value, member.name)
         if FieldMark.SPREAD in member.marks:
             result |= _of_members(content)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from contend.report import ResultTable, markdown_of, save_figures
+from contend.report.study.document import measured_tables
 from contend.report.study.figures import measured_figures
-from contend.report.study.measured import measured_tables
 from contend.runs import (
     SCHEMA,
     CellParts,

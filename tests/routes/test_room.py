@@ -12,8 +12,8 @@ from contend.congestion import simulate
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
 from contend.routes import Ways, compute, make_resolver
+from contend.routes.addresses import expect_room
 from contend.routes.multipath import split
-from contend.routes.room import expect_room
 
 
 def resolve(fabric: Fabric, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from contend.congestion import link_rates, message_congestion
 from contend.cure import LIBRARY, learn
@@ -23,6 +24,7 @@ from contend.explanation.remedies import (
     routed_by,
 )
 from contend.fabric import Fabric
+from contend.runs import COMPARED
 from contend.units import format_bytes, rounded
 
 # A routing that lowers the load by less is no remedy.
@@ -121,10 +123,6 @@ def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     yield Remedy(Limit.MEMORY, f"{advice}.", measured.again(options, hit[0]))
 
 
-def _host_queues(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
-    yield from _time_outs(hit, measured, Limit.HOST_QUEUES)
-
-
 def _time_outs(
     hit: Sequence[Verdict], measured: _Measured, limit: Limit = Limit.TIME_OUTS
 ) -> Iterator[Remedy]:
@@ -144,7 +142,7 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         return
     seats = [network.numbers for network in source.networks if network.numbers is not None]
     hosts = fewer_leaves(source.fabric, max(seats, key=len)) if seats else ""
-    if measured.probe not in ("alltoall", "sort"):
+    if measured.probe not in COMPARED:
         yield Remedy(Limit.FABRIC, f"Other routes, {more} share fewer channels.", hosts)
         return
     better = _better_engine(source, source.fabric)
@@ -261,7 +259,7 @@ def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]
 
 _OF_LIMITS: Mapping[Limit, Callable[[Sequence[Verdict], _Measured], Iterator[Remedy]]] = {
     Limit.MEMORY: _memory,
-    Limit.HOST_QUEUES: _host_queues,
+    Limit.HOST_QUEUES: partial(_time_outs, limit=Limit.HOST_QUEUES),
     Limit.TIME_OUTS: _time_outs,
     Limit.FABRIC: _fabric,
     Limit.PORT: _port,

@@ -20,7 +20,7 @@ from contend.explanation.evidence import (
     Stalled,
 )
 from contend.prediction import Calibration, SizeClass
-from contend.profiling import CALL, COMPLETION, WAITS, ProgramProfile, rank_words, routines
+from contend.profiling import WAITS, EventKind, ProgramProfile, rank_words, routines
 
 _SENDS = routines.SENDS | routines.BEGUN_SENDS
 _RECEIVES = routines.RECEIVES | routines.EXCHANGES | routines.WAITS
@@ -54,7 +54,7 @@ def costs_by_calls(profile: ProgramProfile, wire: float | None, *, in_turns: boo
     for rank in ranks[::step]:
         events = profile.events(rank)
         sized = events.with_columns(_sizes(events)).filter(
-            (pl.col("kind") == CALL) & pl.col("routine").cast(pl.String).is_in(_COUNTED)
+            (pl.col("kind") == EventKind.CALL) & pl.col("routine").cast(pl.String).is_in(_COUNTED)
         )
         found.append(_small(sized, wire, in_turns))
         alike.append(_all_small(sized, cells.filter(pl.col("rank") == rank), wire))
@@ -119,7 +119,7 @@ def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataF
 def _sizes(events: pl.DataFrame) -> pl.Series:
     """Bytes of every call: its own, those of its parts, and of the requests that it completes."""
     kind, size = events["kind"].to_numpy(), events["bytes"].to_numpy().astype(np.int64)
-    began = (kind == CALL) & (events["request"].to_numpy() > 0)
+    began = (kind == EventKind.CALL) & (events["request"].to_numpy() > 0)
     begun = events.filter(pl.Series(began)).unique("request", keep="last")
     of_request = events.select("request").join(
         begun.select("request", pl.col("bytes").alias("begun")),
@@ -127,9 +127,9 @@ def _sizes(events: pl.DataFrame) -> pl.Series:
         how="left",
         maintain_order="left",
     )["begun"]
-    completion = kind == COMPLETION
+    completion = kind == EventKind.COMPLETION
     own = np.where(completion, np.maximum(size, of_request.fill_null(0).to_numpy()), size)
-    call = np.maximum(np.cumsum(kind == CALL) - 1, 0)
+    call = np.maximum(np.cumsum(kind == EventKind.CALL) - 1, 0)
     whole: NDArray[np.int64] = np.zeros(int(call.max(initial=0)) + 1, np.int64)
     np.maximum.at(whole, call, np.where(completion, 0, own))
     np.add.at(whole, call[completion], own[completion])
@@ -212,7 +212,7 @@ def stalled_calls(profile: ProgramProfile, *, known_wire: bool) -> pl.DataFrame 
     usual = FASTEST if known_wire else 0.5
     longer, outside = [], []
     for rank in ranks["rank"].to_list():
-        calls = profile.events(rank).filter(pl.col("kind") == CALL)
+        calls = profile.events(rank).filter(pl.col("kind") == EventKind.CALL)
         outside.append(np.array(list(_outside(calls)), np.int64).reshape(-1, 2))
         longer.append(_longer(calls, rank, usual))
     # Only the parts of the last frames have the types of numbers that the others lack.

@@ -39,6 +39,7 @@ from contend.measurement import (
     victim_samples,
 )
 from contend.runs import (
+    COMPARED,
     CellRecord,
     CellSummary,
     Kind,
@@ -56,8 +57,6 @@ _UNSAID = {
     *("batch", "in_flight", "radix", "ranks_per_node", "rivals-active", "m"),
 }
 _USUAL = {("counts", "even"), ("input", "built"), ("pairs", "0-1")}
-# Probes whose algorithms do the same work.
-_ALIKE = ("alltoall", "sort")
 _NO_FIGURE = ("unsuited", "budget")
 
 
@@ -113,19 +112,23 @@ class Source:
     ) -> dict[str, Any]:
         """What the evidence of cells with and without figures shares."""
         record = self.run.record
-        conditions = [f"{name} {value}" for name, value in labels if _is_said(name, value)]
+        conditions = [
+            f"{name} {value}"
+            for name, value in labels
+            if name not in _UNSAID and (name, value) not in _USUAL
+        ]
         conditions += [f"{name} {value}".strip() for name, value in record.labels.items()]
         place, drops = self.place, record.counters.get("drops")
-        library = f"{record.library.name} {record.library.version}".strip()
         size = None if cell.bytes is None else format_bytes(cell.bytes)
         hosts = f"{counted(cell.ranks, 'rank')} on {counted(cell.hosts, 'host')}"
         return {
             "cell": ", ".join(filter(None, (schedule, size, hosts, *conditions))),
             "told": (hosts, *conditions),
             "condition": (
-                *(record.probe, library, record.placement, record.wire_Bps, cell.ranks, cell.hosts),
+                *(record.probe, record.library.title, record.placement, record.wire_Bps),
+                *(cell.ranks, cell.hosts),
                 *(tuple(sorted(place.items())), tuple(conditions)),
-                "" if record.probe in _ALIKE else schedule,
+                "" if record.probe in COMPARED else schedule,
             ),
             "series": f"{schedule} ({', '.join(conditions)})" if conditions else schedule,
             "at": "" if size is None else f"at {size}",
@@ -143,7 +146,7 @@ class Source:
         record = self.run.record
         ranks = max((launch.ranks for launch in record.launches), default=0)
         ranks = ranks or max(self.asked.ranks if self.asked is not None else (1,))
-        hosts = max((len(m.hosts) for m in self._launches), default=1)
+        hosts = max((len(m.hosts) for m in self.run.record.measured), default=1)
         cell = CellRecord(
             0, error.algorithm or record.probe, error.bytes, ranks, max(hosts, 1), error.labels
         )
@@ -167,20 +170,15 @@ class Source:
         """The emulated fabric as it was asked for; empty elsewhere."""
         return {} if self.asked is None else self.asked.place
 
-    @property
-    def _launches(self) -> list[MeasuredLaunch]:
-        launches = (launch.measured for launch in self.run.record.launches)
-        return [measured for measured in launches if measured is not None]
-
     def _launch(self, cell: CellRecord) -> MeasuredLaunch | None:
         """The first launch that measured a cell."""
-        having = (m for m in self._launches if any(end.cell == cell.cell for end in m.ends))
-        return next(having, None)
+        measured = self.run.record.measured
+        return next((m for m in measured if any(e.cell == cell.cell for e in m.ends)), None)
 
     @cached_property
     def _networks(self) -> dict[tuple[str, ...], KnownNetwork]:
         wire = self.run.record.wire_Bps if self.wire is None else self.wire
-        seats = {measured.rank_hosts for measured in self._launches}
+        seats = {measured.rank_hosts for measured in self.run.record.measured}
         return {hosts: seat(hosts, wire, self.fabric) for hosts in seats if hosts}
 
     @property
@@ -275,12 +273,12 @@ class Source:
     def _messages(self, cell: CellRecord) -> int | None:
         if self.run.record.probe == "pingpong":
             return 1
-        known = self.run.record.probe in ("alltoall", "sort") and cell.algorithm != "library"
+        known = self.run.record.probe in COMPARED and cell.algorithm != "library"
         return cell.ranks - 1 if known and cell.algorithm not in PASSING_ON else None
 
     def _crowded(self, cell: CellRecord) -> float | None:
         """Ranks on each processor; None where every rank has its own."""
-        launch = self._launch(cell) or next(iter(self._launches), None)
+        launch = self._launch(cell) or next(iter(self.run.record.measured), None)
         if launch is None or not launch.oversubscribed:
             return None
         if self._one_machine:
@@ -307,7 +305,7 @@ class Source:
             options |= {name: str(value) for name, value in named.items() if value is not None}
         elif cell.bytes is not None:
             options["bytes"] = str(cell.bytes)
-        launch = self._launch(cell) or next(iter(self._launches), None)
+        launch = self._launch(cell) or next(iter(self.run.record.measured), None)
         together = cell.ranks
         if launch is not None and launch.hosts and not self._one_machine:
             together = max(host.ranks for host in launch.hosts)
@@ -387,7 +385,3 @@ def _number(cell: CellRecord, label: str, otherwise: int = 1) -> int:
     """A label that is a number; `otherwise` where it is none."""
     value = cell.labels.get(label)
     return value if type(value) is int and value > 0 else otherwise
-
-
-def _is_said(name: str, value: Any) -> bool:
-    return name not in _UNSAID and (name, value) not in _USUAL

@@ -88,12 +88,12 @@ from .rails import strays_of as strays_of
 from .servers import is_nobody as is_nobody
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
+from .streams.source import XmlReader as XmlReader
 from .streams.source import naming as naming
 from .streams.source import open_chunks as open_chunks
 from .streams.source import peek as peek
 from .streams.source import source_name as source_name
 from .streams.source import survey as survey
-from .streams.xml_reader import XmlReader as XmlReader
 from .subnet import LARGEST_LID as LARGEST_LID
 from .told.telling import tell_rails as tell_rails
 from .told.told_rails import ToldRails as ToldRails

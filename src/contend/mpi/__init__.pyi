@@ -1,5 +1,3 @@
-from .commands import library_of as library_of
-from .commands import lost_on_the_way as lost_on_the_way
 from .compilation import SCRATCH as SCRATCH
 from .compilation import Preload as Preload
 from .compilation import cache_folder as cache_folder
@@ -27,6 +25,8 @@ from .search import Library as Library
 from .search import find as find
 from .search import merge as merge
 from .selection import TO_INSTALL as TO_INSTALL
+from .selection import library_of as library_of
+from .selection import lost_on_the_way as lost_on_the_way
 from .selection import select as select
 from .selection import stands_before as stands_before
 from .starting import Launching as Launching

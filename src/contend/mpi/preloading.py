@@ -15,10 +15,9 @@ from pathlib import Path
 
 from contend.errors import MissingError
 from contend.files import whole_file
-from contend.mpi.commands import ASSIGNS, PRELOAD, library_of
 from contend.mpi.compilation import Preload, compile_preload
 from contend.mpi.search import Candidate
-from contend.mpi.selection import select
+from contend.mpi.selection import ASSIGNS, PRELOAD, library_of, select
 from contend.process import run_process
 
 _LIMIT = 60.0

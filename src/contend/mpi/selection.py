@@ -1,16 +1,220 @@
-"""Finds and tries the MPI library that a user names."""
+"""Which MPI library is meant: by a user, or by a command and the scripts that it names."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from contend.errors import MissingError
-from contend.mpi.examination import examine_once
-from contend.mpi.search import LIBRARIES, Candidate, Library, command_file, find, packaged
+from contend.mpi.examination import examine_once, launchers
+from contend.mpi.search import (
+    LIBRARIES,
+    Candidate,
+    Library,
+    command_file,
+    find,
+    is_program,
+    packaged,
+)
+from contend.process import Run, run_process
+
+_LIMIT = 60.0
+# What the dynamic loader lists of a program, as `name => path (address)`.
+_LOADED = re.compile(r"^[ \t]*(\S+) => (/\S+) \(", re.MULTILINE)
+_MPI = re.compile(r"^lib(?:mpi|mpich)[\w-]*\.so\b")
+# Where words of a script's line end.
+_SPLIT = re.compile(r"[\s\"'=;&|()<>`]+")
+_LAUNCHERS = ("mpirun", "mpiexec", "prterun", "srun", "orterun")
+PRELOAD = "LD_PRELOAD"
+"""The variable by which ranks load a library first."""
+# What loses variables on the way to ranks, as scripts write it; scripts that are longer are no
+# launch scripts.
+_SCRIPT_BYTES = 1 << 20
+ASSIGNS = re.compile(rf"{PRELOAD}=\S*")
+"""A word that sets it, as of `env` or of a launcher."""
+_SETS_ANEW = re.compile(rf"(?<!\w){PRELOAD}=(?!\S*\$\{{?{PRELOAD}\b)")
+_TAKES_AWAY = re.compile(
+    rf"(?:\bunset\b.*|(?<!\S)-u ?|--unset[= ]|\bexport -n .*)\b({PRELOAD}|CONTEND_[A-Z_]+)\b"
+)
+_EMPTIES = re.compile(r"\benv\s+(?:-\S+\s+)*(?:-i\b|-(?=\s)|--ignore-environment\b)")
+_ELSEWHERE = re.compile(r"^\s*(?:exec\s+)?ssh\s")
+
+
+def library_of(
+    words: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    run: Run = run_process,
+) -> Library:
+    """The MPI library that a command's program is for.
+
+    The first word that is a program linked with one decides; where none is, as with Python, it is
+    the library that the launcher belongs to. Where the words name a script, and tell nothing by
+    themselves, those of its lines do.
+
+    Raises:
+        MissingError: when neither tells, or no usable library of this machine is the one.
+    """
+    environment = dict(os.environ if environment is None else environment)
+    library = _told_by(words, environment, run)
+    if library is None:
+        lines = (line for _, _, line in _script_lines(words, environment))
+        library = _told_by(
+            [word for line in lines for word in _SPLIT.split(line)], environment, run
+        )
+    if library is not None:
+        return library
+    raise MissingError(
+        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi: contend mpi "
+        "lists those of this machine, and --mpi openmpi or --mpi mpich before the -- is enough"
+    )
+
+
+def _told_by(words: Sequence[str], environment: Mapping[str, str], run: Run) -> Library | None:
+    """The library that programs and launchers among words tell."""
+    programs = list(dict.fromkeys(_programs(words, environment)))
+    for program in programs:
+        file = _linked_library(program, environment, run)
+        if file is not None:
+            return _with_file(file, program, environment, run)
+    for program in programs:
+        if program.name.startswith(_LAUNCHERS):
+            library = _with_launcher(program, environment, run)
+            if library is not None:
+                return library
+    return None
+
+
+def _linked_library(program: Path, environment: Mapping[str, str], run: Run) -> Path | None:
+    """The shared library of MPI that a program would load; None when it is linked with none."""
+    with program.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return None
+    # The loader itself says what it would load, and runs nothing of the program.
+    listed = run(["ldd", str(program)], environment, _LIMIT)
+    if listed.status != 0:
+        return None
+    found = {name: Path(path) for name, path in _LOADED.findall(listed.text) if _MPI.match(name)}
+    # Fortran programs load libraries of the interface beside the library itself.
+    return min(found.items(), key=lambda item: len(item[0]))[1] if found else None
+
+
+def _programs(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Path]:
+    for word in words:
+        path = Path(word) if os.sep in word else _on_path(word, environment)
+        if path is not None and is_program(path):
+            yield path
+
+
+def _on_path(word: str, environment: Mapping[str, str]) -> Path | None:
+    program = shutil.which(word, path=environment.get("PATH", os.defpath)) if word else None
+    return None if program is None else Path(program)
+
+
+def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: Run) -> Library:
+    """The library of this machine that is a file, or else one that programs load by its name."""
+    tried: list[Library] = []
+    failed: list[str] = []
+    for candidate in _nearest_first(find(environment=environment, run=run), file):
+        library = examine_once(candidate, run=run)
+        if not library.reported:
+            failed.append(f"{library.wrapper}: {library.why}")
+            continue
+        if Path(library.file).resolve() == file.resolve():
+            return library
+        tried.append(library)
+    # Programs of one library and its relatives run with any of them that has the file's name.
+    for library in tried:
+        if (
+            Path(library.file).resolve().name.split(".so.")[-1]
+            == file.resolve().name.split(".so.")[-1]
+        ):
+            return replace(library, file=str(file))
+    whys = f" ({'; '.join(failed)})" if failed else ""
+    raise MissingError(
+        f"{program} is linked with {file}, but no compiler wrapper of that MPI library works "
+        f"here{whys}; name one with --mpi"
+    )
+
+
+def _nearest_first(candidates: Sequence[Candidate], file: Path) -> list[Candidate]:
+    """Those first whose wrapper shares most of its path with a file: trying one takes a second."""
+
+    def shared(candidate: Candidate) -> int:
+        if candidate.wrapper is None:
+            return 0
+        return len(os.path.commonpath([candidate.wrapper.resolve(), file.resolve()]))
+
+    return sorted((one for one in candidates if one.wrapper), key=shared, reverse=True)
+
+
+def _with_launcher(launcher: Path, environment: Mapping[str, str], run: Run) -> Library | None:
+    """The library of this machine that a launcher belongs to."""
+    for candidate in find(environment=environment, run=run):
+        if candidate.wrapper is None or not any(
+            launcher.resolve() == own.resolve() for own in launchers(candidate)[:1]
+        ):
+            continue
+        library = examine_once(candidate, run=run)
+        if library.usable:
+            return library
+    return None
+
+
+def lost_on_the_way(words: Sequence[str], names: Sequence[str]) -> str:
+    """Where a command, or a script that it names, keeps variables from its ranks, and the remedy.
+
+    Args:
+        words: the command.
+        names: the variables that ranks need, LD_PRELOAD among them.
+
+    Returns:
+        A clause for people; "" where neither shows such a place.
+    """
+    passed = " ".join(f'{name}="${name}"' for name in names)
+    for where, line in _lines_of(words):
+        if _SETS_ANEW.search(line):
+            return (
+                f"{where} sets {PRELOAD} anew: let it set {PRELOAD}=theirs.so:${PRELOAD}, which "
+                "keeps contend's library"
+            )
+        if taken := _TAKES_AWAY.search(line):
+            return f"{where} takes {taken[1]} away: leave it as it is"
+        if _EMPTIES.search(line):
+            return f"{where} empties the environment: let it pass on {passed}"
+        if _ELSEWHERE.search(line):
+            return f"{where} goes over ssh, which passes no variables on: give it {passed}"
+    return ""
+
+
+def _lines_of(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The command, and lines of the scripts that it names, each with where it is."""
+    yield "the command", " ".join(word for word in words if not ASSIGNS.fullmatch(word))
+    for path, number, line in _script_lines(words, os.environ):
+        yield f"line {number} of {path}", line
+
+
+def _script_lines(
+    words: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[tuple[Path, int, str]]:
+    """Lines of the scripts that a command names, without comments: file, number, text."""
+    for word in words:
+        near = os.sep in word or os.path.isfile(word)
+        path = Path(word) if near else _on_path(word, environment)
+        if path is None or not path.is_file() or not os.access(path, os.R_OK):
+            continue
+        with path.open("rb") as file:
+            text = file.read(_SCRIPT_BYTES)
+        if not text.startswith(b"#!") and path.suffix != ".sh":
+            continue
+        for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
+            if not line.lstrip().startswith("#"):
+                yield path, number, line
+
 
 TO_INSTALL = (
     "on Debian: apt install libopenmpi-dev openmpi-bin, or mpich libmpich-dev; "

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import polars as pl
 
 from contend.errors import InputError, UsageError
-from contend.profiling import CALL, COMPLETION, PART, ProgramProfile
+from contend.profiling import EventKind, ProgramProfile
 from contend.profiling.routines import (
     BEGUN_EXCHANGES,
     BEGUN_RECEIVES,
@@ -143,15 +143,15 @@ def read_calls(profile: ProgramProfile, rank: int) -> RankCalls:
     calls: list[Call] = []
     completions: dict[int, Completion] = {}
     for kind, routine, communicator, start, end, size, peer, tag, request, role, site in rows:
-        if kind == CALL:
+        if kind == EventKind.CALL:
             name = plain(routine)
             times = (1e-9 * start, 1e-9 * end)
             calls.append(
                 Call(name, communicator, *times, size, peer, tag, request, role, site=site)
             )
-        elif kind == PART and calls:
+        elif kind == EventKind.PART and calls:
             calls[-1].parts.append(CallPart(peer, size, tag, request, role))
-        elif kind == COMPLETION and calls:
+        elif kind == EventKind.COMPLETION and calls:
             calls[-1].done.append(request)
             completions[request] = Completion(peer, tag)
     return RankCalls(rank, calls, completions)

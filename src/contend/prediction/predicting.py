@@ -13,7 +13,7 @@ from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import courses
 from contend.progress import step
-from contend.routes.room import expect_memory
+from contend.routes.addresses import expect_memory
 from contend.runs import CellSummary, port_limit
 from contend.schedule import (
     DIRECT,

@@ -22,9 +22,7 @@ from .profile import ProgramProfile as ProgramProfile
 from .programs import rank_words as rank_words
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
-from .record_form import CALL as CALL
-from .record_form import COMPLETION as COMPLETION
-from .record_form import PART as PART
+from .record_form import EventKind as EventKind
 from .recording import RecordedJob as RecordedJob
 from .recording import RecordingOutcome as RecordingOutcome
 from .recording import load_profile as load_profile

@@ -34,8 +34,7 @@ from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
 from contend.profiling.routines import is_own
 from contend.profiling.sites import Places
-from contend.profiling.waits.collectives import Entries
-from contend.profiling.waits.lateness import Origins, Waits
+from contend.profiling.waits.lateness import Entries, Origins, Waits
 from contend.profiling.waits.messages import (
     MOST_EVENTS,
     Messages,

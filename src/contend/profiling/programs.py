@@ -17,7 +17,7 @@ import polars as pl
 from contend.errors import InputError
 from contend.profiling.clocks import TickCounter, counter_of
 from contend.profiling.folder import LeftOut, OtherProgram, read_other_library
-from contend.profiling.record_file import read_header
+from contend.profiling.record_file import read_header, text_of
 from contend.profiling.record_form import State
 from contend.runs import Warned
 from contend.units import counted, format_seconds
@@ -217,7 +217,7 @@ class RecordedProgram:
     @property
     def files(self) -> frozenset[str]:
         """What its ranks run."""
-        return frozenset(_text(rank.header["program"]) for rank in self.ranks.values())
+        return frozenset(text_of(rank.header["program"]) for rank in self.ranks.values())
 
     @property
     def begun_unix(self) -> float:
@@ -250,12 +250,12 @@ def read_programs(paths: Sequence[Path], left: LeftRecords) -> list[RecordedProg
             left.add(path, "unreadable", str(error))
             continue
         number, size = int(header["rank"]), int(header["size"])
-        launcher, _, word = _text(header["launch"]).partition(" ")
+        launcher, _, word = text_of(header["launch"]).partition(" ")
         own = ranks.setdefault((size, launcher, word), {})
         if number in own:
             left.add(path, "unreadable", f"{own[number].path} is of the same rank")
             continue
-        own[number] = RankHeader(path, header, counter_of(header["clock"]), _text(header["host"]))
+        own[number] = RankHeader(path, header, counter_of(header["clock"]), text_of(header["host"]))
     for launch in [launch for launch in ranks if not launch[2]]:
         _join(ranks, launch)
     programs = [
@@ -263,10 +263,6 @@ def read_programs(paths: Sequence[Path], left: LeftRecords) -> list[RecordedProg
         for (_, launcher, word), own in ranks.items()
     ]
     return sorted(programs, key=lambda program: (program.begun_unix, program.launch))
-
-
-def _text(content: bytes) -> str:
-    return content.partition(b"\0")[0].decode(errors="replace")
 
 
 def _join(ranks: dict[_Launch, dict[int, RankHeader]], launch: _Launch) -> None:

@@ -153,9 +153,9 @@ class _Reader:
             rank=int(header["rank"]),
             size=int(header["size"]),
             state=State(state),
-            host=_text(header["host"]),
-            library=_text(header["library"]),
-            program=_text(header["program"]),
+            host=text_of(header["host"]),
+            library=text_of(header["library"]),
+            program=text_of(header["program"]),
             header=header,
             lost={name: int(section["lost"]) for name, section in sections.items()},
             routines=_lines(parts.pop("routines")),
@@ -276,7 +276,8 @@ def _awaited(threads: Items) -> Items:
     return awaited
 
 
-def _text(content: bytes) -> str:
+def text_of(content: bytes) -> str:
+    """A text in a record, up to its first zero."""
     return content.partition(b"\0")[0].decode(errors="replace")
 
 

@@ -73,7 +73,7 @@ class Awaits(IntEnum):
 
 
 class EventKind(IntEnum):
-    """What an event is; see ``record.h``."""
+    """A call; a request that the call before completed; bytes to or from one peer in that call."""
 
     CALL = 0
     COMPLETION = 1
@@ -238,10 +238,6 @@ HEADER = np.dtype(
 )
 
 
-CALL, COMPLETION, PART = map(int, EventKind)
-"""Kinds of events: a call; a request that the call before completed; bytes to or from one peer in
-the call before."""
-
 KEPT = np.dtype(
     [
         ("start_ns", "<i8"),
@@ -292,7 +288,7 @@ def packed_events(
         kept[name] = events[name]
     kept["start_ns"], kept["end_ns"] = np.diff(starts, prepend=0), ends - starts
     role, number = roles(events), numbers(events)
-    called, completed = events["kind"] == CALL, events["kind"] == COMPLETION
+    called, completed = events["kind"] == EventKind.CALL, events["kind"] == EventKind.COMPLETION
     numbered = called & (role == OF_COLLECTIVE) & (number != NO_NUMBER)
     kept["role"] = np.where(numbered, number, np.where(completed, 0, role))
     call = np.maximum.accumulate(np.where(called, np.arange(len(events)), 0))

@@ -59,10 +59,10 @@ from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram
 from .simulation.histograms import round_bounds as round_bounds
+from .study.document import measured_document as measured_document
 from .study.document import plans_document as plans_document
 from .study.document import study_document as study_document
 from .study.document import verification_document as verification_document
-from .study.measured import measured_document as measured_document
 from .study.simulated import PlanEntry as PlanEntry
 from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of

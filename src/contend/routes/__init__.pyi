@@ -20,11 +20,11 @@ from .mending import mendable as mendable
 from .mending import mended as mended
 from .multipath.adaptive import AdaptiveTables as AdaptiveTables
 from .multipath.adaptive import PortGroups as PortGroups
-from .multipath.hashed import HashedRoutes as HashedRoutes
-from .multipath.hashed import NextHops as NextHops
 from .multipath.split import SprayedRoutes as SprayedRoutes
 from .multipath.split import UgalRoutes as UgalRoutes
 from .multipath.split import ValiantRoutes as ValiantRoutes
+from .multipath.without_tables import HashedRoutes as HashedRoutes
+from .multipath.without_tables import NextHops as NextHops
 from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
 from .others import with_others_found as with_others_found

@@ -15,7 +15,6 @@ from contend.fabric import Fabric, capacities
 from contend.progress import step
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
-from contend.routes.multipath.hashed import HashedRoutes
 from contend.routes.multipath.split import (
     IdealRoutes,
     SprayedRoutes,
@@ -23,6 +22,7 @@ from contend.routes.multipath.split import (
     ValiantRoutes,
     group_of_switch,
 )
+from contend.routes.multipath.without_tables import HashedRoutes
 from contend.routes.options import split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of

@@ -17,7 +17,7 @@ from contend.progress import step
 
 if TYPE_CHECKING:
     from contend.routes.multipath.adaptive import AdaptiveTables
-    from contend.routes.multipath.hashed import NextHops
+    from contend.routes.multipath.without_tables import NextHops
     from contend.routes.tables import ForwardingTables
 
 _OTHERS = (ROUTES, " or another ", ROUTE)

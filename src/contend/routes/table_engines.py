@@ -15,13 +15,17 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, made_of
 from contend.progress import step
-from contend.routes.addresses import targets_of
+from contend.routes.addresses import expect_room, targets_of
 from contend.routes.multipath.adaptive import AdaptiveTables
-from contend.routes.multipath.hashed import are_many
+from contend.routes.multipath.without_tables import (
+    are_many,
+    find_complete_tree,
+    find_grid,
+    needing_none,
+    tree_of_own_parents,
+)
 from contend.routes.options import read_roots
-from contend.routes.room import expect_room
 from contend.routes.routes import Routes
-from contend.routes.shapes import find_complete_tree, find_grid, needing_none, tree_of_own_parents
 from contend.routes.tables import ForwardingTables
 
 # What the core's graph of a fabric is made of, and how destinations are counted.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.profiling.record_form import COLLECTIVE
-from contend.profiling.waits.collectives import Entries, Share
+from contend.profiling.waits.lateness import Entries, Share
 
 
 def _collectives(numbers: Sequence[int], communicator: int = 0) -> NDArray[Any]:

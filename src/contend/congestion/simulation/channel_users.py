@@ -15,7 +15,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
 from contend.routes import Ways, each_alone, make_resolver
-from contend.routes.room import expect_memory
+from contend.routes.addresses import expect_memory
 from contend.schema import PythonOnly, Share, told
 from contend.units import counted, rounded
 

@@ -48,7 +48,7 @@ from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
 from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import ONE_WAY, Ways, make_resolver
-from contend.routes.room import machine_memory
+from contend.routes.addresses import machine_memory
 from contend.units import parse_share, valued
 
 # Samples of messages that count by their bytes: a look at each channel of each.

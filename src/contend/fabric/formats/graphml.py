@@ -10,7 +10,7 @@ from html import escape
 from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric
-from contend.fabric.streams.xml_reader import XmlReader
+from contend.fabric.streams.source import XmlReader
 from contend.fabric.subnet import FreePorts, NodeKind, Subnet, SubnetBuilder
 
 # Attributes of nodes and edges: name, of what, type.

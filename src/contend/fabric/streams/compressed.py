@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import zstandard
 
@@ -162,14 +162,6 @@ class _AsFile(io.RawIOBase):
         return size
 
 
-def _xz(pieces: _Pieces) -> _Pieces:
-    return _streams(pieces, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
-
-
-def _bzip2(pieces: _Pieces) -> _Pieces:
-    return _streams(pieces, bz2.BZ2Decompressor)
-
-
 def _zstandard(pieces: _Pieces) -> _Pieces:
     context = zstandard.ZstdDecompressor(max_window_size=_ZSTANDARD_WINDOW)
     parts = (
@@ -178,21 +170,6 @@ def _zstandard(pieces: _Pieces) -> _Pieces:
         for start in range(0, len(piece), _ZSTANDARD_INPUT)
     )
     return _streams(parts, lambda: _ZstandardStream(context.decompressobj()))
-
-
-class _Stream(Protocol):
-    """A stream being decompressed, as `lzma.LZMADecompressor` is."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
 class _ZstandardStream:
@@ -218,6 +195,9 @@ class _ZstandardStream:
         return self._stream.decompress(data)
 
 
+_Stream = bz2.BZ2Decompressor | lzma.LZMADecompressor | _ZstandardStream
+
+
 def _streams(pieces: _Pieces, begin: Callable[[], _Stream]) -> _Pieces:
     """Streams one after another, with zeros between and after them for padding.
 
@@ -226,7 +206,7 @@ def _streams(pieces: _Pieces, begin: Callable[[], _Stream]) -> _Pieces:
     Raises:
         EOFError: the last one is cut off.
     """
-    stream = None
+    stream: _Stream | None = None
     for rest in pieces:
         while stream is not None or (rest := rest.lstrip(b"\0")):
             stream = stream or begin()
@@ -244,8 +224,14 @@ def _streams(pieces: _Pieces, begin: Callable[[], _Stream]) -> _Pieces:
 
 _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces], _Pieces]], ...] = (
     (b"\x1f\x8b", "gzip", _gzip),
-    (b"\xfd7zXZ\0", "xz", _xz),
-    (b"BZh", "bzip2", _bzip2),
+    (
+        b"\xfd7zXZ\0",
+        "xz",
+        lambda pieces: _streams(
+            pieces, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        ),
+    ),
+    (b"BZh", "bzip2", lambda pieces: _streams(pieces, bz2.BZ2Decompressor)),
     (b"\x28\xb5\x2f\xfd", "Zstandard", _zstandard),
 )
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 from contend.errors import InputError
-from contend.fabric.streams.source import open_chunks, source_name
-from contend.fabric.streams.xml_reader import XmlReader
+from contend.fabric.streams.source import XmlReader, open_chunks, source_name
 from contend.fabric.told.told_rails import MOST_RAILS
 from contend.files import LARGEST
 

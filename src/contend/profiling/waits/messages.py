@@ -31,7 +31,7 @@ from contend.profiling import routines
 from contend.profiling.clocks import TickCounter
 from contend.profiling.folder import LeftOut
 from contend.profiling.record_file import RankRecord
-from contend.profiling.record_form import CALL, NO_CELL, NO_NUMBER
+from contend.profiling.record_form import NO_CELL, NO_NUMBER, EventKind
 from contend.profiling.waits.lateness import (
     LATE_PARTNER,
     LATE_RANK,
@@ -277,7 +277,7 @@ def left_out_of(record: RankRecord, counter: TickCounter, after_s: float) -> Lef
         after_s: seconds into the run when it was full.
     """
     kept = np.concatenate((record.events, record.later))
-    kept = kept[(kept["kind"] == CALL) & (kept["cell"] != NO_CELL)]
+    kept = kept[(kept["kind"] == EventKind.CALL) & (kept["cell"] != NO_CELL)]
     cells = record.cells
     names = [routines.plain(name) for name in record.routines]
     of = cells["routine"]

@@ -11,17 +11,19 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric import Fabric, capacities, group_circle
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
-from contend.routes.multipath.hashed import NextHops, are_many, shortest_next_hops
-from contend.routes.multipath.without_tables import RoutesWithoutTables
-from contend.routes.routes import Ways
-from contend.routes.shapes import (
+from contend.routes.multipath.without_tables import (
     Finder,
+    NextHops,
+    RoutesWithoutTables,
     Shape,
+    are_many,
     find_complete_tree,
     find_dragonfly,
     find_grid,
     first_shape,
+    shortest_next_hops,
 )
+from contend.routes.routes import Ways
 
 # Leaves times channels between switches.
 _MOST_CHANNELS = 1 << 24
