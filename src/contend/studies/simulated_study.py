@@ -14,7 +14,7 @@ from contend.studies.simulated_plan import Application, Reference, SimulatedPlan
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class KnownDifference:
     """A number known from elsewhere, beside ours."""
 
     source: str
@@ -51,7 +51,7 @@ class StudyCell:
     """What averages may be multiplied by to leave out the pattern's own end points."""
     averages: LeftOut[dict[str, SampleMean]] = None
     """Bandwidths by name, as fractions of the link speed."""
-    references: LeftOut[list[Difference]] = None
+    references: LeftOut[list[KnownDifference]] = None
     """Numbers known from elsewhere."""
     elapsed_s: LeftOut[Seconds] = None
     """Seconds that the simulation took."""
@@ -144,12 +144,12 @@ def _cell(plan: SimulatedPlan, record: Record) -> StudyCell:
     )
 
 
-def _differences(plan: SimulatedPlan, record: Record) -> Iterator[Difference]:
+def _differences(plan: SimulatedPlan, record: Record) -> Iterator[KnownDifference]:
     for reference in references_of(plan, record):
         average = reference.average or plan.average
         if (ours := record.scaled(average)) is not None:
             theirs = reference.percent / 100
-            yield Difference(
+            yield KnownDifference(
                 source=reference.source,
                 average=average,
                 value=theirs,
