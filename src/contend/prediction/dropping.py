@@ -23,7 +23,7 @@ from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.predicting import schedule_of
 from contend.progress import Progress, shown_progress, step
-from contend.routes.room import expect_memory
+from contend.routes.addresses import expect_memory
 from contend.schedule import DroppingQueues, Exchange, StreamedCalls, carry_streams
 from contend.schema import Rate, Seconds, Share, Size, told
 from contend.shown import Shown
