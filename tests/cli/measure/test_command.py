@@ -27,7 +27,7 @@ def _failures(runs: Sequence[Run]) -> str:
 
 @pytest.mark.parametrize("probe", ["alltoall", "hotspot", "bisect"])
 def test_a_launch_that_failed_falls_short(probe: str, tmp_path: Path) -> None:
-    good = _run(tmp_path / "good", probe, LaunchRecord(0, 2))
+    good = Run.load(KEPT / probe)
     assert _failures([good]) == ""
     killed = LaunchRecord(0, 2, status="killed", why="rank 1 was ended by SIGKILL")
     bad = _run(tmp_path / "bad", probe, killed)
