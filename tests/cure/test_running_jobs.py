@@ -17,6 +17,7 @@ from contend.fabric import Fabric, server_names, without
 from contend.loading import load
 from contend.placement import ListedJob
 from contend.routes import compute, mended
+from counting import congestion
 
 
 def fabric() -> Fabric:
@@ -225,6 +226,26 @@ def test_an_order_for_rings_where_no_tables_tell_the_routes(route: str) -> None:
     assert ring_share(net, found.best.order) > 1.5 * ring_share(net, found.first.order)
     assert found.best.rings == pytest.approx(ring_share(net, found.best.order), rel=0.2)
     assert found.best.beside > found.first.beside
+
+
+def test_all_to_alls_of_all_jobs_at_once_are_the_worst_case() -> None:
+    """Four jobs of a server in each unit: every message crosses, and each host has one."""
+    net = interleaved()
+    asked = {f"job {n}": [f"n{2 * n + 1:02}", f"n{2 * n + 2:02}"] for n in range(4)}
+    number = {name: host for host, name in enumerate(net.host_name)}
+    messages = [
+        (number[f"{source} mlx5_{rail}"], number[f"{target} mlx5_{rail}"])
+        for both in asked.values()
+        for source, target in (both, both[::-1])
+        for rail in range(4)
+    ]
+    slowest = np.array(congestion(net, messages)).reshape(4, 8).max(axis=1)
+    found = look_at_jobs(net, asked, samples=20).jobs
+    assert [one.all_at_once for one in found] == pytest.approx((1 / slowest).tolist())
+    assert min(slowest) > 1
+    alone = look_at_jobs(net, {"alone": asked["job 0"]}, samples=20).jobs[0]
+    assert alone.all_at_once == alone.all_to_alls == 1
+    assert look_at_jobs(net, asked, pattern="bisect").jobs[0].all_at_once is None
 
 
 def test_jobs_on_rails_send_rings_and_all_to_alls_alike_often() -> None:

@@ -15,6 +15,7 @@ from .gpus import GpuCollectives as GpuCollectives
 from .gpus import gpu_collectives as gpu_collectives
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
+from .job_messages import ALL_TO_ALLS as ALL_TO_ALLS
 from .job_messages import RAIL_PATTERNS as RAIL_PATTERNS
 from .job_messages import JobMessages as JobMessages
 from .messages import MessageCongestion as MessageCongestion

@@ -26,7 +26,9 @@ _Ranks = NDArray[np.uint32]
 # In place of a host, where a server has none on a rail.
 _NONE = np.iinfo(np.uint32).max
 
-RAIL_PATTERNS = ("ring", "shifts")
+ALL_TO_ALLS = "shifts"
+"""All-to-alls step by step."""
+RAIL_PATTERNS = ("ring", ALL_TO_ALLS)
 """What libraries for GPUs send within rails: rings, and all-to-alls step by step."""
 
 # Channels that messages cross, held at once: some 100 MB with all that is made of them.
@@ -113,7 +115,8 @@ class JobMessages:
         before. It is known once messages were sent.
         """
         made = [pattern for patterns in self._made.values() for pattern in patterns]
-        return self.patterns == RAIL_PATTERNS or any(one.several_at_once for one in made)
+        steps = self._server is not None and set(self.patterns) <= set(RAIL_PATTERNS)
+        return steps or any(one.several_at_once for one in made)
 
     def judged(self, sent: SampledMessages, share: Shares, jobs: int, samples: int) -> Shares:
         """What jobs get: the mean over their messages, or until the last one is done.

@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import RAIL_PATTERNS, PairLoss, SideBySide, half_width, judge_jobs
+from contend.congestion import (
+    ALL_TO_ALLS,
+    RAIL_PATTERNS,
+    PairLoss,
+    SideBySide,
+    half_width,
+    judge_jobs,
+)
 from contend.cure.next_job import NextJob, choose_next
 from contend.cure.servers import Servers
 from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept
@@ -73,6 +80,8 @@ class Job:
     """Share that its rings get beside all others; null if it sends none."""
     all_to_alls: Share | None = None
     """Share that its all-to-alls within rails get beside all others; null if it sends none."""
+    all_at_once: Share | None = None
+    """Share that these get while all others carry out all-to-alls, too; null if it sends none."""
 
     @property
     def loses(self) -> bool:
@@ -270,6 +279,12 @@ def jobs(
         for row, number in enumerate(sending):
             found[number] = _judged(found[number], judged, row, len(patterns), bool(several))
         harms = _harms(fabric, judged.pairs, sending, found)
+        if several:
+            worst = judge_jobs(
+                fabric, groups, pattern=ALL_TO_ALLS, rails=True, samples=samples, seed=seed
+            )
+            for number, shares in zip(sending, worst.beside, strict=True):
+                found[number] = replace(found[number], all_at_once=float(shares.mean()))
     chosen_next = None
     if following is not None:
         chosen_next = choose_next(

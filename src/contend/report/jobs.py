@@ -247,7 +247,7 @@ def _jobs_table(found: Jobs) -> ResultTable:
             "fewest": "fewest_leaves",
             "alone": "alone",
             "beside others": "beside",
-            **(_PATTERNS if found.rails else {}),
+            **(_PATTERNS | {"all at once": "all_at_once"} if found.rails else {}),
             "rate": "beside_Bps",
             "loses": Number(lambda job: _points(job.loss, job.margin) if job.sends else UNKNOWN),
             "most to": lambda job: rival.get(job, UNKNOWN),
@@ -270,7 +270,8 @@ def _remarks(found: Jobs) -> list[str]:
     if found.rails:
         remarks.append(
             "within rails: every adapter sends to the one in the same place of another server, in "
-            "rings to the next server by name, in all-to-alls to each in turn"
+            "rings to the next server by name, in all-to-alls to each in turn; all at once: an "
+            "all-to-all while all others carry one out, too"
         )
     elif found.within_rails:
         remarks.append(
