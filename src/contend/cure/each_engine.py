@@ -66,8 +66,8 @@ class RoutedBy:
     ci95: tuple[Share, Share] | None = None
     """Both ends of its 95 % interval."""
     worst_shift: Share | None = None
-    """What hosts get on average in the worst shift, all links counted alike; null also where shifts
-    would take long to count."""
+    """What hosts get in the worst shift until its last message has arrived, all links counted alike;
+    null also where shifts would take long to count."""
     alltoall_bound: Share | None = None
     """What an all-to-all gets at most: the time of the slowest port over that of the hottest
     channel, since no schedule of its messages is faster; null where `worst_shift` is."""
@@ -215,7 +215,7 @@ def _judge(
         tables = routed.routes.tables is not None
         bisect = simulate(routed, "bisect", hosts=hosts, seed=seed)
         shifts = _shifts(routed, hosts, bisect.ranks, seed)
-        slowest = None if shifts is None else float(shifts.round_mean_congestion.max())
+        slowest = None if shifts is None else float(shifts.round_max_congestion.max())
         return RoutedBy(
             engine=engine,
             bisect=bisect,
