@@ -66,8 +66,8 @@ class RoutedBy:
     ci95: tuple[Share, Share] | None = None
     """Both ends of its 95 % interval."""
     worst_shift: Share | None = None
-    """What hosts get in the worst shift until its last message has arrived, all links counted alike;
-    null also where shifts would take long to count."""
+    """What hosts get in the worst shift until its last message has arrived, all links counted
+    alike; null also where shifts would take long to count."""
     alltoall_bound: Share | None = None
     """What an all-to-all gets at most: the time of the slowest port over that of the hottest
     channel, since no schedule of its messages is faster; null where `worst_shift` is."""
