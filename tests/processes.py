@@ -1,7 +1,8 @@
-"""Processes that tests have started, as the kernel tells of them."""
+"""Processes that tests have started: as the kernel tells of them, and what they complain of."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 
@@ -12,3 +13,9 @@ def state_of(process: int | str) -> str:
     except OSError:
         return ""
     return "" if state in "ZX" else state
+
+
+def complaints(stderr: str) -> str:
+    """Standard error without the lines that say how far a command is, one every ten seconds."""
+    how_far = re.compile(r"[^:]+: (\d[\d,]*/\d[\d,]* \w+, )?\d+ %")
+    return "".join(line for line in stderr.splitlines(keepends=True) if not how_far.match(line))
