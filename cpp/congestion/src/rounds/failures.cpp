@@ -135,9 +135,9 @@ class FailureJudge::Count {
   const FailureJudge& judge_;
   const Remains& rest_;
   std::size_t sample_ = 0;
-  std::vector<std::int32_t> more_;       ///< messages than on the whole fabric, by channel
-  std::vector<ChannelId> touched_;       ///< channels where there may be
-  std::vector<std::uint32_t> changed_;   ///< messages
+  std::vector<std::int32_t> more_;      ///< messages than on the whole fabric, by channel
+  std::vector<ChannelId> touched_;      ///< channels where there may be
+  std::vector<std::uint32_t> changed_;  ///< messages
   std::vector<std::uint64_t> by_pi_;
 };
 

@@ -27,8 +27,8 @@ struct FailureCost {
 /// Says for one failure after the other what it costs: tables are mended only where they led over
 /// what died, and routes are followed anew only to hosts whose tables changed.
 ///
-/// Memory: 6 bytes an address and switch, 4 a sample and channel, and a message takes up to 28 and 8
-/// for every hop of the longest route; while a failure is judged, at most as much again as the
+/// Memory: 6 bytes an address and switch, 4 a sample and channel, and a message takes up to 28 and
+/// 8 for every hop of the longest route; while a failure is judged, at most as much again as the
 /// messages take. Safe to use from several threads.
 class FailureJudge {
  public:
@@ -91,18 +91,18 @@ class FailureJudge {
                         const Load& load) const;
 
   MendableTables tables_;
-  std::vector<std::size_t> begin_;     ///< first message of a sample
-  std::vector<HostId> source_;         ///< by message
-  std::vector<HostId> target_;         ///< by message
-  std::vector<std::uint32_t> sample_;  ///< by message
-  std::vector<std::size_t> to_begin_;  ///< first of a host's in to_
-  std::vector<ToHost> to_;             ///< messages by target
-  std::vector<Address> first_;         ///< address of a host that messages go to
-  std::size_t stride_ = 0;             ///< channels of the longest route
-  std::vector<ChannelId> route_;       ///< by message, filled up with one that nobody uses
-  std::vector<std::uint32_t> load_;    ///< by sample and channel
-  std::vector<double> seconds_;        ///< a byte takes on a channel; empty where all are alike
-  std::vector<double> alone_;          ///< and between a message's ports
+  std::vector<std::size_t> begin_;         ///< first message of a sample
+  std::vector<HostId> source_;             ///< by message
+  std::vector<HostId> target_;             ///< by message
+  std::vector<std::uint32_t> sample_;      ///< by message
+  std::vector<std::size_t> to_begin_;      ///< first of a host's in to_
+  std::vector<ToHost> to_;                 ///< messages by target
+  std::vector<Address> first_;             ///< address of a host that messages go to
+  std::size_t stride_ = 0;                 ///< channels of the longest route
+  std::vector<ChannelId> route_;           ///< by message, filled up with one that nobody uses
+  std::vector<std::uint32_t> load_;        ///< by sample and channel
+  std::vector<double> seconds_;            ///< a byte takes on a channel; empty where all are alike
+  std::vector<double> alone_;              ///< and between a message's ports
   std::vector<std::size_t> across_begin_;  ///< first of a channel's in across_
   std::vector<std::uint32_t> across_;      ///< messages by channel
   // On the whole fabric.
