@@ -122,10 +122,10 @@ def test_names_and_ports_follow_those_that_are_there() -> None:
     # Leaf u is on port u of every spine, and the spines on ports 5 to 8 of every leaf.
     grown = extend(without(contend.load(TREE), ["leaf 6"]).fabric, units=1, engine="minhop")
     assert [(one.name, one.like, one.level) for one in grown.switches] == [("leaf 6", "leaf 1", 1)]
-    assert [cable.ends for cable in grown.cables if cable.what == "switch"] == [
+    assert [(cable.source, cable.target) for cable in grown.cables if cable.what == "switch"] == [
         (f"leaf 6:{4 + top}", f"top {top}:6") for top in (1, 2, 3, 4)
     ]
-    assert [cable.ends for cable in grown.cables if cable.what == "host"] == [
+    assert [(cable.source, cable.target) for cable in grown.cables if cable.what == "host"] == [
         (f"host {20 + number}", f"leaf 6:{number}") for number in (1, 2, 3, 4)
     ]
     assert {cable.rate for cable in grown.cables} == {"4xHDR"}

@@ -26,9 +26,9 @@ from .next_job import Seats as Seats
 from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
 from .purpose import ROUNDING as ROUNDING
-from .purpose import Attained as Attained
 from .purpose import CollectiveGain as CollectiveGain
 from .purpose import Purpose as Purpose
+from .purpose import gain_over as gain_over
 from .rail_seats import PatternShares as PatternShares
 from .rules import LIBRARY as LIBRARY
 from .rules import Rule as Rule

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from contend.congestion import Communicator, Workers, agree, core_threads
+from contend.congestion import Communicator, Simulation, Workers, agree, core_threads
 from contend.cure.improvement import (
     Addition,
     Improvement,
@@ -22,7 +22,7 @@ from contend.cure.improvement import (
     levels_in_tree,
     relief,
 )
-from contend.cure.purpose import ROUNDING, Attained, Purpose
+from contend.cure.purpose import ROUNDING, Purpose, gain_over
 from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
@@ -115,7 +115,7 @@ def improve(
         chosen = search.run(cables, workers)
     purpose = search.purpose
     after = purpose.count(chosen[-1].fabric, samples)
-    exactly = after.simulation.samples
+    exactly = after.samples
     counted = [purpose.count(each.fabric, exactly) for each in chosen[:-1]] + [after]
     additions = [
         Addition(
@@ -123,17 +123,17 @@ def improve(
             missing=each.missing,
             gain=gain,
             margin=margin,
-            simulation=now.simulation,
-            bandwidth=now.mean,
-            rate_Bps=now.rate_Bps,
+            simulation=now,
+            bandwidth=now.judged_share,
+            rate_Bps=now.judged_Bps,
             as_good=each.alike,
             tables="anew" if each.anew else "kept",
         )
         for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
-        for gain, margin in [now.gain_over(before)]
+        for gain, margin in [gain_over(before, now)]
     ]
     present = None if fabric.routes is None else purpose.count(fabric, exactly)
-    gain, margin = after.gain_over(counted[0])
+    gain, margin = gain_over(counted[0], after)
     name = f"{fabric.name} with {search.added}" if search.added else fabric.name
     return Improvement(
         fabric=chosen[-1].fabric.replace(name=name),
@@ -141,14 +141,14 @@ def improve(
         placement=purpose.placement,
         samples=exactly,
         engine=engine,
-        simulation_before=counted[0].simulation,
-        simulation_present=None if present is None else present.simulation,
-        present=None if present is None else present.mean,
-        before=counted[0].mean,
-        after=after.mean,
+        simulation_before=counted[0],
+        simulation_present=present,
+        present=None if present is None else present.judged_share,
+        before=counted[0].judged_share,
+        after=after.judged_share,
         gain=gain,
         margin=margin,
-        bound=counted[0].simulation.random_pairs_bound if purpose.pattern == "bisect" else None,
+        bound=counted[0].random_pairs_bound if purpose.pattern == "bisect" else None,
         asked=cables,
         missing=search.missing,
         free_ports=sum(map(len, free_ports(wide))),
@@ -179,7 +179,7 @@ class _Trial:
     """A fabric with more cables than the one before it, with routes."""
 
     fabric: Fabric
-    outcome: Attained
+    outcome: Simulation
     cables: tuple[Cable, ...] = ()
     gain: float = 0.0
     margin: float = 0.0
@@ -233,7 +233,7 @@ class _Search:
             routed.append(self._routed(fabric, self._demand))
         return max(
             (_Trial(each, self.purpose.quick(each)) for each in routed),
-            key=lambda trial: trial.outcome.mean,
+            key=lambda trial: trial.outcome.judged_share,
         )
 
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
@@ -338,7 +338,7 @@ class _Search:
             except ContendError:
                 continue
             outcome = self.purpose.quick(routed)
-            gain, margin = outcome.gain_over(now.outcome)
+            gain, margin = gain_over(now.outcome, outcome)
             found.append(_Trial(routed, outcome, tuple(cables), gain, margin, anew=all_tables))
         return found
 

@@ -38,8 +38,10 @@ _OWN_ENGINE = "contend"
 class CableToLay:
     """A cable to lay, or one to replace by a faster one."""
 
-    ends: tuple[str, str]
-    """Port of the lower or new end, then the other: ``leaf 3:6``, or the name of a host."""
+    source: str
+    """Port of the lower or new end, such as ``leaf 3:6``, or the name of a host."""
+    target: str
+    """Port of the other end."""
     rate: str
     """Rate of the cable, such as ``4xNDR``; "" where it is not known."""
     what: str
@@ -165,10 +167,10 @@ def extend(
         old=both[0],
         pattern=purpose.pattern,
         engine=engine,
-        simulation_before=before.simulation,
-        simulation_after=after.simulation,
-        before=before.mean,
-        after=after.mean,
+        simulation_before=before,
+        simulation_after=after,
+        before=before.judged_share,
+        after=after.judged_share,
         collectives=purpose.collectives(*both),
         remark=f"No room on {'; '.join(rule.reasons)}." if rule.reasons else "",
     )
@@ -181,14 +183,15 @@ def _to_lay(old: Fabric, new: Fabric) -> Iterator[CableToLay]:
         is_new, rate = number >= old.cables, rates[new.cable_rate[number]]
         if is_new or rate != old.rates[old.cable_rate[number]]:
             yield CableToLay(
-                ends=(f"{label[near]}:{near_port}", f"{label[far]}:{far_port}"),
+                source=f"{label[near]}:{near_port}",
+                target=f"{label[far]}:{far_port}",
                 rate=rate,
                 what="switch" if is_new else "faster",
             )
     for host in range(old.hosts, new.hosts):
         where = f"{label[new.host_switch[host]]}:{new.host_port[host]}"
-        ends = (new.host_label[host].strip(), where)
-        yield CableToLay(ends=ends, rate=rates[new.host_rate[host]], what="host")
+        name, rate = new.host_label[host].strip(), rates[new.host_rate[host]]
+        yield CableToLay(source=name, target=where, rate=rate, what="host")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import (
-    EACH_HOST,
     Communicator,
     Simulation,
     gpu_collectives,
@@ -34,41 +33,11 @@ _ELSEWHERE = 0.05
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Attained:
-    """What a pattern gets on a fabric."""
-
-    simulation: Simulation
-
-    @property
-    def of_hosts(self) -> bool:
-        """Whether it is what each host gets until its last message is done, of what ports allow."""
-        return self.simulation.judged == EACH_HOST
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """What every sample gets, shape [samples].
-
-        Of patterns in which ranks send several messages at once, what each host gets until its
-        last one is done, as a share of what its ports allow; else the mean over messages.
-        """
-        return self.simulation.bandwidths(self.simulation.judged)
-
-    @property
-    def mean(self) -> float:
-        """Mean over the samples."""
-        return float(self.shares.mean())
-
-    @property
-    def rate_Bps(self) -> float | None:
-        """The same in bytes per second; None where rates of links are not known."""
-        return self.simulation.judged_Bps
-
-    def gain_over(self, before: Attained) -> tuple[float, float]:
-        """What the same samples gain in the mean, and half of its 95 % interval."""
-        differences = self.shares - before.shares
-        exact = self.simulation.exhaustive
-        return float(differences.mean()), 0.0 if exact else half_width(differences)
+def gain_over(before: Simulation, after: Simulation) -> tuple[float, float]:
+    """What the same samples gain in the mean by what they are judged by; half of its interval."""
+    differences = after.judged_shares - before.judged_shares
+    exact = after.exhaustive
+    return float(differences.mean()), 0.0 if exact else half_width(differences)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,19 +102,19 @@ class Purpose:
             return None
         return demand_of(fabric, self.pattern, self.placement, self.seed)
 
-    def quick(self, fabric: Fabric) -> Attained:
+    def quick(self, fabric: Fabric) -> Simulation:
         """What plans are chosen by. On one thread: fabrics are tried side by side."""
         samples = max(_FEWEST, _CHOOSING // fabric.hosts)
         return self._count(fabric, samples=samples, seed=(self.seed + 1) % 2**64, threads=1)
 
-    def count(self, fabric: Fabric, samples: int | None) -> Attained:
+    def count(self, fabric: Fabric, samples: int | None) -> Simulation:
         """What ``contend simulate`` says, counted by all processes together."""
         by_all = self.communicator
         return self._count(fabric, samples=samples, seed=self.seed, communicator=by_all)
 
-    def _count(self, fabric: Fabric, **how: object) -> Attained:
+    def _count(self, fabric: Fabric, **how: object) -> Simulation:
         simulating: Callable[..., Simulation] = simulate
-        return Attained(simulating(fabric, self.pattern, placement=self.placement, **how))
+        return simulating(fabric, self.pattern, placement=self.placement, **how)
 
     def collectives(self, before: Fabric, after: Fabric) -> tuple[CollectiveGain, ...]:
         """What collectives of GPUs get on both; none where the purpose is another."""

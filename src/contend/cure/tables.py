@@ -246,7 +246,7 @@ def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, see
         simulation_before=before,
         simulation_after=after,
         each_host=after.judged == EACH_HOST,
-        before=None if before is None else before.averaged(after.judged).mean,
+        before=None if before is None else before.judged_share,
         after=found.mean,
         ci95=found.ci95,
     )

@@ -33,7 +33,9 @@ CALLS = 8
 """How often an all-to-all is carried out, each time with other starts of its ranks."""
 SPREAD_S = 300e-6
 """Ranks begin within so many seconds of each other, unless a calibration measured it."""
+# Larger buffers that are tried, each twice the one before.
 _DOUBLED = 6
+# Bytes that a connection takes in memory.
 _OF_A_STREAM = 1500
 
 

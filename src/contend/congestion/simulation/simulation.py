@@ -194,6 +194,16 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         return EACH_HOST if several else Average.EFFECTIVE_BANDWIDTH
 
     @property
+    def judged_shares(self) -> NDArray[np.float64]:
+        """What it is judged by, of every sample, shape [samples]."""
+        return self.bandwidths(self.judged)
+
+    @property
+    def judged_share(self) -> float:
+        """Mean over the samples of what it is judged by."""
+        return float(self.judged_shares.mean())
+
+    @property
     def judged_Bps(self) -> float | None:
         """Bytes per second by what it is judged by; None where the rate of links is not known."""
         each = self.each_host if self.judged == EACH_HOST else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from contend.cure import Attained, Growth
+from contend.congestion import EACH_HOST
+from contend.cure import Growth
 from contend.report.cure.improvement import collectives_table
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -32,7 +33,7 @@ def _verdict(found: Growth) -> str:
     faster = kinds.pop("faster", 0)
     cables = [f"{counted(kinds.total(), 'cable')} to lay"] if kinds else []
     cables += [f"{counted(faster, 'cable')} to replace by faster ones"] if faster else []
-    of = "what ports allow" if Attained(found.simulation_after).of_hosts else "a link's rate"
+    of = "what ports allow" if found.simulation_after.judged == EACH_HOST else "a link's rate"
     before, after = percent(found.before, 2), percent(found.after, 2)
     gets = f"get {after} of {of} instead of {before}"
     gets = f"get {after} of {of} as before" if before == after else gets
@@ -57,8 +58,8 @@ def _tables(found: Growth) -> list[ResultTable]:
             "hosts": Number(lambda state: f"{state[1].hosts:,}"),
             "switches": Number(lambda state: f"{state[1].switches:,}"),
             "cables between switches": Number(lambda state: f"{state[1].cables:,}"),
-            f"{_who(found)} get": Number(lambda state: percent(Attained(state[2]).mean, 2)),
-            "rate": Number(lambda state: rate_words(Attained(state[2]).rate_Bps)),
+            f"{_who(found)} get": Number(lambda state: percent(state[2].judged_share, 2)),
+            "rate": Number(lambda state: rate_words(state[2].judged_Bps)),
         },
     )
     words = {"host": "of a host", "switch": "between switches", "faster": "instead of a slower one"}
@@ -67,8 +68,8 @@ def _tables(found: Growth) -> list[ResultTable]:
         "Cables to lay",
         found.cables[:_SHOWN],
         {
-            "from": lambda cable: cable.ends[0],
-            "to": lambda cable: cable.ends[1],
+            "from": lambda cable: cable.source,
+            "to": lambda cable: cable.target,
             "rate": lambda cable: cable.rate,
             "what": lambda cable: words[cable.what],
         },

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.cure import ROUNDING, Addition, Attained, CollectiveGain, Improvement, NewCable
+from contend.congestion import EACH_HOST
+from contend.cure import ROUNDING, Addition, CollectiveGain, Improvement, NewCable, gain_over
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -127,7 +128,7 @@ def _who(found: Improvement, *, infinitive: bool = False) -> str:
 
 def _of(found: Improvement) -> str:
     """What the figures are shares of."""
-    return "what ports allow" if Attained(found.simulation_before).of_hosts else "a link's rate"
+    return "what ports allow" if found.simulation_before.judged == EACH_HOST else "a link's rate"
 
 
 def _share(bandwidth: float | None) -> str:
@@ -212,7 +213,7 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
-    if Attained(found.simulation_before).of_hosts:
+    if found.simulation_before.judged == EACH_HOST:
         notes.insert(0, "what each host gets until its last message is done")
     if found.bound is not None:
         notes.append(f"without new cables, cuts allow at most {percent(found.bound, 2)}")
@@ -221,8 +222,8 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
         states,
         {
             "by": lambda state: state[0],
-            f"of {_of(found)}": Number(lambda state: _share(Attained(state[1]).mean)),
-            "rate": Number(lambda state: rate_words(Attained(state[1]).rate_Bps)),
+            f"of {_of(found)}": Number(lambda state: _share(state[1].judged_share)),
+            "rate": Number(lambda state: rate_words(state[1].judged_Bps)),
         },
         note="; ".join(notes),
     )
@@ -259,10 +260,10 @@ def improvement_document(found: Improvement, file: str = "") -> Document:
 
 def _figure(found: Improvement) -> Figure:
     """What cables gain together, against their number."""
-    before = Attained(found.simulation_before)
+    before = found.simulation_before
     spent, gains, margins = [0], [0.0], [0.0]
     for addition in found.additions:
-        gain, margin = Attained(addition.simulation).gain_over(before)
+        gain, margin = gain_over(before, addition.simulation)
         spent.append(spent[-1] + len(addition.cables))
         gains.append(100 * gain)
         margins.append(100 * margin)
