@@ -21,6 +21,7 @@ from built_records import (
 from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy
 from contend.profiling import ProgramProfile
+from contend.report.explanation import explanation_sentence
 from typed_commands import Typed
 from written_programs import Script, profile_of
 
@@ -317,10 +318,25 @@ def test_lateness_is_followed_to_where_it_began(tmp_path: Path) -> None:
     ranks[1].call("Recv", 0, 1000.2, peer=0, size=8).call("Send", 1000.3, 1000.4, peer=2, size=8)
     ranks[2].call("Recv", 0, 1000.5, peer=1, size=8)
     profile = profile_of(tmp_path / "p", *(script.end(1001) for script in ranks))
-    assert "is waiting for late ranks, mostly for rank 0 on node1" in profile.findings.verdict
+    assert "waiting for late ranks, mostly because of rank 0 on node1" in profile.findings.verdict
     explained = contend.explain(profile)
+    sentence = explanation_sentence(explained)
+    assert sentence.startswith("Imbalance limits the run")
+    assert "times its bound; most lateness begins at rank 0 on node1)" in sentence
     assert "imbalance" in explained.cells[0].proven
     [remedy] = [one for one in explained.remedies if one.limit == "imbalance"]
     assert "most lateness begins at rank 0 on node1. Give all ranks" in remedy.advice
     [why] = [reason.why for cell in explained.cells[2:3] for reason in cell.limits]
     assert "rank 0" in why
+
+
+def test_a_late_host_is_named_where_none_of_its_ranks_is_most_of_it(tmp_path: Path) -> None:
+    """Ranks 3, 4 and 5 of one of three hosts come 400 ms late, each to two ranks of the others."""
+    ranks = [Script(rank, 9, host=f"node{rank // 3}") for rank in range(9)]
+    for late in (3, 4, 5):
+        for other in (late - 3, late + 3):
+            ranks[late].call("Send", 400 + 0.1 * other, 400.05 + 0.1 * other, peer=other, size=8)
+            ranks[other].call("Recv", 0, 401, peer=late, size=8)
+    profile = profile_of(tmp_path / "p", *(script.end(1000) for script in ranks))
+    assert profile.findings.culprit() == "the ranks on node1"
+    assert profile.findings.verdict.endswith("late ranks, mostly because of the ranks on node1")

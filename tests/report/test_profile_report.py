@@ -43,8 +43,8 @@ def test_the_first_sentence_is_a_verdict(profile: Profile) -> None:
     """610 of 1,000 µs; 7 of 8 ranks wait for 100 of 200 µs: 8.75 % of the run."""
     assert profile.findings.verdict == (
         "8 ranks spent 61 % of their 1 ms in MPI: 40 % in MPI_Wait called at app+0x1100, "
-        "20 % in MPI_Allreduce called at app+0x1100; 8.8 % is waiting for late ranks, mostly for "
-        "rank 5"
+        "20 % in MPI_Allreduce called at app+0x1100; 8.8 % is waiting for late ranks, mostly "
+        "because of rank 5"
     )
     assert profiles_document([profile]).verdict == profile.findings.verdict
     assert profile.findings.verdict in repr(profile)

@@ -299,3 +299,5 @@ class ProgramEvidence(Evidence):
     """Since when the program hung; "" where it did not."""
     crashed: str = ""
     """How the program ended early; "" where it did not."""
+    late: str = ""
+    """The rank or host at which most lateness begins; "" where it is several."""

@@ -209,6 +209,7 @@ class ProfileSource:
             "crowded": self.crowded,
             "drops": record.drops,
             "drops_by_place": record.drops_by_place,
+            "late": self.profile.findings.culprit(),
         }
 
     @cached_property

@@ -328,7 +328,7 @@ class ProfileFindings:
             return whole
         waiting = _percent(self._share(self.waiting_s))
         whom = self.culprit()
-        mostly = f", mostly for {whom}" if whom else ""
+        mostly = f", mostly because of {whom}" if whom else ""
         return f"{whole}; {waiting} is waiting for late ranks{mostly}"
 
     @property
@@ -342,13 +342,19 @@ class ProfileFindings:
         )
 
     def culprit(self) -> str:
-        """The rank at which most of the lateness began, with its host; "" where it is several."""
+        """The rank or the host at which most of the lateness began; "" where it is several."""
         caused = self.ranks.sort("caused_s", "rank")
-        total = float(caused["caused_s"].sum())
-        if len(caused) < 3 or caused["caused_s"][-1] < _MOST_OF * total:
+        least = _MOST_OF * float(caused["caused_s"].sum())
+        if len(caused) < 3:
             return ""
-        where = caused["host"][-1] if caused["host"].n_unique() > 1 else ""
-        return f"rank {caused['rank'][-1]}{f' on {where}' if where else ''}"
+        by_host = caused.group_by("host").agg(pl.col("caused_s").sum()).sort("caused_s", "host")
+        *_, host = by_host["host"]
+        if caused["caused_s"][-1] >= least:
+            where = f" on {caused['host'][-1]}" if len(by_host) > 1 else ""
+            return f"rank {caused['rank'][-1]}{where}"
+        if len(by_host) < 3 or by_host["caused_s"][-1] < least:
+            return ""
+        return f"the ranks on {host}"
 
     @property
     def _ranks(self) -> pl.DataFrame:

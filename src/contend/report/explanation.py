@@ -11,6 +11,7 @@ from contend.explanation import (
     Evidence,
     Explanation,
     Limit,
+    ProgramEvidence,
     Reason,
     Remedy,
     Verdict,
@@ -120,7 +121,11 @@ def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
     if not ratios:
         return ""
     low, high = f"{rounded(min(ratios))}", f"{rounded(max(ratios))}"
-    return f" ({low} times its bound)" if low == high else f" ({low} to {high} times its bound)"
+    told = [f"{low} times its bound" if low == high else f"{low} to {high} times its bound"]
+    if limit is Limit.IMBALANCE:
+        began = {v.evidence.late for v in hit if isinstance(v.evidence, ProgramEvidence)}
+        told += [f"most lateness begins at {whom}" for whom in began if whom]
+    return f" ({'; '.join(told)})"
 
 
 def _nearest(verdicts: Sequence[Verdict]) -> str:
