@@ -1,5 +1,6 @@
 #include <nanobind/stl/vector.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "bind.hpp"
@@ -27,7 +28,7 @@ PacketRoutes routes_by_choice(const Fabric& fabric, const Vector<HostId>& hosts,
 Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bool by_output,
                       std::uint32_t buffer, double packet_bytes, double latency,
                       std::uint32_t message_packets, bool exchanges, double from, double until,
-                      bool shortest, std::uint64_t seed) {
+                      bool shortest, std::uint64_t seed, const Vector<std::uint32_t>& watched) {
   PacketModel model;
   model.queueing = by_output ? Queueing::kByOutput : Queueing::kInOrder;
   model.buffer = buffer;
@@ -39,6 +40,7 @@ Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bo
   model.until = until;
   model.shortest = shortest;
   model.seed = seed;
+  model.watched = as_vector(watched);
   PacketFlows found;
   {
     const Released released;
@@ -53,6 +55,16 @@ Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bo
   columns["then"] = to_numpy(std::move(found.then));
   columns["circle"] = to_numpy(std::move(found.circle));
   columns["hops"] = found.hops;
+  const auto column = [&](const char* name, auto PacketWait::* part) {
+    std::vector<std::decay_t<decltype(found.waits[0].*part)>> values;
+    for (const PacketWait& wait : found.waits) values.push_back(wait.*part);
+    columns[name] = to_numpy(std::move(values));
+  };
+  column("wait_message", &PacketWait::message);
+  column("wait_over", &PacketWait::over);
+  column("wait_on", &PacketWait::on);
+  column("wait_first", &PacketWait::first);
+  column("wait_packets", &PacketWait::packets);
   return columns;
 }
 
@@ -72,7 +84,7 @@ void bind_packets(nb::module_& m) {
       .def("carry", &carry_packets, nb::arg("rate"), nb::arg("by_output"), nb::arg("buffer"),
            nb::arg("packet_bytes"), nb::arg("latency"), nb::arg("message_packets"),
            nb::arg("exchanges"), nb::arg("start"), nb::arg("end"), nb::arg("shortest"),
-           nb::arg("seed"));
+           nb::arg("seed"), nb::arg("watched"));
   m.def("packet_routes", &routes_of, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("draw"));
   m.def("packet_routes_by_choice", &routes_by_choice, nb::arg("fabric"), nb::arg("hosts"),

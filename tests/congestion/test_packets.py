@@ -9,7 +9,14 @@ import pytest
 
 import contend
 from contend.cli.app import run
-from contend.congestion import PacketSimulation, PacketsInterrupted, Queues, simulate_packets
+from contend.congestion import (
+    ChannelWaits,
+    HeldMessage,
+    PacketSimulation,
+    PacketsInterrupted,
+    Queues,
+    simulate_packets,
+)
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import compute
@@ -106,6 +113,62 @@ def test_a_ring_locks_up_and_says_where(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(told["circle"]) == 8
     assert told["circle"][0] == 'switch "switch 0" port 2 -> switch "switch 1" port 3'
     assert [queued["locked"] for queued in told["queues"]] == [1, 1]
+
+
+def ahead(channel: ChannelWaits) -> list[HeldMessage]:
+    """Those that wait at its far end."""
+    return [message for message in channel.held if message.over == channel.name]
+
+
+def test_a_channel_tells_who_waits_there_behind_whom(tmp_path: Path) -> None:
+    """Ranks 0 and 1 share a trunk to 4 and 5; two neighbours of 4 send to it, too: a third each.
+
+    What the trunk cannot carry of rank 1's half waits behind rank 0's packets, which fill the 16
+    places at its far end; a packet comes every 3 T, T what a packet takes on a link, so that by
+    Little's law each waits three times as many T as packets of its message wait.
+    """
+    rounds = tmp_path / "rounds.csv"
+    rounds.write_text("source,target\n0,4\n1,5\n6,4\n7,4\n")
+    fabric = routed("xgft:2;4,2;1,1", "minhop")
+    where = {"placement": "linear", "pattern": f"file:{rounds}"}
+    found = simulate_packets(fabric, **where, channels=["hottest", "leaf 2:3"])  # type: ignore[arg-type]
+    trunk = found.watched[4:]
+    in_order = trunk[0]
+    assert [one.queues for one in trunk] == [Queues.FIFO, Queues.VOQ]
+    assert {one.name for one in trunk} == {'switch "top 1" port 2 -> switch "leaf 2" port 5'}
+    took = 4096 / 25e9
+    for one in trunk:
+        assert (one.busy, one.blocked) == pytest.approx((2 / 3, 1 / 3), abs=0.01)
+        assert one.cause == 'switch "leaf 2" port 1 -> host "host 5"'
+        assert set(one.filled_by) == {f"host {source} -> host 5" for source in (1, 7, 8)}
+        assert sum(message.packets for message in ahead(one)) == pytest.approx(15, abs=0.6)
+        for message in one.held:
+            assert message.received == pytest.approx(1 / 3, abs=0.01)
+            assert message.wait_s == pytest.approx(3 * took * message.packets, rel=0.01)
+    behind = next(message for message in ahead(in_order) if message.source == "host 2")
+    assert (behind.first, behind.counted) == (pytest.approx(0, abs=0.01), pytest.approx(0.5))
+    # With queues of their own none of its packets waits behind the others at the far end.
+    assert [message.source for message in ahead(trunk[1])] == ["host 1"]
+    # A host that sends, whose packets wait within it, and that nobody sends to.
+    out, into = found.watched[:2], found.watched[2:4]
+    assert {one.name for one in into} == {'switch "leaf 2" port 3 -> host "host 7"'}
+    assert all(one.held == () for one in into)
+    assert {one.name for one in out} == {'host "host 7" -> switch "leaf 2" port 3'}
+    assert all(list(one.held) == ahead(one) != [] and one.blocked > 0.6 for one in out)
+    named = simulate_packets(fabric, **where, channels=[in_order.channel])  # type: ignore[arg-type]
+    assert named.watched == trunk
+    assert "host 2 -> host 6 waits for it with 7." in found.verdict
+    assert found.verdict.count("no packet waits for it") == 2
+    assert found.verdict.count("Packets wait for it in the host") == 2
+
+
+def test_packets_that_choose_at_the_front_count_for_where_they_wait() -> None:
+    """All that waits at the far end of a channel is told once, wherever it goes on."""
+    for engine in ("spray", "adaptive"):
+        fabric = routed("xgft:2;4,4;1,2", engine)
+        found = simulate_packets(fabric, "permutation", samples=1, channels=["leaf 1:1"])
+        for one in found.watched[:2]:
+            assert 0 < sum(message.packets for message in ahead(one)) < 16
 
 
 def test_threads_change_nothing() -> None:

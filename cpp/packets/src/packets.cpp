@@ -36,9 +36,14 @@ class Network {
         senders_(routes, model.message_packets, model.drawn),
         delivered_(routes.first.size() - 1, 0),
         ended_(routes.first.size() - 1, kNever),
-        exchanges_(model.exchanges && model.message_packets > 0) {
+        exchanges_(model.exchanges && model.message_packets > 0),
+        watches_(!model.watched.empty()) {
+    for (const std::uint32_t channel : model.watched) {
+      if (channel >= routes.channels) throw Error("watched channels that exist");
+    }
     if (exchanges_) find_partners();
     waited_.resize(routes_.choices(), 0);
+    if (watches_) held_.resize(by_output_ ? routes_.choices() : routes_.channel.size(), 0);
     make_queues();
     set_rates(rate);
     make_cells();
@@ -192,6 +197,8 @@ class Network {
     const std::uint32_t number = by_output_ ? queue_of_[what] : over;
     const std::uint32_t cell = take_cell(channels_[over]);
     cells_[cell] = {what, kNone};
+    // Of what is still there, the difference is the time.
+    if (watches_) held_[what] -= std::max(now_, begin_);
     List& packets = queues_[number].packets;
     if (packets.first == kNone) {
       packets = {cell, cell};
@@ -279,6 +286,7 @@ class Network {
       channel.waiting.first = queue.behind;
       step = routes_.step_by(queue.choice);
       if (measures_) waited_[queue.choice] += now_ - std::max(queue.since, begin_);
+      if (watches_) held_[cells_[queue.packets.first].what] += std::max(now_, begin_);
     }
     if (number < first_ejection_) {
       if (model_.buffer > 0) --channel.room;
@@ -401,6 +409,9 @@ class Network {
       found.share[m] = share(m, ends ? std::min(ended_[m], until) : until - begin_);
     }
     tell_waits(routes_, waited_, time, found);
+    if (watches_) {
+      tell_watched(routes_, waited_, held_, by_output_, model_.watched, time, found);
+    }
     for (std::size_t c = 0; c < channels_.size(); ++c) {
       const auto carried = static_cast<double>(channels_[c].sent * takes_[channels_[c].kind]);
       found.busy.push_back(std::min(1.0, carried / time));
@@ -437,6 +448,7 @@ class Network {
 
   /// Adds what waits at the end.
   void still_waiting(Time until) {
+    if (watches_) still_held(std::max(until, begin_));
     for (std::size_t c = 0; c < channels_.size(); ++c) {
       const Channel& channel = channels_[c];
       if (channel.blocked_since != kNever) {
@@ -446,6 +458,20 @@ class Network {
         const Queue& queue = queues_[q];
         waited_[queue.choice] += until - std::min(until, std::max(queue.since, begin_));
       }
+    }
+  }
+
+  /// All that is in buffers but what is leaving.
+  void still_held(Time until) {
+    std::vector<std::uint8_t> leaves(queues_.size(), 0);
+    for (std::uint32_t c = 0; c < channels_.size(); ++c) {
+      const bool injects = c >= first_injection_ && c < first_ejection_;
+      if (!injects && channels_[c].carries != kNone) leaves[channels_[c].carries] = 1;
+    }
+    for (std::uint32_t q = 0; q < queues_.size(); ++q) {
+      std::uint32_t cell = queues_[q].packets.first;
+      if (leaves[q] != 0) cell = cells_[cell].behind;
+      for (; cell != kNone; cell = cells_[cell].behind) held_[cells_[cell].what] += until;
     }
   }
 
@@ -487,6 +513,8 @@ class Network {
   Time end_ = kNever;
   bool measures_ = false;
   LargeArray<Time> waited_;
+  const bool watches_;
+  std::vector<Time> held_;  ///< how long packets waited, by step; by choice with a queue for each
   std::vector<Time> blocked_;
   std::uint64_t hops_ = 0;
 };

@@ -45,4 +45,31 @@ inline void tell_waits(const PacketRoutes& routes, std::span<const Time> waited,
   }
 }
 
+/// What each message waited that came over a watched channel or went on by one. `held`, by step or
+/// by choice, sums how long its packets waited. Where a packet in one queue chooses when it is the
+/// first, those behind count for its message's choices as the first ones waited for these.
+inline void tell_watched(const PacketRoutes& routes, std::span<const Time> waited,
+                         std::span<const Time> held, bool by_choice,
+                         std::span<const std::uint32_t> watched, double time, PacketFlows& found) {
+  std::vector<std::uint8_t> watches(routes.channels, 0);
+  for (const std::uint32_t channel : watched) watches[channel] = 1;
+  routes.for_each_choice([&](std::uint32_t step, std::uint32_t choice) {
+    const std::uint32_t over = routes.channel[step];
+    const std::uint32_t on = routes.channel_by(choice);
+    if (watches[over] == 0 && watches[on] == 0) return;
+    const auto first = static_cast<double>(waited[choice]);
+    auto packets = static_cast<double>(held[by_choice ? choice : step]);
+    if (!by_choice && routes.choices_end(step) - routes.choice_of(step) > 1) {
+      double all = 0;
+      for (std::uint32_t at = routes.choice_of(step); at < routes.choices_end(step); ++at) {
+        all += static_cast<double>(waited[at]);
+      }
+      packets *= all > 0 ? first / all : 0;
+    }
+    if (packets > 0) {
+      found.waits.push_back({routes.message[step], over, on, first / time, packets / time});
+    }
+  });
+}
+
 }  // namespace contend::packets

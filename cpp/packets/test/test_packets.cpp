@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -274,12 +275,34 @@ TEST_CASE("a message is held up by one that it shares a trunk with, whose target
     PacketModel model;
     model.from = 2000;
     model.until = 12000;
+    model.watched = {0};
     for (const Queueing queueing : {Queueing::kInOrder, Queueing::kByOutput}) {
       model.queueing = queueing;
       model.buffer = 16;
       const PacketFlows found = packet_flows(routes, rate, model);
       CHECK(std::abs(found.share[1] - 1.0 / (rivals + 1)) < .002);
       CHECK(found.circle.empty());
+      // The trunk carries two of 1 / (k + 1) of its rate and stands still for the rest.
+      if (rivals > 1) {
+        CHECK(found.busy[0] == doctest::Approx(2.0 / (rivals + 1)).epsilon(.01));
+        CHECK(found.busy[0] + found.blocked[0] == doctest::Approx(1).epsilon(.01));
+      }
+      // At its far end the buffer of 16 is full but for what is on its way out, or in.
+      double packets = 0;
+      for (const PacketWait& wait : found.waits) {
+        if (wait.over != 0) continue;
+        packets += wait.packets;
+        CHECK(wait.on == routes.channels - routes.places + (wait.message == 0 ? 2 : 3));
+        // In one queue the second message's packets are held, though they never wait as the first.
+        if (wait.message == 1 && rivals > 1) {
+          CHECK(wait.first == doctest::Approx(0));
+          if (queueing == Queueing::kInOrder) CHECK(wait.packets > 5);
+        }
+      }
+      if (rivals > 1) {
+        CHECK(packets > 13);
+        CHECK(packets < 16);
+      }
     }
     // Without a limit, and with queues of their own, nothing but the trunk holds it up.
     model.buffer = 0;

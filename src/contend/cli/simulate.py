@@ -78,7 +78,7 @@ EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once"
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "Number of threads of each process")
 EQUAL_RATES = Option(("--equal-rates",), None, "Treat all links as equally fast")
-CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel")
+CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel, or who waits there")
 LinkRateOption = Annotated[
     str | None,
     RATE(
@@ -92,8 +92,8 @@ EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ChannelsOption = Annotated[
     list[str] | None,
     CHANNEL(
-        ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N. Repeat it "
-        "for several."
+        ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N, of packets "
+        "those that are blocked most. Repeat it for several."
     ),
 ]
 COUNTERS = Option(("--counters",), "FILE", "Compare with port counters")
@@ -247,7 +247,6 @@ def simulate(
 
     counting = {
         "--exhaustive": exhaustive,
-        "--channel": channel,
         "--counters": counters,
         "--picture": picture,
     }
@@ -271,11 +270,8 @@ def simulate(
             threads=threads,
             progress=first,
             communicator=world,
-            **(
-                packets.arguments()
-                if packets.asked
-                else {"exhaustive": exhaustive, "channels": channel or ()}
-            ),
+            channels=channel or (),
+            **(packets.arguments() if packets.asked else {"exhaustive": exhaustive}),
         )
 
         def tell(simulation: Simulation | PacketSimulation, cut_short: bool = False) -> None:

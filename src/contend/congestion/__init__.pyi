@@ -24,8 +24,10 @@ from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion
 from .messages import message_shares as message_shares
+from .packet_rounds import HeldMessage as HeldMessage
 from .packet_rounds import Queues as Queues
 from .packet_rounds import Victim as Victim
+from .packets import ChannelWaits as ChannelWaits
 from .packets import PacketSimulation as PacketSimulation
 from .packets import PacketsInterrupted as PacketsInterrupted
 from .packets import simulate_packets as simulate_packets

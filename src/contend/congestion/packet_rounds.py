@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from contend.congestion.split_messages import split_shares
 from contend.errors import Argument, UsageError
 from contend.fabric import Fabric
 from contend.routes import Routes, Ways, routes_of
-from contend.schema import Share
+from contend.schema import Seconds, Share
 from contend.units import parse_size
 
 VICTIM = 0.9
@@ -51,11 +53,9 @@ class Queues(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Victim:
-    """A message that is held up by others."""
+class SampledMessage:
+    """A message of a sample, and what it got."""
 
-    queues: Queues
-    """How switches keep packets."""
     sample: int
     """Number of the sample."""
     source: str
@@ -66,6 +66,17 @@ class Victim:
     """Share of a port's rate by counting."""
     received: Share
     """Share of a port's rate that its packets got."""
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Victim(SampledMessage):
+    """A message that is held up by others."""
+
+    queues: Queues
+    """How switches keep packets."""
     held_up: str
     """Channel of its route that its packets waited for longest."""
     waited: Share
@@ -74,6 +85,33 @@ class Victim:
     """Channel at which the waiting begins: it is busy all the time, and others wait for it."""
     filled_by: tuple[str, ...]
     """Messages across that channel, those that get most of it first: ``source -> target``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldMessage(SampledMessage):
+    """A message whose packets wait at a channel."""
+
+    over: str
+    """Channel that its packets came over."""
+    waits_for: str
+    """Channel that they wait for."""
+    packets: float
+    """Number of its packets that wait there at a time, in the mean: the next one for that channel,
+    and those behind it."""
+    wait_s: Seconds | None
+    """Time that a packet waits there, in the mean; null if none leaves."""
+    first: Share
+    """Share of the time in which one of its packets was the next for that channel, and waited."""
+
+
+@dataclass(frozen=True)
+class ChannelSample:
+    """What stood still at a channel in a round."""
+
+    blocked: float
+    held: tuple[HeldMessage, ...]
+    cause: str
+    filled_by: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -127,6 +165,7 @@ class PacketModel:
         shortest: bool,
         exchanges: bool,
         seed: int,
+        watched: NDArray[np.uint32],
     ) -> dict[Queues, dict[str, Any]]:
         """What becomes of messages with each kind of queues.
 
@@ -136,13 +175,14 @@ class PacketModel:
             shortest: whether switches that choose send a packet where fewest wait.
             exchanges: whether messages of a length are exchanged again and again by pairs.
             seed: of all random choices.
+            watched: channels of which every wait is told.
         """
         exchanges = exchanges and self.message_bytes is not None
         room, length = self.buffer // self.mtu, -(-(self.message_bytes or 0) // self.mtu)
         span = (_EXCHANGED_FROM, _EXCHANGED_UNTIL) if exchanges else (_FROM, _UNTIL)
         sizes = (room, self.mtu, LATENCY_S, length, exchanges, *span)
         return {
-            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, shortest, seed)
+            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, shortest, seed, watched)
             for queues in self.queues
         }
 
@@ -160,6 +200,8 @@ class QueuedSample:
     circle: tuple[int, ...] = ()
     """Channels that wait for each other for ever."""
     victims: list[Victim] = field(default_factory=list)
+    watched: dict[int, list[ChannelSample]] = field(default_factory=lambda: defaultdict(list))
+    """By channel, in order of rounds."""
 
 
 @dataclass(eq=False)
@@ -186,6 +228,7 @@ def carry_sample(
     spread: bool,
     rate: float | None,
     equal: bool,
+    watched: Sequence[int] = (),
 ) -> PacketSample:
     """Carries out all rounds of a drawn pattern, one after the other.
 
@@ -200,6 +243,7 @@ def carry_sample(
     rates = links.by_place
     if not len(rates):
         rates = np.full(len(channels), links.port or _ANY_RATE)
+    watches = np.flatnonzero(np.isin(channels, watched)).astype(np.uint32)
     drawing = _core.routes_draw(drawn.seed, drawn.number)
     sample = PacketSample({queues: QueuedSample() for queues in model.queues}, links.port)
     for both in placed.rounds:
@@ -219,7 +263,8 @@ def carry_sample(
         else:
             ways = _core.packet_routes(placed.resolver, source, target, drawing)
         seed, shortest = drawn.seed + drawn.number, Ways.TOGETHER in routes.ways
-        for queues, found in model.carry(ways, rates, shortest, exchanges, seed).items():
+        carried = model.carry(ways, rates, shortest, exchanges, seed, watches)
+        for queues, found in carried.items():
             queued = sample.queued[queues]
             queued.received.append(found["share"])
             for name in ("busy", "blocked"):
@@ -232,12 +277,11 @@ def carry_sample(
             worst = worst[found["share"][worst] < VICTIM * counted[worst]]
             # Of two that exchange one may only wait for the other.
             worst = worst[found["held_up"][worst] < len(channels)]
-            if len(worst):
-                jam = _Jam(fabric, placed.hosts, (source, target), ways, found)
-                queued.victims += [
-                    jam.victim(int(message), float(counted[message]), queues, drawn.number)
-                    for message in worst
-                ]
+            jam = _Jam(fabric, placed.hosts, (source, target), ways, found, counted)
+            queued.victims += [jam.victim(m, queues, drawn.number) for m in worst.tolist()]
+            for channel in watches.tolist():
+                seen = jam.watched(channel, model.mtu, rates, drawn.number)
+                queued.watched[int(channels[channel])].append(seen)
     for queued in sample.queued.values():
         queued.victims = worst_victims(queued.victims)
     return sample
@@ -311,30 +355,69 @@ class _Jam:
         ends: tuple[NDArray[np.uint32], NDArray[np.uint32]],
         ways: _core.PacketRoutes,
         found: dict[str, Any],
+        counted: NDArray[np.float64],
     ) -> None:
+        self._counted = counted
         self._fabric, self._hosts, self._channels = fabric, hosts, _channels(fabric, hosts)
         self._ends, self._found = ends, found
-        channel, message = ways.steps()
-        order = np.argsort(channel, kind="stable")
-        self._crossed, self._message = channel[order], message[order]
+        self._ways = ways
 
-    def victim(self, message: int, counted: float, queues: Queues, sample: int) -> Victim:
+    def victim(self, message: int, queues: Queues, sample: int) -> Victim:
         """A message, what it waits for, and why."""
         held_up = int(self._found["held_up"][message])
         cause = self._cause(held_up)
-        source, target = (int(end[message]) for end in self._ends)
         return Victim(
             queues=queues,
-            sample=sample,
-            source=self._host(source),
-            target=self._host(target),
-            counted=counted,
-            received=float(self._found["share"][message]),
             held_up=self._name(held_up),
             waited=float(self._found["waited"][message]),
             cause=self._name(cause),
             filled_by=tuple(self._across(cause, message)),
+            **self._gets(message, sample),
         )
+
+    def watched(
+        self, channel: int, mtu: int, rates: NDArray[np.float64], sample: int
+    ) -> ChannelSample:
+        """Who waits for a channel and, having crossed it, at its far end; and where that begins."""
+        cause = self._cause(channel)
+        held = []
+        for end in ("wait_on", "wait_over"):
+            waits = np.flatnonzero(self._found[end] == channel)
+            order = np.argsort(-self._found["wait_packets"][waits], kind="stable")[:MOST_VICTIMS]
+            held += [self._held(row, mtu, rates, sample) for row in waits[order].tolist()]
+        return ChannelSample(
+            blocked=float(self._found["blocked"][channel]),
+            held=tuple(held),
+            cause=self._name(cause),
+            filled_by=tuple(self._across(cause, None)),
+        )
+
+    def _held(self, row: int, mtu: int, rates: NDArray[np.float64], sample: int) -> HeldMessage:
+        message, over, on, packets, first = (
+            self._found[f"wait_{name}"][row].item()
+            for name in ("message", "over", "on", "packets", "first")
+        )
+        ports = [self._ends[0][message], self._ends[1][message] + len(self._hosts)]
+        # As many leave as come: by Little's law the mean number is the rate times the wait.
+        rate = self._found["share"][message] * rates[2 * self._fabric.cables :][ports].min() / mtu
+        return HeldMessage(
+            over=self._name(over),
+            waits_for=self._name(on),
+            packets=packets,
+            wait_s=float(packets / rate) if rate else None,
+            first=first,
+            **self._gets(message, sample),
+        )
+
+    def _gets(self, message: int, sample: int) -> dict[str, Any]:
+        """What victims and held messages tell alike."""
+        return {
+            "sample": sample,
+            "source": self._host(int(self._ends[0][message])),
+            "target": self._host(int(self._ends[1][message])),
+            "counted": float(self._counted[message]),
+            "received": float(self._found["share"][message]),
+        }
 
     def _cause(self, channel: int) -> int:
         """From a channel that is blocked on to the one that its packets wait for, to the last."""
@@ -347,10 +430,18 @@ class _Jam:
             channel = then
         return channel
 
-    def _across(self, channel: int, other: int) -> list[str]:
+    @cached_property
+    def _crossings(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Channels in ascending order, and the message that crosses each."""
+        channel, message = self._ways.steps()
+        order = np.argsort(channel, kind="stable")
+        return channel[order], message[order]
+
+    def _across(self, channel: int, other: int | None) -> list[str]:
         """Messages over a channel, those that get most first."""
-        begin, end = np.searchsorted(self._crossed, [channel, channel + 1])
-        over = self._message[begin:end]
+        crossed, message = self._crossings
+        begin, end = np.searchsorted(crossed, [channel, channel + 1])
+        over = message[begin:end]
         order = np.argsort(-self._found["share"][over], kind="stable")
         names = [int(one) for one in over[order] if one != other][:_FILLED_BY]
         source, target = self._ends

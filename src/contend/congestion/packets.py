@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -26,6 +27,7 @@ from contend.congestion.drawing import (
 from contend.congestion.packet_rounds import (
     LATENCY_S,
     VICTIM,
+    HeldMessage,
     PacketModel,
     PacketSample,
     Queues,
@@ -35,8 +37,9 @@ from contend.congestion.packet_rounds import (
     worst_victims,
 )
 from contend.congestion.processes import Communicator, core_threads
-from contend.congestion.rates import rated
+from contend.congestion.rates import hottest, rated
 from contend.congestion.simulation.averages import SampleMean, half_width
+from contend.congestion.simulation.channel_users import AskedChannels
 from contend.errors import UsageError
 from contend.fabric import Fabric, FabricSize
 from contend.pattern import Pattern
@@ -101,6 +104,20 @@ class BlockedChannel:
     """Share of the time in which it carries packets."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChannelWaits(BlockedChannel):
+    """A channel that was asked for, and who waits there for what."""
+
+    held: tuple[HeldMessage, ...]
+    """Messages whose packets wait for it and, having crossed it, at its far end, those with most
+    packets first, in the sample in which it is blocked most."""
+    cause: str
+    """Channel at which the waiting begins in that sample: it is busy all the time, and others wait
+    for it."""
+    filled_by: tuple[str, ...]
+    """Messages across the cause, those that get most of it first: ``source -> target``."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PacketSimulation(Shown, told="packets_document"):
     """Samples of a pattern carried out packet by packet on a network that loses none."""
@@ -142,6 +159,8 @@ class PacketSimulation(Shown, told="packets_document"):
     """The messages that lose most against counting."""
     channels: tuple[BlockedChannel, ...]
     """The channels that are blocked most."""
+    watched: tuple[ChannelWaits, ...]
+    """Who waits at the channels that --channel asks for, by kind of queues."""
     circle: tuple[str, ...]
     """Channels whose packets wait for each other for ever, each for the next; empty if none do."""
     hops: int
@@ -176,6 +195,7 @@ def simulate_packets(
     spread: bool = False,
     rate: float | str | None = None,
     equal_rates: bool = False,
+    channels: Sequence[str | int] = (),
     queues: Sequence[Queues | str] = tuple(Queues),
     buffer: int | str = "64KiB",
     mtu: int | str = "4KiB",
@@ -205,6 +225,8 @@ def simulate_packets(
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         rate: as in `contend.simulate`.
         equal_rates: count all links alike, whatever they carry.
+        channels: where to see who waits for what, as in `contend.simulate`; the hottest ones are
+            those that are blocked most, and every sample is carried out twice for them.
         queues: how switches keep packets: ``fifo``, ``voq`` or both, which bracket real switches.
         buffer: bytes that the far end of every channel holds; 0 for no limit.
         mtu: bytes of a packet.
@@ -226,6 +248,8 @@ def simulate_packets(
     sent, placed = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
     check_followed(fabric)
     model = PacketModel.of(queues, buffer, mtu, message_bytes)
+    asked = AskedChannels.of(fabric, channels)
+    watched: Sequence[int] = asked.numbers
     if not (sent.core.random or placed.random or fabric.draws_routes):
         samples = 1
     if samples is not None and samples < 1:
@@ -234,7 +258,8 @@ def simulate_packets(
         raise UsageError(f"expected a precision between 0 and 100 %, got {wanted:%}")
     most = samples or _MOST_SAMPLES
     precise = DEFAULT_PRECISION if samples is None and wanted is None else wanted
-    patterns = draw_patterns(fabric, sent, placement=placed, seed=seed, count=most)
+    draw = partial(draw_patterns, fabric, sent, placement=placed, seed=seed)
+    patterns = draw(count=most)
     fabric, every_rate = rated(fabric, rate)
     done: list[PacketSample] = []
 
@@ -247,10 +272,12 @@ def simulate_packets(
             spread=spread,
             rate=every_rate,
             equal=equal_rates,
+            watched=watched,
         )
 
     def result() -> PacketSimulation:
-        return _result(fabric, sent, placed, model, seed, done, time.perf_counter() - started)
+        elapsed_s = time.perf_counter() - started
+        return _result(fabric, sent, placed, model, seed, done, watched, elapsed_s)
 
     try:
         with (
@@ -264,6 +291,10 @@ def simulate_packets(
                     tell(len(done), _expected(done, most, precise))
                 if precise is not None and _width(done) <= precise:
                     break
+            if asked.hottest:
+                blocked = next(iter(_blocked(model, done).values()))
+                watched = asked.among(fabric, blocked)
+                done[:] = list(workers.map(carry, draw(count=len(done))))
     except (KeyboardInterrupt, SystemExit) as reason:
         if not done:
             raise
@@ -311,6 +342,7 @@ def _result(
     model: PacketModel,
     seed: int,
     done: Sequence[PacketSample],
+    watched: Sequence[int],
     elapsed_s: float,
 ) -> PacketSimulation:
     """What all samples come to."""
@@ -349,10 +381,7 @@ def _result(
                 received={queues: float(each[of_it].mean()) for queues, each in received.items()},
             )
         )
-    blocked = {
-        queues: np.mean([one.queued[queues].blocked for one in done], axis=0)
-        for queues in model.queues
-    }
+    blocked = _blocked(model, done)
     victims = [victim for one in done for each in one.queued.values() for victim in each.victims]
     circles = [each.circle for one in done for each in one.queued.values() if each.circle]
     return PacketSimulation(
@@ -373,7 +402,15 @@ def _result(
         queues=tuple(found),
         by_congestion=tuple(by_pi),
         victims=tuple(worst_victims(victims)),
-        channels=_blocked_channels(fabric, done, blocked),
+        channels=tuple(
+            _standing(fabric, done, blocked, channel, model.queues[0])
+            for channel in hottest(blocked[model.queues[0]][: 2 * fabric.cables], _MOST_CHANNELS)
+        ),
+        watched=tuple(
+            _watched(_standing(fabric, done, blocked, channel, queues), done)
+            for channel in watched
+            for queues in model.queues
+        ),
         circle=tuple(map(fabric.channel_name, circles[0])) if circles else (),
         hops=sum(one.hops for one in done),
         elapsed_s=elapsed_s,
@@ -381,23 +418,39 @@ def _result(
     )
 
 
-def _blocked_channels(
+def _blocked(model: PacketModel, done: Sequence[PacketSample]) -> dict[Queues, NDArray[np.float64]]:
+    """Share of the time that every channel is blocked, shape [channels], by kind of queues."""
+    return {
+        queues: np.mean([one.queued[queues].blocked for one in done], axis=0)
+        for queues in model.queues
+    }
+
+
+def _standing(
     fabric: Fabric,
     done: Sequence[PacketSample],
     blocked: dict[Queues, NDArray[np.float64]],
-) -> tuple[BlockedChannel, ...]:
-    """Those between switches that stand still longest, with the first kind of queues."""
-    queues, whole = next(iter(blocked.items()))
-    shares = whole[: 2 * fabric.cables]
-    busy = np.mean([one.queued[queues].busy for one in done], axis=0)
-    order = np.argsort(-shares, kind="stable")[:_MOST_CHANNELS]
-    return tuple(
-        BlockedChannel(
-            channel=channel,
-            name=fabric.channel_name(channel),
-            queues=queues,
-            blocked=float(shares[channel]),
-            busy=float(busy[channel]),
-        )
-        for channel in order[shares[order] > 0].tolist()
+    channel: int,
+    queues: Queues,
+) -> BlockedChannel:
+    """How long a channel stands still and carries."""
+    return BlockedChannel(
+        channel=channel,
+        name=fabric.channel_name(channel),
+        queues=queues,
+        blocked=float(blocked[queues][channel]),
+        busy=float(np.mean([one.queued[queues].busy[channel] for one in done])),
+    )
+
+
+def _watched(standing: BlockedChannel, done: Sequence[PacketSample]) -> ChannelWaits:
+    """Who waits there in the sample in which most is blocked; nobody where no packets come."""
+    samples = (one.queued[standing.queues].watched.get(standing.channel, ()) for one in done)
+    rounds = [seen for sample in samples for seen in sample]
+    worst = max(rounds, key=lambda seen: (seen.blocked, len(seen.held)), default=None)
+    return ChannelWaits(
+        **vars(standing),
+        held=worst.held if worst else (),
+        cause=worst.cause if worst else standing.name,
+        filled_by=worst.filled_by if worst else (),
     )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend import report
-from contend.congestion import PacketSimulation, Queues, SampleMean, Victim
+from contend.congestion import (
+    ChannelWaits,
+    PacketSimulation,
+    Queues,
+    SampleMean,
+    Victim,
+)
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.fabric.scene import Layer
@@ -25,6 +31,8 @@ _WORDS = {
     Queues.VOQ: "a queue for each way out of the switch (voq)",
 }
 _CIRCLE = 3
+# Where a channel is blocked for less, its messages wait for each other.
+_BLOCKED = 0.01
 
 
 def packets_document(found: PacketSimulation, *, cut_short: bool = False) -> Document:
@@ -34,14 +42,20 @@ def packets_document(found: PacketSimulation, *, cut_short: bool = False) -> Doc
         found: the result.
         cut_short: whether it was ended before all samples were done.
     """
-    lines = [_verdict(found)]
+    lines = [_verdict(found), *map(_watched_sentence, found.watched)]
     if cut_short:
         lines.insert(
             0, f"A partial result, of the {counted(found.samples, 'sample')} done before the end:"
         )
     return Document(
         verdict="\n".join(lines),
-        tables=[_shares(found), *_victims(found), *_blocked(found), _by_congestion(found)],
+        tables=[
+            _shares(found),
+            *(_watched(channel) for channel in found.watched if channel.held),
+            *_victims(found),
+            *_blocked(found),
+            _by_congestion(found),
+        ],
         record=found,
         pictures={"congestion": lambda: _figure(found)},
         explorable=lambda: _explored(found),
@@ -159,13 +173,60 @@ def _victims(found: PacketSimulation) -> list[ResultTable]:
                 "counted": "counted",
                 "received": "received",
                 "queues": lambda victim: victim.queues.value,
-                "message": lambda victim: f"{victim.source} -> {victim.target}",
+                "message": str,
                 "waits for": "held_up",
                 "because of": "cause",
                 "which carries": filled,
             },
         )
     ]
+
+
+def _standing(channel: ChannelWaits) -> str:
+    return f"busy {percent(channel.busy)} of the time, blocked {percent(channel.blocked)}"
+
+
+def _watched_sentence(channel: ChannelWaits) -> str:
+    """What a channel does, whom it holds up most, and behind whose packets."""
+    line = f"{channel.name} is {_standing(channel)} ({channel.queues.value})"
+    waiting = [one for one in channel.held if one.waits_for == channel.name]
+    ahead = [one for one in channel.held if one.over == channel.name]
+    lost = min(waiting, key=lambda one: one.received / one.counted, default=None)
+    if lost is not None:
+        line += f". {lost} waits for it with {lost.packets:.1f} packets"
+        if lost.wait_s is not None:
+            line += f", {format_seconds(lost.wait_s)} each"
+    elif channel.blocked < _BLOCKED:
+        return f"{line}; no packet waits for it."
+    else:
+        line += ". Packets wait for it in the host"
+    if channel.blocked < _BLOCKED or not ahead:
+        return f"{line}, while it carries others."
+    first = str(max(ahead, key=lambda one: one.first))
+    line += ", as its far end is full of packets "
+    line += "of its own" if first == str(lost) else f"that wait behind {first}"
+    others = [name for name in channel.filled_by if name != first]
+    return f"{line}: {channel.cause} carries {others[0]}, too." if others else f"{line}."
+
+
+def _watched(channel: ChannelWaits) -> ResultTable:
+    """Whose packets wait for a channel and, having crossed it, at its far end."""
+    return table_of(
+        f"Who waits at {channel.name}, {_WORDS[channel.queues]}",
+        channel.held,
+        {
+            "message": str,
+            "packets": Number(lambda one: f"{one.packets:.1f}"),
+            "each for": "wait_s",
+            "as the first": "first",
+            "waits for": lambda one: "it" if one.waits_for == channel.name else one.waits_for,
+            "counted": "counted",
+            "received": "received",
+        },
+        note=f"{_standing(channel)}; packets that wait at a time, in sample "
+        f"{channel.held[0].sample}, in which it is blocked most; {channel.cause} carries "
+        f"{listed(channel.filled_by)}",
+    )
 
 
 def _blocked(found: PacketSimulation) -> list[ResultTable]:

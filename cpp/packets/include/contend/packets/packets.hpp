@@ -44,6 +44,17 @@ struct PacketModel {
   /// Whether all hosts start at the same moment; else each at one of its own, as a cluster has no
   /// common clock.
   bool together = false;
+  /// Channels of which every wait is told.
+  std::vector<std::uint32_t> watched;
+};
+
+/// A message whose packets came over one channel and waited there to go on by another.
+struct PacketWait {
+  std::uint32_t message;
+  std::uint32_t over;
+  std::uint32_t on;
+  double first;    ///< share of the time in which one of its packets was the next, and waited
+  double packets;  ///< of it that waited there, in the mean over time; those behind others, too
 };
 
 /// What became of simultaneous messages.
@@ -65,6 +76,8 @@ struct PacketFlows {
   /// Packets in the network that can never move again wait for each other in a circle: its channels
   /// one after the other. Empty where there is none.
   std::vector<std::uint32_t> circle;
+  /// Of messages that came over a watched channel or went on by it, those that waited.
+  std::vector<PacketWait> waits;
   /// Channels that packets crossed, one by one.
   std::uint64_t hops = 0;
 };
