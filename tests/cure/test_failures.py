@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import contend
 from contend.congestion import FailureJudge, draw_patterns, message_congestion, simulate
 from contend.cure import FabricFailure, failures
-from contend.fabric import Fabric, without_numbers
+from contend.fabric import Fabric, capacities, without_numbers
 from contend.routes import compute, mended
 from sample_fabrics import DATA
 from several_ways import PART, sprayed
@@ -68,6 +69,74 @@ def test_every_failure_costs_what_the_slow_way_says(
         assert (one.hosts, one.changed) == (hosts, changed)
         assert one.bandwidth == pytest.approx(after, rel=1e-12)
         assert one.change == pytest.approx(after - before, abs=1e-12)
+
+
+@pytest.mark.parametrize("route", ["contend", "ecmp"])
+@pytest.mark.parametrize("rated", [False, True])
+@pytest.mark.parametrize(
+    ("pattern", "placement"), [("alltoall", "random"), ("halo:2d", "random"), ("shift:3", "spread")]
+)
+def test_a_pattern_is_judged_by_what_its_hosts_wait_for(
+    route: str, rated: bool, pattern: str, placement: str
+) -> None:
+    fabric = contend.load("xgft:3;2,2,2;1,2,2", route=route)
+    if rated:
+        fabric = _with_rates(fabric)
+    found = failures(
+        fabric, pattern=pattern, placement=placement, samples=SAMPLES, worst=2, engine=route
+    )
+    assert found.waits_for_last == (pattern != "shift:3")
+    assert any(one.change < 0 for one in found.alone)
+    assert any(one.hosts for one in found.alone)
+    if route == "ecmp":
+        return
+    drawn = list(draw_patterns(fabric, pattern, placement=placement, count=found.samples))
+    for one in (*found.alone, *found.pairs):
+        died = {kind: [n for k, n in one.died if k == kind] for kind in ("switch", "cable")}
+        rest = without_numbers(fabric, switches=died["switch"], cables=died["cable"])
+        left = mended(fabric, rest)[0]
+        now = np.full(fabric.hosts, -1)
+        now[rest.hosts] = np.arange(left.hosts)
+        means = []
+        for sample in drawn:
+            source, target = sample.between_hosts()
+            stay = (now[source] >= 0) & (now[target] >= 0)
+            means.append(
+                [
+                    _judged(fabric, source[stay], target[stay], found.waits_for_last),
+                    _judged(left, now[source[stay]], now[target[stay]], found.waits_for_last),
+                ]
+            )
+        before, after = np.mean(means, axis=0)
+        assert one.bandwidth == pytest.approx(after, rel=1e-9)
+        assert one.change == pytest.approx(after - before, abs=1e-9)
+
+
+def _judged(
+    fabric: Fabric, source: NDArray[np.integer], target: NDArray[np.integer], last: bool
+) -> float:
+    """What hosts get until the last message is done, or the mean over messages."""
+    if not len(source):
+        return 1.0
+    found = message_congestion(fabric, source, target)
+    if not last:
+        return float(found.bandwidth.mean())
+    capacity = capacities(fabric).host
+    busiest = max(
+        (np.bincount(end, minlength=fabric.hosts) / capacity).max() for end in (source, target)
+    )
+    alone = np.minimum(capacity[source], capacity[target])
+    return float(busiest / (1 / (found.bandwidth * alone)).max())
+
+
+def test_without_one_of_two_cables_up_an_all_to_all_takes_twice_as_long() -> None:
+    """Four hosts of a leaf have 48 messages for others on two cables, and 15 on each port."""
+    found = failures(contend.load("xgft:2;4,4;1,2", route="contend"), pattern="alltoall")
+    assert (found.bandwidth, found.samples) == (15 / 24, 1)
+    assert {(one.bandwidth, one.margin) for one in found.alone if not one.hosts} == {(15 / 48, 0)}
+    # Twelve hosts are left where a leaf dies: 11 messages a port, 32 for other leaves.
+    cutting = [one for one in found.alone if one.hosts]
+    assert [(one.hosts, one.bandwidth, one.change) for one in cutting] == [(4, 11 / 16, 0)] * 4
 
 
 def _by_slow_counting(fabric: Fabric, failure: FabricFailure) -> tuple[float, float]:

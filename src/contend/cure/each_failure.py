@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import (
+    EACH_HOST,
     Communicator,
     FailureJudge,
     Simulation,
@@ -30,7 +31,6 @@ from contend.shown import Shown
 _Part = tuple[str, int]
 # Table entries and steps of messages that are looked at: some ten minutes of one core.
 _MOST_WORK = 200_000_000_000
-_STEPS_OF_MESSAGES = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,13 +48,14 @@ class FabricFailure:
     changed: int = 0
     """Number of table entries that had to change; 0 where there are no tables."""
     cut: Share = 0.0
-    """Share of pairs of the hosts left whose messages do not arrive; only where tables of adaptive
+    """Share of messages between the hosts left that do not arrive; only where tables of adaptive
     routing stay as they were."""
     bandwidth: Share
-    """Share of a link's rate that random pairs of the hosts left get on average, with mended tables
-    or, without tables, over the shortest paths that are left; 0 where fewer than two are left."""
+    """Share that the hosts left get on average, as the whole fabric's `bandwidth` says of what,
+    with mended tables or, without tables, over the shortest paths that are left; 0 where fewer than
+    two are left."""
     change: Share
-    """Difference from what the same pairs get on the whole fabric; below 0 is a loss. Hosts that
+    """Difference from what the same messages get on the whole fabric; below 0 is a loss. Hosts that
     are gone send nothing either time, so that only what the network lost counts."""
     margin: Share = 0.0
     """Half of the 95 % interval of the change."""
@@ -62,7 +63,7 @@ class FabricFailure:
     """The same mean with all tables recomputed; null where that was not tried, or the engine
     refuses what is left."""
     rerouted_change: Share | None = None
-    """Difference from what the same pairs get on the whole fabric with recomputed tables; null
+    """Difference from what the same messages get on the whole fabric with recomputed tables; null
     where `rerouted` is."""
     rerouted_margin: Share | None = None
     """Half of the 95 % interval of that difference; null where `rerouted` is."""
@@ -85,13 +86,20 @@ class Failures(Shown, told="failures_document"):
     fabric: Fabric
     """The whole fabric; of one in several parts the part that has the hosts."""
     whole: PythonOnly[Simulation]
-    """What random pairs get while nothing is broken."""
+    """What the pattern gets while nothing is broken."""
     hosts: int
     """Number of hosts that take part."""
+    pattern: str
+    """Pattern that each was judged by; ``bisect`` is random pairs."""
+    placement: str
+    """How its ranks were placed on hosts."""
+    waits_for_last: bool
+    """Whether shares are what hosts get of what their ports allow until the last message is done,
+    as where ranks have several messages at once; else means over messages, of a link's rate."""
     samples: int
-    """Number of patterns of random pairs that each was judged by."""
+    """Number of samples of the pattern that each was judged by."""
     bandwidth: Share
-    """Share of a link's rate that random pairs of them get while nothing is broken."""
+    """Share that hosts get while nothing is broken."""
     rerouted: Share | None
     """What they get on average with recomputed tables; null where the engine refuses, or is the one
     whose routes switches find by themselves."""
@@ -100,8 +108,8 @@ class Failures(Shown, told="failures_document"):
     alone: tuple[FabricFailure, ...]
     """Failures of one switch or cable each, the worst first."""
     possible: int
-    """Number of switches and cables; where `alone` has fewer, they were drawn from these at
-    random."""
+    """Number of switches and cables; where `alone` has fewer, switches came first, then cables
+    drawn at random."""
     pairs: tuple[FabricFailure, ...]
     """Two of the worst at once, the worst first; no switch with a cable of its own."""
 
@@ -129,6 +137,8 @@ class Failures(Shown, told="failures_document"):
 def failures(
     fabric: Fabric,
     *,
+    pattern: str = "bisect",
+    placement: str = "random",
     hosts: HostChoice | None = None,
     samples: int = 200,
     seed: int = 1,
@@ -140,22 +150,26 @@ def failures(
 ) -> Failures:
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
 
-    Of large networks so many are drawn at random as can be judged in some ten minutes.
+    Of large networks as many as can be judged in some ten minutes: switches, and cables drawn at
+    random.
 
-    Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
-    are counted: what the pairs that are left get, before and after. Only what a failure changes is
-    looked at anew, so it takes milliseconds. Routes without tables are found anew on what is left,
-    and all pairs counted again. Tables of adaptive routing stay as they were: switches leave dead
-    ports out of their groups. Those that cost most without cutting hosts off are
-    then routed anew, and joined in pairs. Of those that cut most hosts off it is told what servers
-    get that lose some of their adapters. So is the whole fabric: what a failure costs by new
-    tables is held against new tables without it. Memory: as `contend.congestion.FailureJudge`.
+    Each time tables are mended (see `contend.routes.mended`), and the same messages are counted:
+    what those between hosts that are left get, before and after, judged as `Simulation.judged`
+    says. Of random pairs only what a failure changes is looked at anew, which takes milliseconds.
+    Routes without tables are found anew on what is left. Tables of adaptive routing stay as they
+    were: switches leave dead ports out of their groups. Those that cost most without cutting hosts
+    off are then routed anew, and joined in pairs. Of those that cut most hosts off it is told what
+    servers get that lose some of their adapters, where random pairs send. So is the whole fabric:
+    what a failure costs by new tables is held against new tables without it. Memory: as
+    `contend.congestion.FailureJudge`.
 
     Args:
         fabric: with routes.
-        hosts: that take part, as `contend.placement.choose_hosts` takes them; None is all. Pairs
-            are drawn among them, and only their loss and their table entries count.
-        samples: patterns of random pairs that each is judged by.
+        pattern: a specification of who sends to whom.
+        placement: a specification of which rank runs on which host.
+        hosts: that take part, as `contend.placement.choose_hosts` takes them; None is all. Messages
+            are sent among them, and only their loss and their table entries count.
+        samples: of the pattern that each is judged by, or one where nothing is drawn.
         seed: of the patterns, the same for all.
         worst: how many are.
         engine: that routes the worst anew.
@@ -172,7 +186,7 @@ def failures(
         if samples < 2:
             raise UsageError(f"samples: expected at least 2, got {samples}")
         check_engine(engine)
-        return _Judge(*_with_part(fabric, hosts), samples, seed, engine)
+        return _Judge(*_with_part(fabric, hosts), (pattern, placement), samples, seed, engine)
 
     total, done = 0, 0
 
@@ -206,9 +220,12 @@ def failures(
         fabric=whole,
         whole=judge.whole,
         hosts=judge.whole.ranks,
+        pattern=judge.whole.pattern,
+        placement=judge.whole.placement,
+        waits_for_last=judge.whole.judged == EACH_HOST,
         samples=judge.whole.samples,
-        bandwidth=judge.whole.effective_bandwidth.mean,
-        rerouted=None if judge.anew is None else judge.anew.effective_bandwidth.mean,
+        bandwidth=judge.whole.judged_share,
+        rerouted=None if judge.anew is None else judge.anew.judged_share,
         engine=engine,
         alone=tuple(alone),
         possible=judge.possible,
@@ -217,12 +234,13 @@ def failures(
 
 
 def _drawn(parts: list[_Part], work: int, seed: int) -> list[_Part]:
-    """All, or as many as are judged in bounded time where each takes so much work."""
+    """All, or as many as are judged in bounded time where each takes so much work: switches first."""
     most = max(_MOST_WORK // work, 2)
     if len(parts) <= most:
         return parts
-    chosen = np.random.default_rng(seed).choice(len(parts), most, replace=False)
-    return [parts[number] for number in np.sort(chosen).tolist()]
+    rank = np.random.default_rng(seed).permutation(len(parts))
+    order = sorted(range(len(parts)), key=lambda at: (parts[at][0] != "switch", rank[at]))
+    return [parts[number] for number in sorted(order[:most])]
 
 
 def _with_part(fabric: Fabric, hosts: HostChoice | None) -> tuple[Fabric, NDArray[np.int64]]:
@@ -258,23 +276,28 @@ class _Judge:
     """Lets parts of a fabric die, and counts what that costs the hosts that take part."""
 
     def __init__(
-        self, fabric: Fabric, hosts: NDArray[np.int64], samples: int, seed: int, engine: str
+        self,
+        fabric: Fabric,
+        hosts: NDArray[np.int64],
+        traffic: tuple[str, str],
+        samples: int,
+        seed: int,
+        engine: str,
     ) -> None:
         self.fabric = fabric
         self._hosts = hosts
+        self._traffic = traffic
         self._engine = engine
         taking_part = with_hosts(fabric, hosts)
-        self.whole = simulate(taking_part, "bisect", samples=samples, seed=seed)
-        self._costs = FailureJudge(taking_part, self.whole)
+        self.whole = self._simulated(taking_part, samples, seed)
+        self._costs = FailureJudge(taking_part, self.whole, *traffic)
         self._servers = RailLosses(fabric, hosts, samples, seed)
         # What reaches none of the hosts can die unnoticed.
         [part] = parts_of(taking_part)
         parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
         parts += [("cable", number) for number in part.cables.tolist()]
         self.possible = len(parts)
-        self.parts = _drawn(
-            parts, len(hosts) * (fabric.switches + _STEPS_OF_MESSAGES * samples), seed
-        )
+        self.parts = _drawn(parts, self._costs.work, seed)
         # Switches that find their ways by themselves have rerouted already.
         itself = not _mends(fabric) and self.whole.engine == engine
         self.anew = None if itself else self._routed_anew(fabric, hosts, None)
@@ -287,7 +310,7 @@ class _Judge:
             kinds=tuple(kind for kind, _ in parts),
             hosts=len(self._hosts),
             bandwidth=0.0,
-            change=-self.whole.effective_bandwidth.mean,
+            change=-self.whole.judged_share,
         )
         if cost.hosts_left < 2:
             return failure
@@ -298,7 +321,7 @@ class _Judge:
             changed=cost.changed,
             bandwidth=float(cost.after.mean()),
             change=float(differences.mean()),
-            margin=half_width(differences),
+            margin=self._margin(differences),
             cut=cost.cut,
             servers=self._hit(parts) if cost.hosts_left < len(self._hosts) else (),
         )
@@ -311,7 +334,7 @@ class _Judge:
 
     def servers_left(self, failure: FabricFailure) -> FabricFailure:
         """A failure that cuts hosts off, with what servers get that keep others."""
-        if not failure.servers:
+        if not failure.servers or self.whole.pattern != "bisect":
             return failure
         rest = self._rest(failure)
         return replace(failure, still=self._servers.still_get(rest, self.whole.engine))
@@ -326,13 +349,16 @@ class _Judge:
         anew = self._routed_anew(rest.fabric, left, threads=1)
         if anew is None:
             return failure
-        differences = anew.bandwidth - self.anew.bandwidth
+        differences = anew.judged_shares - self.anew.judged_shares
         return replace(
             failure,
-            rerouted=anew.effective_bandwidth.mean,
+            rerouted=anew.judged_share,
             rerouted_change=float(differences.mean()),
-            rerouted_margin=half_width(differences),
+            rerouted_margin=self._margin(differences),
         )
+
+    def _margin(self, differences: NDArray[np.float64]) -> float:
+        return 0.0 if self.whole.exhaustive else half_width(differences)
 
     def _rest(self, failure: FabricFailure) -> Rest:
         return without_numbers(
@@ -347,10 +373,17 @@ class _Judge:
         """What the same patterns get by the engine's tables; None where it refuses."""
         try:
             anew = with_hosts(compute(fabric, self._engine), hosts)
-            samples, seed = self.whole.samples, self.whole.seed
-            return simulate(anew, "bisect", samples=samples, seed=seed, threads=threads)
+            return self._simulated(anew, self.whole.samples, self.whole.seed, threads)
         except (ShortfallError, UsageError):
             return None
+
+    def _simulated(
+        self, fabric: Fabric, samples: int, seed: int, threads: int | None = None
+    ) -> Simulation:
+        pattern, placement = self._traffic
+        return simulate(
+            fabric, pattern, placement=placement, samples=samples, seed=seed, threads=threads
+        )
 
     def _name(self, what: str, number: int) -> str:
         fabric = self.fabric

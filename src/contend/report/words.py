@@ -44,6 +44,18 @@ def percent(fraction: float | None, decimals: int = 1) -> str:
     return f"{100 * fraction:.{decimals}f} %"
 
 
+def gets_words(pattern: str, *, infinitive: bool = False) -> str:
+    """Whom a share is of, with its verb: ``random pairs get``, ``shift:3 gets``."""
+    if pattern == "bisect":
+        return "random pairs get"
+    return f"{pattern} {'get' if infinitive else 'gets'}"
+
+
+def of_words(*, waits_for_last: bool) -> str:
+    """What shares are of, by whether hosts wait for the last message."""
+    return "what ports allow" if waits_for_last else "a link's rate"
+
+
 def percent_range(low: float, high: float, decimals: int = 1) -> str:
     """Two fractions for people, or one where they read alike: ``12.0 to 14.5 %``, ``139 %``."""
     if not math.isfinite(high - low):

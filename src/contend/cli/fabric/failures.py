@@ -9,11 +9,13 @@ from contend import congestion, cure, report
 from contend.cli.common import load, told_by_the_first
 from contend.cli.options.shared import (
     ENGINES,
+    PATTERN,
     ROUTE,
     SAMPLES,
     FabricArgument,
     HostsOption,
     Loading,
+    PlacementOption,
     RoutesOption,
     SeedOption,
 )
@@ -23,6 +25,7 @@ EngineOption = Annotated[
     str | None,
     ROUTE(f"{ENGINES} It also recomputes the tables after the worst failures (default: contend)."),
 ]
+PatternOption = Annotated[str, PATTERN(": the traffic that failures are ranked by.")]
 SamplesOption = Annotated[int, SAMPLES("They are the same for each failure.", min=2)]
 
 
@@ -31,15 +34,17 @@ def failures(
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: EngineOption = None,
+    pattern: PatternOption = "bisect",
+    placement: PlacementOption = "random",
     hosts: HostsOption = None,
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
 ) -> Document:
     """Remove every switch and cable, one at a time, and rank the failures by cost.
 
-    Tables are mended with as few changes as possible. For the worst failures they are also
-    recomputed, and these failures are also tried two at a time. Under mpirun or srun, all processes
-    share the failures.
+    Those that cut hosts off come first, then those that cost the pattern most. Tables are mended
+    with as few changes as possible. For the worst failures they are also recomputed, and these
+    failures are also tried two at a time. Under mpirun or srun, all processes share the failures.
 
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """
@@ -50,6 +55,8 @@ def failures(
         )
         found = cure.failures(
             loaded,
+            pattern=pattern,
+            placement=placement,
             hosts=hosts,
             samples=samples,
             seed=seed,

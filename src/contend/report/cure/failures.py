@@ -22,7 +22,7 @@ from contend.report.page.explorable import (
 from contend.report.series import Axis, BoundLine, Series
 from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, hit_words, percent
+from contend.report.words import UNKNOWN, gets_words, hit_words, of_words, percent
 from contend.units import counted, verb
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def _verdict(found: Failures) -> str:
     parts = []
     if len(found.alone) < found.possible:
         parts.append(
-            f"Only {len(found.alone):,} of {found.possible:,} possible failures were tried, drawn "
-            "at random"
+            f"Only {len(found.alone):,} of {found.possible:,} possible failures were tried: switches "
+            "first, then cables drawn at random"
         )
     if cutting:
         worst = cutting[0]
@@ -64,8 +64,8 @@ def _verdict(found: Failures) -> str:
     if whole := _whole(found.alone):
         worst = whole[0]
         line = (
-            f"Of the others, {_named(worst)} costs the most: random pairs get "
-            f"{percent(worst.bandwidth)} of a link's rate instead of {percent(found.bandwidth)}"
+            f"Of the others, {_named(worst)} costs the most: {gets_words(found.pattern)} "
+            f"{percent(worst.bandwidth)} of {_of(found)} instead of {percent(found.bandwidth)}"
         )
         if worst.rerouted is not None:
             line += (
@@ -78,14 +78,14 @@ def _verdict(found: Failures) -> str:
         parts.append(line)
     if cheapest := found.cheapest:
         alike = sum(one.ties(cheapest) for one in found.alone if one.kinds == ("switch",)) - 1
-        line = f"The switch that can go at least cost is {cheapest.parts}: {_cost(cheapest)}"
+        line = f"The switch that can go at least cost is {cheapest.parts}: {_cost(cheapest, found)}"
         line += _instead(cheapest, found)
         if alike:
             line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} no more"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
     parts.append(
-        f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} no measurable bandwidth"
+        f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} {_nothing(found)}"
         if harmless
         else f"None of {len(found.alone):,} is harmless"
     )
@@ -99,6 +99,14 @@ def _verdict(found: Failures) -> str:
             else "Tables are as they were: switches leave dead ports out of their groups"
         )
     return f"{'. '.join(parts)}."
+
+
+def _of(found: Failures) -> str:
+    return of_words(waits_for_last=found.waits_for_last)
+
+
+def _nothing(found: Failures) -> str:
+    return "nothing" if found.whole.exhaustive else "no measurable bandwidth"
 
 
 def _whole(each: Sequence[FabricFailure]) -> list[FabricFailure]:
@@ -143,13 +151,13 @@ def _table(found: Failures, name: str, failures: Sequence[FabricFailure]) -> Res
         "place": Number(lambda failure: str(place[failure])),
         "failure": _named,
         "hosts cut off": "hosts",
-        "random pairs get": "bandwidth",
+        gets_words(found.pattern): "bandwidth",
         "change": Number(lambda failure: _points(failure.change, failure.margin)),
     }
     if found.mended:
         columns["entries changed"] = "changed"
     if found.kept:
-        columns["pairs cut off"] = "cut"
+        columns["messages cut off"] = "cut"
     if any(failure.rerouted is not None for failure in failures):
         columns["rerouted"] = "rerouted"
         columns["change then"] = Number(
@@ -184,14 +192,17 @@ def _how(found: Failures) -> str:
 def _points(change: float | None, margin: float | None) -> str:
     if change is None or margin is None:
         return UNKNOWN
-    return f"{100 * change:+.2f} ± {100 * margin:.2f}"
+    return f"{100 * change:+.2f}" + (f" ± {100 * margin:.2f}" if margin else "")
 
 
 def _intact(found: Failures) -> str:
-    """What random pairs get while nothing is broken, by both kinds of tables."""
+    """What the pattern gets while nothing is broken, by both kinds of tables."""
     some = found.hosts < found.fabric.hosts
+    who, gets = gets_words(found.pattern).rsplit(maxsplit=1)
     whose = f" of {counted(found.hosts, 'host')}" if some else ""
-    words = f"random pairs{whose} get {percent(found.bandwidth)}"
+    drawn = found.placement == "random" and (found.pattern == "bisect" or found.whole.exhaustive)
+    placed = "" if drawn else f" with placement {found.placement}"
+    words = f"{who}{whose}{placed} {gets} {percent(found.bandwidth)} of {_of(found)}"
     if found.rerouted is None and not found.mended and found.engine == found.whole.engine:
         return words
     if found.rerouted is None:
@@ -210,7 +221,7 @@ def _figure(found: Failures) -> Figure:
         names=[_named(one) for one in shown],
         series=series,
         bounds=[BoundLine(0, across="x", look={"linewidth": 1, "linestyle": "-"})],
-        x=Axis("change of what random pairs get,\nin % of a link's rate"),
+        x=Axis(f"change of what {gets_words(found.pattern)},\nin % of {_of(found)}"),
     )
     worst, whole = shown[0], percent(found.bandwidth)
     finding = f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}"
@@ -236,7 +247,7 @@ def _changes(
 def _network(found: Failures) -> Figure:
     """The network, with the failures marked that cut most hosts off or cost most bandwidth."""
     marks = [
-        Mark("failure", *failure.died[0], f"{_named(failure)}: {_cost(failure)}")
+        Mark("failure", *failure.died[0], f"{_named(failure)}: {_cost(failure, found)}")
         for failure in _worst(found)
     ]
     return fabric_figure(
@@ -247,9 +258,9 @@ def _network(found: Failures) -> Figure:
 def _explored(found: Failures) -> Explorable | None:
     """The network with what every death costs, and its state after the worst of them."""
     worst = _worst(found)
-    told = [f"Without {_named(one)}: {_cost(one)}{_instead(one, found)}" for one in worst]
+    told = [f"Without {_named(one)}: {_cost(one, found)}{_instead(one, found)}" for one in worst]
     dead = failure_views(found.fabric, [one.died[0] for one in worst], told)
-    costs = {one.died[0]: _cost(one) + _instead(one, found) for one in found.alone}
+    costs = {one.died[0]: _cost(one, found) + _instead(one, found) for one in found.alone}
     now = simulation_views([replace(found.whole, fabric=found.fabric)])
     return explored(found.fabric, [*now, *dead], costs=costs)
 
@@ -260,16 +271,16 @@ def _worst(found: Failures) -> list[FabricFailure]:
     return [*cutting, *_whole(found.alone)[: _ROWS - len(cutting)]]
 
 
-def _cost(failure: FabricFailure) -> str:
+def _cost(failure: FabricFailure, found: Failures) -> str:
     if failure.servers:
         return hit_words(failure.servers)
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
-    return f"random pairs get {percent(failure.bandwidth)}"
+    return f"{gets_words(found.pattern)} {percent(failure.bandwidth)}"
 
 
 def _instead(failure: FabricFailure, found: Failures) -> str:
-    """What random pairs get as long as nothing has failed, beside what they get after a failure."""
+    """What the pattern gets as long as nothing has failed, beside what it gets after a failure."""
     cuts = failure.servers or failure.hosts
     return "" if cuts else f" instead of {percent(found.bandwidth)}"
 

@@ -12,7 +12,7 @@ from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import first_clause, percent, rate_words
+from contend.report.words import first_clause, of_words, percent, rate_words
 from contend.units import counted, listed
 
 # Cables that a terminal shows; files have all.
@@ -33,7 +33,7 @@ def _verdict(found: Growth) -> str:
     faster = kinds.pop("faster", 0)
     cables = [f"{counted(kinds.total(), 'cable')} to lay"] if kinds else []
     cables += [f"{counted(faster, 'cable')} to replace by faster ones"] if faster else []
-    of = "what ports allow" if found.simulation_after.judged == EACH_HOST else "a link's rate"
+    of = of_words(waits_for_last=found.simulation_after.judged == EACH_HOST)
     before, after = percent(found.before, 2), percent(found.after, 2)
     gets = f"get {after} of {of} instead of {before}"
     gets = f"get {after} of {of} as before" if before == after else gets

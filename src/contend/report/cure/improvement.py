@@ -17,7 +17,7 @@ from contend.report.page.explorable import explored
 from contend.report.series import Axis, BoundLine, Series, Unit
 from contend.report.style import DOT, FAINT
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import first_clause, percent, rate_words
+from contend.report.words import first_clause, gets_words, of_words, percent, rate_words
 from contend.units import counted, verb
 
 if TYPE_CHECKING:
@@ -121,14 +121,12 @@ def _who(found: Improvement, *, infinitive: bool = False) -> str:
     """Whom the figures are of: ``random pairs get``, ``shift:3 gets``."""
     if found.collectives:
         return "all-to-alls of GPUs within rails get"
-    if found.pattern == "bisect":
-        return "random pairs get"
-    return f"{found.pattern} {'get' if infinitive else 'gets'}"
+    return gets_words(found.pattern, infinitive=infinitive)
 
 
 def _of(found: Improvement) -> str:
     """What the figures are shares of."""
-    return "what ports allow" if found.simulation_before.judged == EACH_HOST else "a link's rate"
+    return of_words(waits_for_last=found.simulation_before.judged == EACH_HOST)
 
 
 def _share(bandwidth: float | None) -> str:
