@@ -234,7 +234,7 @@ def failures(
 
 
 def _drawn(parts: list[_Part], work: int, seed: int) -> list[_Part]:
-    """All, or as many as are judged in bounded time where each takes so much work: switches first."""
+    """All, or as many as are judged in bounded time by the work of each: switches first."""
     most = max(_MOST_WORK // work, 2)
     if len(parts) <= most:
         return parts

@@ -38,8 +38,8 @@ def _verdict(found: Failures) -> str:
     parts = []
     if len(found.alone) < found.possible:
         parts.append(
-            f"Only {len(found.alone):,} of {found.possible:,} possible failures were tried: switches "
-            "first, then cables drawn at random"
+            f"Only {len(found.alone):,} of {found.possible:,} possible failures were tried: "
+            "switches first, then cables drawn at random"
         )
     if cutting:
         worst = cutting[0]
