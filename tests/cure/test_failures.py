@@ -278,8 +278,11 @@ def test_of_more_failures_than_can_be_judged_some_are_drawn(
     some = failures(fabric, samples=SAMPLES, worst=2)
     assert (len(some.alone), some.possible) == (7, every.possible)
     assert some.verdict.startswith(
-        f"Only 7 of {every.possible} possible failures were tried, drawn at random. "
+        f"Only 7 of {every.possible} possible failures were tried: switches first, then cables "
+        "drawn at random. "
     )
+    # Of twelve switches seven, and no cable.
+    assert all(one.kinds == ("switch",) for one in some.alone)
     # Those that are judged cost what they do among all; another seed draws others.
     costs = {failure.parts: failure.change for failure in every.alone}
     assert [costs[one.parts] for one in some.alone] == [one.change for one in some.alone]
