@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 bin := $(VENV)/bin
 core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print) \
   $(wildcard src/contend/schedules/*.[ch])
-c_sources := src/contend/emulation src/contend/preloaded src/contend/schedules src/contend/tracer src/contend/tuned tests/conformance tests/tracer tests/tuned bench
+c_sources := src/contend/lab/emulation src/contend/preloaded src/contend/schedules src/contend/tracer src/contend/tuned tests/conformance tests/tracer tests/tuned bench
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
@@ -46,7 +46,7 @@ test: build ## run all tests: Python, then the core's under sanitizers
 	@$(MAKE) --no-print-directory sanitize
 
 evidence: build ## interrupt measured studies and verifications too, and larger inputs; takes minutes
-	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session tests/campaign/test_large_inputs.py \
+	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/lab/session tests/campaign/test_large_inputs.py \
 	  tests/congestion/test_ideal_rounds.py
 
 conformance: build ## run MPI programs of every kind bare, recorded, with the drop-in library and both

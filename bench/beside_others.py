@@ -33,11 +33,11 @@ from typing import Any
 import numpy as np
 
 import contend
-from contend.emulation import EmulatedHosts, Network, bring_up
-from contend.errors import MissingError
-from contend.mpi import Launch, Library, prepare, select
-from contend.runs import median_interval
-from contend.units import format_bytes, format_link_speed
+from contend.base.errors import MissingError
+from contend.base.units import format_bytes, format_link_speed
+from contend.lab.emulation import EmulatedHosts, Network, bring_up
+from contend.lab.mpi import Launch, Library, prepare, select
+from contend.lab.runs import median_interval
 
 NETPIPE = "NPopenmpi"
 LIMIT_S = 300.0

@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from contend.base.errors import ContendError
 from contend.cure import Rule, Rules, write_rules
-from contend.errors import ContendError
-from contend.mpi import Library, carry, launch_environment, select
+from contend.lab.mpi import Library, carry, launch_environment, select
 
 TURNS = 11
 # For other bytes, and for the same bytes of other ranks.

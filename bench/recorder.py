@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from contend.errors import ContendError
-from contend.mpi import Candidate, Library, Preload, compile_preload, launch_environment, select
-from contend.process import run_process
+from contend.base.errors import ContendError
+from contend.base.process import run_process
+from contend.lab.mpi import Candidate, Library, Preload, compile_preload, launch_environment, select
 
 TURNS = 11
 WAYS = ("an MPI_Isend", "MPI_Irecv, MPI_Isend and MPI_Waitall", "an MPI_Test in vain")

@@ -23,11 +23,18 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.errors import ContendError
-from contend.mpi import Candidate, Library, Preload, compile_preload, launch_environment, library_of
-from contend.process import run_process
+from contend.base.errors import ContendError
+from contend.base.process import run_process
+from contend.lab.mpi import (
+    Candidate,
+    Library,
+    Preload,
+    compile_preload,
+    launch_environment,
+    library_of,
+)
+from contend.lab.runs import median_interval
 from contend.profiling.record_file import read_record
-from contend.runs import median_interval
 
 TURNS = 45
 # The most that the recorder may add to a call; the benchmark `recorder` measures what it does add.

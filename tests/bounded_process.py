@@ -25,7 +25,7 @@ def bound(size):
 {code}
 """
 _EACH = """
-from contend.errors import ContendError
+from contend.base.errors import ContendError
 for path, size in {files!r}.items():
     bound(size)
     try:

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.process import Finished
+from contend.base.process import Finished
+from contend.lab.runs import write_table
 from contend.profiling.folder import PROFILE, RECORDS, ProfileRecord, write_profile_record
 from contend.profiling.record_form import (
     CELL,
@@ -31,7 +32,6 @@ from contend.profiling.record_form import (
     VERSION,
     EventKind,
 )
-from contend.runs import write_table
 
 ROUTINES = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Alltoall", "MPI_Wait", "MPI_Put")
 SEND, RECEIVE, ALLREDUCE, ALLTOALL, WAIT, PUT = range(6)

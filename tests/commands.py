@@ -22,8 +22,8 @@ import contend
 from built_records import RECEIVE, SEND, Rank, leave_records, no_program
 from campaign.kinds import made_calibration
 from contend.cli.app import VERBS, run
-from contend.emulation import host_labels
 from contend.fabric import Fabric
+from contend.lab.emulation import host_labels
 from contend.prediction import FILE
 from contend.profiling import merge
 from fake_hosts import FakeHosts
@@ -57,9 +57,10 @@ PLACEHOLDERS = {
     "spine 3:12": "elbe-spine3:12",
 }
 _STARTED = (
-    *("measurement.measuring.Session", "prediction.calibrating.Session"),
-    *("studies.measured.Session", "studies.verification.Session"),
-    *("profiling.run_recorded", "measurement.ready_command", "emulation.emulate", "watching.watch"),
+    *("lab.measurement.measuring.Session", "prediction.calibrating.Session"),
+    *("lab.studies.measured.Session", "lab.studies.verification.Session"),
+    *("profiling.run_recorded", "lab.measurement.ready_command", "lab.emulation.emulate"),
+    "congestion.watch",
 )
 _PROGRAMS = ("lmp", "mpirun", "mpiexec", "srun", "timeout")
 _SAMPLED = ("simulate", "fabric failures", "fabric improve")

@@ -21,8 +21,8 @@ from typing import Any
 import hypothesis
 import pytest
 
-from contend.errors import MissingError
-from contend.mpi.search import packaged
+from contend.base.errors import MissingError
+from contend.lab.mpi.search import packaged
 from probe_programs import Mpi
 from typed_commands import Typed, typing
 from working_programs import found, lacking, unusable
@@ -41,23 +41,23 @@ _ALONE = (
     "tests/cli/test_study_measured.py",
     "tests/cli/test_study_verification.py",
     # Other emulations tidy away what a dead one left, before it is looked at.
-    "tests/emulation/test_down.py::test_after_a_sudden_death",
-    "tests/emulation/test_forwarding_is_the_fabrics.py",
-    "tests/emulation/test_hashing.py",
-    "tests/emulation/test_headroom.py",
-    "tests/emulation/test_hosts.py",
-    "tests/emulation/test_network.py",
-    "tests/emulation/test_rates.py",
-    "tests/measurement/test_hotspot_operations.py",
-    "tests/measurement/test_measure.py",
-    "tests/measurement/test_resuming.py",
-    "tests/measurement/test_surroundings.py",
-    "tests/mpi/launchers/test_real_launchers.py",
-    "tests/mpi/launchers/test_slurm.py",
+    "tests/lab/emulation/test_down.py::test_after_a_sudden_death",
+    "tests/lab/emulation/test_forwarding_is_the_fabrics.py",
+    "tests/lab/emulation/test_hashing.py",
+    "tests/lab/emulation/test_headroom.py",
+    "tests/lab/emulation/test_hosts.py",
+    "tests/lab/emulation/test_network.py",
+    "tests/lab/emulation/test_rates.py",
+    "tests/lab/measurement/test_hotspot_operations.py",
+    "tests/lab/measurement/test_measure.py",
+    "tests/lab/measurement/test_resuming.py",
+    "tests/lab/measurement/test_surroundings.py",
+    "tests/lab/mpi/launchers/test_real_launchers.py",
+    "tests/lab/mpi/launchers/test_slurm.py",
     "tests/prediction/test_calibrate_emulated.py",
     "tests/probes/test_clock.py",
     "tests/probes/test_trial.py",
-    "tests/studies/test_measured_mpi.py",
+    "tests/lab/studies/test_measured_mpi.py",
     "tests/tracer/test_lateness.py",
     "tests/tuned/test_mistakes.py::test_an_all_to_all_that_stands_still",
 )
@@ -296,7 +296,7 @@ def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
 def permitted() -> None:
     """Skips where this user may not make network namespaces."""
     # Imported here, as most tests emulate nothing.
-    from contend.emulation import kernel
+    from contend.lab.emulation import kernel
 
     try:
         os.close(kernel.in_a_thread(kernel.new_namespace))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from contend.base.units import parse_sizes
 from contend.fabric import Fabric
-from contend.measurement import Shape
-from contend.mpi import Death, Ended, Launch, Library
-from contend.units import parse_sizes
+from contend.lab.measurement import Shape
+from contend.lab.mpi import Death, Ended, Launch, Library
 from sample_files import Launch as SampleFile
 
 LIBRARY = Library("test", "/nowhere/mpicc", usable=True, name="Test MPI", version="1.0")
@@ -50,7 +50,7 @@ class Dies(Exception):  # noqa: N818 - no error of contend
 
 @dataclass
 class FakeHosts:
-    """See `contend.measurement.Place`.
+    """See `lab.measurement.Place`.
 
     Attributes:
         seconds: how long samples take.

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from contend.schema import plain
+from contend.base.schema import plain
 
 
 def as_read(result: Any) -> Any:

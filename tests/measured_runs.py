@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from contend.runs import (
+from contend.lab.runs import (
     CellEnd,
     CellRecord,
     CellSummary,
@@ -18,8 +18,8 @@ from contend.runs import (
     RunRecord,
     condition,
 )
-from contend.runs.statistics import combine_launches, modes_of
-from contend.runs.summary import bytes_sent
+from contend.lab.runs.statistics import combine_launches, modes_of
+from contend.lab.runs.summary import bytes_sent
 from sample_files import Launch
 
 SIZES = tuple(4 << (2 * step) for step in range(10))

@@ -16,9 +16,9 @@ from itertools import combinations
 import networkx
 import numpy as np
 
+from contend.base.units import rate_of
 from contend.fabric import Fabric, bisection
 from contend.fabric.fabric import build
-from contend.units import rate_of
 
 RATES = ("4xHDR", "2xHDR", "4xEDR", "4xFDR", "1xHDR")
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from contend.measurement import compiled
-from contend.mpi import Library, launch_environment, select
-from contend.session import Observer
+from contend.lab.measurement import compiled
+from contend.lab.mpi import Library, launch_environment, select
+from contend.lab.session import Observer
 
 SOURCES = Path(__file__).resolve().parents[1] / "src" / "contend"
 PROBES, SCHEDULES = SOURCES / "probes", SOURCES / "schedules"

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from contend.errors import legible
+from contend.base.errors import legible
 from contend.fabric import Fabric, Finding
-from contend.loading import load
-from contend.routes import NO_PORT, ForwardingTables
+from contend.routes import NO_PORT, ForwardingTables, load
 from small_fabrics import by_hand
 
 DATA = Path(__file__).parent / "data"

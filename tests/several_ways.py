@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric
-from contend.pattern import Pattern
+from contend.traffic.pattern import Pattern
 
 # As the core keeps parts of messages that are sprayed.
 PART = 1 / 1024

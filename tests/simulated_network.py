@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from contend.base.process import start_program
 from contend.fabric import Fabric
-from contend.process import start_program
 from contend.routes import opensm, save
 
 

@@ -18,8 +18,7 @@ import zstandard
 
 from bounded_process import read_within_bounds, run_within_bounds
 from contend.fabric.formats import fabric_file
-from contend.loading import load
-from contend.routes import save
+from contend.routes import load, save
 from sample_fabrics import two_leaves
 
 LOAD = "contend.load(path).hosts"
@@ -149,7 +148,7 @@ _LINES_OF_HOSTS = (
 
 
 def test_a_mebibyte_of_hosts(tmp_path: Path) -> None:
-    read = "contend.placement.parse('file:' + path, contend.load('crossbar:4'))"
+    read = "contend.traffic.placement.parse('file:' + path, contend.load('crossbar:4'))"
     read_within_bounds(read, _mebibytes(tmp_path, _LINES_OF_HOSTS))
 
 

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from commands import CHECKOUT, VERB, carry_out, commands_in, workplace
 from contend.cli.app import command, run
-from contend.placement import ListFormat
+from contend.traffic.placement import ListFormat
 
 GUIDE = (CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").rglob("*.md"))
 _FENCE = re.compile(r"^ *```(console|sh|bash|text|)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

@@ -219,12 +219,12 @@ def test_what_the_machine_spoils_is_tried_again_and_said(
     result = inner.runpytest_subprocess("--rootdir", str(inner.path))
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
-        ["Failed before they passed: tests/emulation/test_rates.py::test_spoiled_twice."]
+        ["Failed before they passed: tests/lab/emulation/test_rates.py::test_spoiled_twice."]
     )
     assert sorted(outcomes.read_text().splitlines()) == [
         "failed test_counting.py::test_spoiled_thrice",
         "failed test_counting.py::test_spoiled_twice",
-        "failed tests/emulation/test_rates.py::test_spoiled_thrice",
-        "passed tests/emulation/test_rates.py::test_spoiled_twice",
-        "retried tests/emulation/test_rates.py::test_spoiled_twice",
+        "failed tests/lab/emulation/test_rates.py::test_spoiled_thrice",
+        "passed tests/lab/emulation/test_rates.py::test_spoiled_twice",
+        "retried tests/lab/emulation/test_rates.py::test_spoiled_twice",
     ]

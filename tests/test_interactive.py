@@ -12,8 +12,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import simulate as count
-from contend.errors import UsageError
 from contend.fabric import Fabric
 
 mpl.use("agg")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from contend.mpi import launch_environment
+from contend.lab.mpi import launch_environment
 
 _C = "#include <mpi.h>\nint main(void) { return MPI_Init(0, 0) || MPI_Finalize(); }\n"
 _FORTRAN = (

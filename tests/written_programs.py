@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from built_records import Rank, leave_records
-from contend.loading import load
 from contend.prediction import Calibration, PredictionConditions
 from contend.profiling import ProgramProfile, merge
+from contend.routes import load
 
 ROUTINES = (
     "MPI_Send",

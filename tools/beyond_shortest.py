@@ -16,7 +16,7 @@ import numpy as np
 
 import contend
 from contend.congestion import simulate
-from contend.pattern import Pattern, parse
+from contend.traffic.pattern import Pattern, parse
 
 KIM = "Kim et al. 2008"
 GARCIA = "García et al. 2012"

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import msgspec
 
 import contend
-from contend import schema
+from contend.base import schema
 from contend.congestion import FabricSummary, PacketSimulation
 from contend.cure import (
     BetterSeats,
@@ -30,9 +30,9 @@ from contend.cure import (
     Lessons,
     NetworkChanges,
 )
-from contend.emulation import Emulation
-from contend.measurement import MeasuredRuns, Measurement
-from contend.mpi import Libraries
+from contend.lab.emulation import Emulation
+from contend.lab.measurement import MeasuredRuns, Measurement
+from contend.lab.mpi import Libraries
 from contend.prediction import Calibration, PredictedProgram, Predictions, TcpPredictions
 from contend.profiling import ProgramProfile
 from contend.report.fabric.host_list import HostList

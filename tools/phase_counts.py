@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import contend
+from contend.base.errors import ContendError
 from contend.congestion import message_congestion
-from contend.errors import ContendError
 from contend.fabric import Fabric
-from contend.schedule import phases_by_routes
+from contend.traffic.schedule import phases_by_routes
 
 Make = Callable[[], Fabric]
 

@@ -29,7 +29,7 @@ import contend
 from contend.congestion import PhasedTraffic, judge_seats
 from contend.cure import place, sent_by
 from contend.fabric import Fabric
-from contend.placement import parse
+from contend.traffic.placement import parse
 
 WAYS = ("linear", "random", "breadth-first", "scotch", "contend")
 DRAWN = 20

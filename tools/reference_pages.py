@@ -15,17 +15,17 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from contend.base.errors import EXIT_STATUSES
 from contend.cli.app import command
-from contend.errors import EXIT_STATUSES
 from contend.fabric import catalogue, make
 from contend.fabric.formats.fabric_file import COLUMNS, TEXTS
 from contend.fabric.formats.topology import READERS, WRITERS
 from contend.fabric.generate import clos, grid, low_diameter, trees
-from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
 from contend.routes.dumps.readers import TABLE_READERS
 from contend.routes.saving import ENDINGS
-from contend.schedule import DIRECT
+from contend.traffic.pattern import FORMS
+from contend.traffic.schedule import DIRECT
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import contend
-from contend.errors import ContendError
+from contend.base.errors import ContendError
 from contend.fabric import Fabric, remove_cables
 from contend.routes import compute
 

@@ -21,7 +21,7 @@ from types import FrameType
 from campaign.kinds import Kind
 from campaign.mutations import mutated
 from campaign.reading import CommandFaultError, run_in_silence
-from contend.errors import ContendError
+from contend.base.errors import ContendError
 
 MEMORY = 1 << 30
 SECONDS = 20.0

@@ -28,8 +28,8 @@ from pathlib import Path
 import walled
 from trial import CONTEND, Trial
 
-from contend.runs import Run, find_runs
-from contend.units import counted
+from contend.base.units import counted
+from contend.lab.runs import Run, find_runs
 
 LIBRARIES = ("openmpi-4", "openmpi-5", "mpich")
 # Seconds that contend may take to end once it was asked to; and what it gives a command that runs

@@ -22,21 +22,21 @@ from built_records import ALLREDUCE, SEND, Rank, leave_records
 from campaign import reading
 from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT, WORDS, Mutation
 from campaign.reading import DATA, KEPT, RANKS
+from contend.base.errors import UsageError
+from contend.base.files import json_text
 from contend.cure import read_rules
-from contend.errors import UsageError
 from contend.explanation import explain
 from contend.fabric.formats import fabric_file
-from contend.files import json_text
-from contend.loading import load
-from contend.measurement.bisect import read_destinations
-from contend.placement import ListFormat, list_hosts, write_list
-from contend.placement import parse as parse_placement
+from contend.lab.measurement.bisect import read_destinations
+from contend.lab.runs import LaunchRecord, Run, RunRecord
+from contend.lab.studies import shipped_plans
+from contend.lab.studies.plan_file import find_plan
 from contend.prediction import Calibration, Parameter, SizeClass
 from contend.profiling import merge, read_record
+from contend.routes import load
 from contend.routes.options import read_roots
-from contend.runs import LaunchRecord, Run, RunRecord
-from contend.studies import shipped_plans
-from contend.studies.plan_file import find_plan
+from contend.traffic.placement import ListFormat, list_hosts, write_list
+from contend.traffic.placement import parse as parse_placement
 from nccl_outputs import printed, written
 from sample_files import Launch
 

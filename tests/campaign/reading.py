@@ -7,25 +7,25 @@ import io
 from functools import cache
 from pathlib import Path
 
+from contend.base.errors import ContendError, UsageError
+from contend.base.names import expand, shorten, split_list
+from contend.base.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 from contend.cli.app import run as run_command
 from contend.congestion import simulate
 from contend.cure.phased_traffic import sent_by
-from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric, carried, check_soundness, make, tell_rails, without
-from contend.loading import load, load_topology
-from contend.names import expand, shorten, split_list
-from contend.pattern import parse as parse_pattern
-from contend.placement import parse as parse_placement
-from contend.placement import read_jobs
+from contend.lab.runs import Run, SampleTail, read_samples
+from contend.lab.studies import SimulatedPlan, read_plan, run_simulations
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
 from contend.report.run.tables import run_tables
 from contend.routes import KINDS as WRITTEN
 from contend.routes import adopt, compute, load_tables
+from contend.routes.loading import load, load_topology
 from contend.routes.saving import content as content_of
-from contend.runs import Run, SampleTail, read_samples
-from contend.studies import SimulatedPlan, read_plan, run_simulations
-from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
+from contend.traffic.pattern import parse as parse_pattern
+from contend.traffic.placement import parse as parse_placement
+from contend.traffic.placement import read_jobs
 
 DATA = Path(__file__).parents[1] / "data"
 KEPT = DATA / "kept"

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import typer
 
+from contend.base.errors import InputError, MissingError, ShortfallError, UsageError
 from contend.cli.app import app, run, run_reporting_faults
-from contend.errors import InputError, MissingError, ShortfallError, UsageError
 from typed_commands import Typed
 
 Fail = Callable[[BaseException], list[str]]

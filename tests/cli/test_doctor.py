@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import contend
-from contend.errors import MissingError
-from contend.machine import Ability, Diagnosis
-from contend.mpi import HostResources
+from contend.base.errors import MissingError
+from contend.lab.machine import Ability, Diagnosis
+from contend.lab.mpi import HostResources
 
 ALL = {
     *("simulate", "measure", "compile probes", "emulate networks"),
@@ -51,7 +51,7 @@ def by_name(told: Any) -> dict[str, Any]:
 
 def test_without_programs_it_says_what_to_install(tmp_path: Path) -> None:
     # No packages of MPI either.
-    hidden = "import contend.mpi.search as search\nsearch._PACKAGES = ()"
+    hidden = "import contend.lab.mpi.search as search\nsearch._PACKAGES = ()"
     told = doctor(hidden, PATH=str(tmp_path), HOME=str(tmp_path))
     abilities = by_name(told)
     assert abilities.keys() == ALL
@@ -114,7 +114,7 @@ def test_a_kernel_that_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("contend.emulation.kernel.new_network", refuse)
+    monkeypatch.setattr("contend.lab.emulation.kernel.new_network", refuse)
     named = {ability.name: ability for ability in contend.doctor().abilities}
     emulating = named["emulate networks"]
     assert not emulating.usable

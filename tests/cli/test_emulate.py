@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.mpi import launch_environment
+from contend.lab.mpi import launch_environment
 from probe_programs import Mpi
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
-from contend.loading import load
+from contend.routes import load
 
 _LEFT = (b"caf\xe9", b"caf\xe8", b"=1+1\x1b[31m", b"<&>'`")
 _RIGHT = (b"a\xe2\x80\x8fb", b"a\xe2\x80\x8eb", b"n\x7f\x01", b"\xe2\x80\xae=2")

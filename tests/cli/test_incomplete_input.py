@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import contend
+from contend.base.errors import IncompleteInput
 from contend.cli.app import run
-from contend.errors import IncompleteInput
 from sample_fabrics import DATA
 from typed_commands import Typed
 

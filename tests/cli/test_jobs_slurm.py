@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import slurm_machine
+from contend.base.process import Finished, run_process
 from contend.cli.app import run
-from contend.placement import jobs_of_slurm
-from contend.process import Finished, run_process
+from contend.traffic.placement import jobs_of_slurm
 
 NODES = tuple(f"node{number}" for number in range(1, 17))
 # Each of four leaves has a cable to each of two switches above.

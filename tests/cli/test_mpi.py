@@ -65,7 +65,7 @@ def test_no_library_is_said_in_one_line(
 ) -> None:
     # An isolated Python without packages of MPI, and a PATH without anything.
     code = (
-        "import contend.mpi.search as search\n"
+        "import contend.lab.mpi.search as search\n"
         "search._PACKAGES = ()\n"
         "from contend.cli import main\n"
         "main()"

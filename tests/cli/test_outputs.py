@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import contend
+from contend.base.shown import Shown
 from contend.cli.app import run
-from contend.shown import Shown
 from typed_commands import Typed
 
 BARE = contend.load("fig1")

@@ -15,11 +15,11 @@ import pytest
 
 import contend
 from built_records import ALLREDUCE, Rank, leave_records
+from contend.base.units import format_link_speed
 from contend.cli.app import run
-from contend.mpi import launch_environment
+from contend.lab.mpi import launch_environment
 from contend.prediction import program_of
-from contend.schedule import Action
-from contend.units import format_link_speed
+from contend.traffic.schedule import Action
 from probe_programs import Mpi, library
 from typed_commands import Typed
 

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from cli.conftest import Simulate
-from contend.loading import load
-from contend.pattern import FORMS
-from contend.routes import save
+from contend.routes import load, save
+from contend.traffic.pattern import FORMS
 from sample_fabrics import mixed_rates
 from small_fabrics import unequal_planes
 

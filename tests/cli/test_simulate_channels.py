@@ -11,7 +11,7 @@ import pytest
 
 from cli.conftest import Simulate
 from contend.fabric import make
-from contend.loading import load
+from contend.routes import load
 from contend.routes import save as save_topology
 
 

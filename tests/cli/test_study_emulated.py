@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from contend.base.units import format_link_speed
 from contend.cli.app import run
-from contend.runs import Run, find_runs
-from contend.units import format_link_speed
+from contend.lab.runs import Run, find_runs
 
 _GRID = ["--only", "sweep", "--ranks", "16", "--ranks-per-host", "1", "--bytes", "64K"]
 _SCHEDULES = ["--algorithm", "library,linear,shift"]

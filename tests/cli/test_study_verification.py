@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
-from contend.loading import load
-from contend.measurement import beside_predictions, patterns_of
-from contend.pattern import parse
-from contend.runs import Run, find_runs
+from contend.lab.measurement import beside_predictions, patterns_of
+from contend.lab.runs import Run, find_runs
+from contend.routes import load
+from contend.traffic.pattern import parse
 from typed_commands import Typed
 
 _SMALL = ["--rate", "20Mbit", "--bytes", "20K", "--packets", "5", "--mpi", "openmpi"]
@@ -60,7 +60,7 @@ def test_kept_fabrics_are_not_measured_again(
     """Nor emulated: whoever may not do that can look at what is kept."""
     out = ["--output", str(measured / "out"), "--json", "-"]
     before = json.loads((measured / "found.json").read_text())
-    monkeypatch.setattr("contend.studies.verification.bring_up", None)
+    monkeypatch.setattr("contend.lab.studies.verification.bring_up", None)
     arguments = ["study", "verification", "--case", "fig1@fig1", "--patterns", "6", *_SMALL]
     assert json.loads(typed(*arguments, *out).out) == before
 
@@ -90,7 +90,7 @@ def test_no_condition_shows_the_results_of_another(
     def emulated(*_: object) -> None:
         raise EmulatedError
 
-    monkeypatch.setattr("contend.studies.verification.bring_up", emulated)
+    monkeypatch.setattr("contend.lab.studies.verification.bring_up", emulated)
     fabric = [] if "--case" in changed else ["--case", "fig1@fig1"]
     small = list(_SMALL)
     if changed[0] in small:

@@ -15,10 +15,10 @@ import pytest
 from typer.core import TyperGroup
 
 import contend
+from contend.base.errors import ROUTE, ROUTES, Argument, ContendError, UsageError
 from contend.cli.app import command
 from contend.cli.options.option import flag_of, in_options
 from contend.congestion.processes import gather
-from contend.errors import ROUTE, ROUTES, Argument, ContendError, UsageError
 from contend.routes import save
 from small_fabrics import two_planes
 from typed_commands import Typed

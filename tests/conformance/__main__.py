@@ -31,7 +31,7 @@ from conformance.cells import (
     Cells,
     expected,
 )
-from contend.mpi.search import packaged
+from contend.lab.mpi.search import packaged
 from probe_programs import Mpi
 from working_programs import unusable
 

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import polars as pl
 
+from contend.base.process import run_process
 from contend.cure import Rule, Rules, write_rules
-from contend.loading import load
-from contend.mpi import launch_environment
-from contend.process import run_process
+from contend.lab.mpi import launch_environment
 from contend.profiling import load_profile
-from contend.schedule import write_routes
+from contend.routes import load
+from contend.traffic.schedule import write_routes
 from probe_programs import Mpi, library
 from tracer.test_deaths import DEATHS
 from tracer.test_hangs import ASKING, HANGS, UNPROVEN

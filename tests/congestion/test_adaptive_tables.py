@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import FailureJudge, simulate
 from contend.cure import failures
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.pattern import parse
-from contend.placement import parse as parse_placement
 from contend.routes import AdaptiveTables, Ways, adopt, check, load_tables, make_resolver, save
+from contend.traffic.pattern import parse
+from contend.traffic.placement import parse as parse_placement
 from several_ways import PART, counted, drawn_pairs
 
 SPECS = ["xgft:3;2,2,3;1,2,2", "dragonfly:2,4,2", "torus:3x4", "random:8,3,2,1"]

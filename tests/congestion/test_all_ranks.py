@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import Collectives, all_ranks, collectives, simulate
 from contend.cure import engines
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.pattern import shift_distances
+from contend.traffic.pattern import shift_distances
 
 HDR = 25e9
 

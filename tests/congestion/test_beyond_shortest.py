@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import PhasedTraffic, judge_seats, simulate
-from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
-from contend.pattern import parse
 from contend.routes import Ways, compute, make_resolver
+from contend.traffic.pattern import parse
 from several_ways import PART, by_any_group, by_any_switch, counted, drawn_pairs, sprayed
 
 Definition = Callable[[Fabric, int, int], dict[int, float]]

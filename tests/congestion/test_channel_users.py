@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import MissingError, UsageError
 from contend.congestion import simulate
 from contend.congestion.simulation.channel_users import AskedChannels
-from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from small_fabrics import fat_tree, routed
 

@@ -12,7 +12,7 @@ import pytest
 import contend
 from contend.congestion import simulate
 from contend.fabric import Fabric
-from contend.pattern import Pattern, parse
+from contend.traffic.pattern import Pattern, parse
 
 
 def throughput(fabric: Fabric, traffic: str | Pattern) -> float:

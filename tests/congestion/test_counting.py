@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contend.base.errors import ContendError, UsageError
 from contend.congestion import SimulationInterrupted, simulate
-from contend.errors import ContendError, UsageError
-from contend.loading import load
-from contend.pattern import Pattern, parse
-from contend.placement import Placement
-from contend.placement import parse as place
+from contend.routes import load
+from contend.traffic.pattern import Pattern, parse
+from contend.traffic.placement import Placement
+from contend.traffic.placement import parse as place
 from small_fabrics import crossbar, fat_tree, ring, routed, torus
 
 TREE = routed(fat_tree(4, 4, 2))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contend.base.errors import UsageError
 from contend.congestion import (
     DrawnPattern,
     draw_patterns,
@@ -17,10 +18,9 @@ from contend.congestion import (
     simulate,
     write_destinations,
 )
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.pattern import parse
-from contend.placement import Placement
+from contend.traffic.pattern import parse
+from contend.traffic.placement import Placement
 from small_fabrics import fat_tree, routed
 
 

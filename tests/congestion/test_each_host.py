@@ -10,8 +10,8 @@ import pytest
 
 from contend.congestion import EACH_HOST, Average, draw_patterns, simulate
 from contend.fabric import Fabric, capacities
-from contend.pattern import Pattern
 from contend.routes import compute
+from contend.traffic.pattern import Pattern
 from counting import route
 from small_fabrics import fat_tree, routed, torus
 

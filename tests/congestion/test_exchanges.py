@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from contend.congestion import message_congestion, simulate
 from contend.fabric import Fabric, remove_cables
-from contend.loading import load
-from contend.pattern import parse
-from contend.placement import Placement
-from contend.routes import compute
+from contend.routes import compute, load
+from contend.traffic.pattern import parse
+from contend.traffic.placement import Placement
 
 # Every kind of fabric, up to 1,000 hosts, with an engine of its own or a general one.
 ROUTED = (

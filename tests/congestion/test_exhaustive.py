@@ -8,11 +8,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from contend.base.errors import UsageError
 from contend.congestion import simulate
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
-from contend.placement import Placement
+from contend.routes import load
+from contend.traffic.placement import Placement
 from counting import bandwidth, congestion, one_way_bisects
 from small_fabrics import crossbar, fat_tree, ring, routed
 

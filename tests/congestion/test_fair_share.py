@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contend.base.errors import UsageError
 from contend.congestion import fair_share, fluid_times, message_congestion
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
+from contend.routes import load
 from counting import Messages, route
 from small_fabrics import crossbar, fat_tree, ring, routed, torus
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import Collectives, GpuCollective
 from contend.congestion.gpus import NVLINK, PORTS
-from contend.errors import UsageError
 from contend.fabric import Fabric
 
 HDR = 25e9

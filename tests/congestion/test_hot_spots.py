@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contend.base.errors import UsageError
 from contend.congestion import HotSpot, fair_share, hotspot, message_congestion
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
+from contend.routes import load
 from counting import route
 from small_fabrics import crossbar, fat_tree, ring, routed, three_level_tree, torus
 

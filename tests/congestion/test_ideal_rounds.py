@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 import contend
+from contend.base.units import rate_of
 from contend.congestion import fair_share, simulate
 from contend.fabric import Fabric
 from contend.report.simulation.tables import simulation_verdict
-from contend.units import rate_of
 from exact_shares import exact_rates
 
 _SPECS = (

@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 import contend
+from contend.base.errors import UsageError
+from contend.base.units import rate_of
 from contend.congestion import JobMessages, Newcomer, fair_share, judge_jobs, simulate
 from contend.cure import place
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.pattern import parse
-from contend.units import rate_of
+from contend.traffic.pattern import parse
 from exact_shares import exact_rates
 from several_ways import drawn_pairs
 

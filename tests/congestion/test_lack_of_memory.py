@@ -38,7 +38,7 @@ import ctypes
 import numpy as np
 from contend import _core
 from contend.congestion import simulate
-from contend.errors import MissingError
+from contend.base.errors import MissingError
 from contend.fabric import make
 from contend.routes import compute
 from contend.routes.checking import check

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contend.base.errors import UsageError
 from contend.congestion import channel_bytes, message_congestion
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
+from contend.routes import load
 from counting import congestion
 from small_fabrics import fat_tree, routed, torus
 

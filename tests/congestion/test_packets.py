@@ -17,7 +17,7 @@ from contend.congestion import (
     Queues,
     simulate_packets,
 )
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import compute
 

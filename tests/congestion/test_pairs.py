@@ -8,8 +8,8 @@ import pytest
 import contend
 from contend.congestion import simulate
 from contend.fabric import Fabric, capacities
-from contend.pattern import Pattern, parse
 from contend.routes import Ways, make_resolver
+from contend.traffic.pattern import Pattern, parse
 from several_ways import PART, drawn_pairs, sprayed
 from small_fabrics import fat_tree, routed
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import MissingError, UsageError
 from contend.congestion import (
     OtherProcessError,
     Simulation,
@@ -23,7 +24,6 @@ from contend.congestion import (
     simulate,
 )
 from contend.congestion.processes import thread_count
-from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from small_fabrics import fat_tree, routed
 

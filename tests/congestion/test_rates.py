@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from contend.base.errors import UsageError
 from contend.congestion import (
     Links,
     draw_patterns,
@@ -19,9 +20,8 @@ from contend.congestion import (
     simulate,
 )
 from contend.congestion.rates import rated
-from contend.errors import UsageError
 from contend.fabric import Fabric, capacities, switch_levels
-from contend.loading import load
+from contend.routes import load
 from counting import route
 from small_fabrics import fat_tree, routed
 

@@ -8,9 +8,9 @@ import pytest
 from contend.congestion import simulate
 from contend.congestion.drawing import seat
 from contend.congestion.simulation.sample_plan import plan_samples
-from contend.loading import load
-from contend.pattern import parse
-from contend.placement import parse as place
+from contend.routes import load
+from contend.traffic.pattern import parse
+from contend.traffic.placement import parse as place
 from small_fabrics import fat_tree, routed
 
 TREE = routed(fat_tree(4, 4, 2))

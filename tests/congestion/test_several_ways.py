@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import BesideCounters, simulate
-from contend.errors import UsageError
 from contend.fabric import (
     Carried,
     Fabric,
@@ -18,9 +18,9 @@ from contend.fabric import (
     with_parallel_links,
     without_numbers,
 )
-from contend.pattern import parse
 from contend.routes import Ways, make_resolver, save
-from contend.schedule import phases_by_routes
+from contend.traffic.pattern import parse
+from contend.traffic.schedule import phases_by_routes
 from several_ways import PART, counted, drawn_pairs, sprayed
 
 

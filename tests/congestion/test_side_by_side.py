@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.units import rate_of
 from contend.congestion import (
     JobMessages,
     Newcomer,
@@ -17,12 +19,9 @@ from contend.congestion import (
     message_congestion,
     simulate,
 )
-from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
-from contend.loading import load
-from contend.pattern import parse
-from contend.routes import Ways
-from contend.units import rate_of
+from contend.routes import Ways, load
+from contend.traffic.pattern import parse
 from counting import route
 from sample_fabrics import two_leaves
 from several_ways import sprayed

@@ -10,8 +10,8 @@ import contend
 from contend.congestion import simulate
 from contend.congestion.all_ranks import slowest_rounds
 from contend.fabric import Fabric
-from contend.pattern import parse
-from contend.placement import parse as parse_placement
+from contend.traffic.pattern import parse
+from contend.traffic.placement import parse as parse_placement
 
 _FABRICS = [
     ("crossbar:8", "minhop"),

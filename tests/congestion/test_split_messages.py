@@ -8,7 +8,7 @@ import pytest
 from contend import simulate
 from contend.congestion import DrawnPattern, draw_patterns, message_shares
 from contend.fabric import Fabric
-from contend.loading import load
+from contend.routes import load
 
 
 def _messages(fabric: Fabric, *pairs: tuple[int, int]) -> DrawnPattern:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import fair_share, simulate
-from contend.errors import UsageError
 from contend.fabric import Fabric, group_circle
-from contend.pattern import parse
 from contend.routes import save
+from contend.traffic.pattern import parse
 from several_ways import by_any_group, by_any_switch, drawn_pairs, sprayed
 
 POWER = 32

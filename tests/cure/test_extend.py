@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.cure import Growth, extend
-from contend.errors import UsageError
 from contend.fabric import Fabric, leaf_rails, rails_of, servers_of, without
 
 TREE, PODS, RAILS = "xgft:2;4,6;1,4", "fattree3:4", "rails:3,4,4,16;1,1;4"

@@ -7,12 +7,12 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from contend.base.errors import UsageError
 from contend.congestion import simulate
 from contend.cure import place
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
-from contend.placement import Placement, by_server, parse
+from contend.routes import load
+from contend.traffic.placement import Placement, by_server, parse
 
 
 def interleaved(units: int, servers: int, rails: int, spines: int, route: str) -> Fabric:

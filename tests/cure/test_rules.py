@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from contend.base.errors import InputError, UsageError
 from contend.cure import LIBRARY, Rule, Rules, read_rules, write_rules
 from contend.cure.rules import mpich_text, open_mpi_text, schedule_of
-from contend.errors import InputError, UsageError
 
 SHIFT = Rule((16, 16), (1, 1), (4096, 23170), "shift")
 LINEAR = Rule((16, 16), (1, 1), (64, 255), "linear")

@@ -7,16 +7,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from contend.base.errors import InputError, UsageError
 from contend.congestion import simulate
 from contend.cure import JobCost, Jobs
 from contend.cure import jobs as look_at_jobs
 from contend.cure.next_job import choose_next
 from contend.cure.servers import Servers
-from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, server_names, without
-from contend.loading import load
-from contend.placement import ListedJob
-from contend.routes import compute, mended
+from contend.routes import compute, load, mended
+from contend.traffic.placement import ListedJob
 from counting import congestion
 
 

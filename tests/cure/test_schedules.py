@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from contend.base.errors import UsageError
 from contend.cure import LIBRARY, learn
 from contend.cure.rules import schedule_of
-from contend.errors import UsageError
-from contend.runs import LibraryRecord
+from contend.lab.runs import LibraryRecord
 from measured_runs import COLLAPSED, RANKS, SIZES, alltoall_run
 
 _MEASURED = ("library", "linear", "shift", "shift-barrier")

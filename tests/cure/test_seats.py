@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import judge_seats
 from contend.cure import place, sent_by
-from contend.errors import UsageError
 from several_ways import sprayed
 
 TREE = contend.load("xgft:2;4,4;1,2", route="dmodk")

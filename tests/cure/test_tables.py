@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import InputError, UsageError
 from contend.cure import route
-from contend.errors import InputError, UsageError
 from contend.routes import compute
 
 

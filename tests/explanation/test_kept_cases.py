@@ -10,8 +10,8 @@ import pytest
 
 import contend
 from contend.cli.app import run
-from contend.emulation import identity
 from contend.explanation import Limit, Verdict
+from contend.lab.emulation import identity
 from contend.report.explanation import explanation_sentence, explanation_tables
 
 KEPT = Path(__file__).parents[1] / "data" / "explained"

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from contend.emulation import Drops
 from contend.explanation import (
     Bound,
     Evidence,
@@ -20,7 +19,8 @@ from contend.explanation import (
     PublishedEvidence,
     judge,
 )
-from contend.runs import Modes
+from contend.lab.emulation import Drops
+from contend.lab.runs import Modes
 
 PORT = Bound(Limit.PORT, 1.0, "bytes through a port")
 FABRIC = Bound(Limit.FABRIC, 1.0, "messages over a channel", load=16)

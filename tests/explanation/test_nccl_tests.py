@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.explanation import Limit
 from contend.explanation.nccl_tests import read_nccl_tests
 from nccl_outputs import printed, written

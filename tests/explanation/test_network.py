@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.explanation import Bound, KnownNetwork, Limit, least_times, seat
 
 WIRE = 1e6

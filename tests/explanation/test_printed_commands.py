@@ -18,14 +18,14 @@ import pytest
 import contend
 from built_records import ALLTOALL, ROUTINES, Rank, leave_records
 from commands import SOURCE, VERB, carry_out, commands_in, profile_of_two, workplace
+from contend.base.errors import ContendError
 from contend.cli.options.option import in_options
 from contend.cure import read_rules
-from contend.errors import ContendError
 from contend.explanation import Explanation
-from contend.measurement import resume
+from contend.lab.measurement import resume
+from contend.lab.runs import PointError
 from contend.profiling import ProgramProfile, load_profile
 from contend.report import recorded_document
-from contend.runs import PointError
 from measured_runs import alltoall_run
 from nccl_outputs import printed
 

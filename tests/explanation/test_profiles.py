@@ -18,7 +18,7 @@ from built_records import (
     SEND,
     Rank,
 )
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy
 from contend.profiling import ProgramProfile
 from contend.report.explanation import explanation_sentence

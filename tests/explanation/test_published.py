@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import contend
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.explanation import Limit, Verdict
 
 

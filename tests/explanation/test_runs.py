@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import contend
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.explanation import Explanation, Limit, Verdict
-from contend.runs import LaunchRecord, PointError, Run, RunRecord, write_record
+from contend.lab.runs import LaunchRecord, PointError, Run, RunRecord, write_record
 from measured_runs import COLLAPSED, alltoall_run
 from sample_files import Launch
 

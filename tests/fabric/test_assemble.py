@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.assemble import assemble
 from contend.fabric.subnet import NodeKind, Subnet
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric, Finding
 from contend.fabric.assemble import assemble, what_is_missing
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric, carried
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import DATA
 from simulated_network import simulated_network
 

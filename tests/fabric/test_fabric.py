@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.routes import ForwardingTables

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 
 import contend
-from contend.errors import MissingError, UsageError
+from contend.base.errors import MissingError, UsageError
 from contend.fabric import Fabric, from_networkx, to_networkx
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import fabrics
 
 # What a graph does not hold, or holds in other words.

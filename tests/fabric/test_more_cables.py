@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, free_ports, with_cables
 from small_fabrics import by_hand
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion.simulation.channel_users import AskedChannels
-from contend.emulation import host_labels
-from contend.errors import UsageError
 from contend.fabric import Fabric, Names, make, server_names, short_names, without
-from contend.placement import HostNames
+from contend.lab.emulation import host_labels
 from contend.report.fabric.scene import spoken_names
+from contend.traffic.placement import HostNames
 from small_fabrics import fat_tree
 
 

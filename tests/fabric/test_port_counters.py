@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.counters.port_counters import PortCount, read_counters
 from sample_fabrics import DATA
 

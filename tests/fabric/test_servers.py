@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, check_soundness, rails_of, server_names, servers_of
 from contend.fabric.formats.slurm_files import write_tree
 from contend.fabric.servers import unnamed_hosts
-from contend.loading import load
-from contend.placement import ListFormat, list_hosts, parse, write_list
+from contend.routes import load
+from contend.traffic.placement import ListFormat, list_hosts, parse, write_list
 from sample_fabrics import DATA
 from small_fabrics import by_hand
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric, make, without
 from contend.routes import NO_PORT, ForwardingTables, check, find_route, mended
 from small_fabrics import two_planes

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
+from contend.lab.runs import Run
 from contend.prediction import load_calibration
 from contend.profiling import ProgramProfile
-from contend.runs import Run
 from typed_commands import Typed
 
 LATE = Path(__file__).parents[1] / "cli" / "late.c"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import contend
-from contend.errors import UsageError
-from contend.loading import load
+from contend.base.errors import UsageError
 from contend.prediction import TcpPrediction, TcpState
+from contend.routes import load
 from typed_commands import Typed
 
 EMULATED = Path(__file__).parents[2] / "docs/evidence/collapse/cases.csv"

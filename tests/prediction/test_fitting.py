@@ -9,8 +9,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.errors import InputError, ShortfallError, UsageError
-from contend.loading import load
+from contend.base.errors import InputError, ShortfallError, UsageError
+from contend.lab.runs import (
+    Estimate,
+    LaunchRecord,
+    LibraryRecord,
+    Run,
+    RunRecord,
+    median_interval,
+)
 from contend.prediction import (
     Calibration,
     Measurements,
@@ -21,15 +28,8 @@ from contend.prediction import (
     save_calibration,
 )
 from contend.prediction.fitting import _slope, courses
-from contend.runs import (
-    Estimate,
-    LaunchRecord,
-    LibraryRecord,
-    Run,
-    RunRecord,
-    median_interval,
-)
-from contend.schedule import Exchange, alltoall
+from contend.routes import load
+from contend.traffic.schedule import Exchange, alltoall
 from measured_runs import pingpong_run
 from sample_files import Launch
 

@@ -10,9 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from contend.base.errors import MissingError, ShortfallError
 from contend.cli.app import run
-from contend.errors import MissingError, ShortfallError
-from contend.loading import load
 from contend.prediction import (
     Calibration,
     PredictionConditions,
@@ -21,7 +20,8 @@ from contend.prediction import (
     save_calibration,
 )
 from contend.prediction.predicting import rounds_of
-from contend.schedule import (
+from contend.routes import load
+from contend.traffic.schedule import (
     DIRECT,
     WAITS,
     Action,

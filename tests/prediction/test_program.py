@@ -9,10 +9,9 @@ import msgspec
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.cli.app import run
-from contend.emulation import identity
-from contend.errors import UsageError
-from contend.loading import load
+from contend.lab.emulation import identity
 from contend.prediction import (
     Calibration,
     PredictionConditions,
@@ -23,6 +22,7 @@ from contend.prediction import (
     where_recorded,
 )
 from contend.profiling import ProgramProfile
+from contend.routes import load
 from typed_commands import Typed
 from written_programs import COMPLETION, Script, crossbar, profile_of
 

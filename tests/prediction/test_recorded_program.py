@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError, ShortfallError, UsageError
-from contend.loading import load
+from contend.base.errors import InputError, ShortfallError, UsageError
 from contend.prediction import (
     Calibration,
     held_against,
@@ -19,7 +18,8 @@ from contend.prediction import (
     recorded_hosts,
     save_calibration,
 )
-from contend.schedule import Action, carry_out
+from contend.routes import load
+from contend.traffic.schedule import Action, carry_out
 from typed_commands import Typed
 from written_programs import COMPLETION, MS, PART, Script, crossbar, profile_of
 

@@ -14,9 +14,9 @@ import contend
 from contend.cure import learn
 from contend.explanation import Limit
 from contend.explanation.evidence import IMPOSSIBLE
-from contend.measurement import RealHosts, carried
+from contend.lab.measurement import RealHosts, carried
+from contend.lab.runs import Kind, LaunchRecord, LibraryRecord, Run, RunRecord
 from contend.prediction import Calibration, predict
-from contend.runs import Kind, LaunchRecord, LibraryRecord, Run, RunRecord
 from measured_runs import alltoall_run
 from sample_files import Launch
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.loading import load
-from contend.runs import read_samples
-from contend.schedule import phases_by_routes
+from contend.lab.runs import read_samples
+from contend.routes import load
+from contend.traffic.schedule import phases_by_routes
 from probe_programs import PROBES, Ended, Mpi, compile_strictly, link, probe
 
 # Instead of 2^31 - 1, so that small blocks take the way of large ones.

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.runs import read_samples
+from contend.lab.runs import read_samples
 from probe_programs import Mpi, probe
 
 _FOUR = ("--repetitions", "4:4", "--precision", "0", "--verify")

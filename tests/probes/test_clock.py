@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.runs import RawSamples, read_samples
+from contend.lab.runs import RawSamples, read_samples
 from probe_programs import Mpi
 
 # On a machine that is busy with other things messages are late now and then.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from contend.runs import read_samples
+from contend.lab.runs import read_samples
 from probe_programs import Mpi
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.runs import read_samples
+from contend.lab.runs import read_samples
 from probe_programs import Mpi
 
 _FEW = ("--repetitions", "2:2", "--seed", "0", "--verify")

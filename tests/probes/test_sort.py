@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.measurement import MemoryPrediction
-from contend.runs import read_samples
+from contend.lab.measurement import MemoryPrediction
+from contend.lab.runs import read_samples
 from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Rows = list[list[float]]

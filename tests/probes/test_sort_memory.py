@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.units import parse_size
+from contend.base.units import parse_size
 from probe_programs import PROBES
 
 Left = Callable[[Mapping[str, str]], int]

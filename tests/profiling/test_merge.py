@@ -20,7 +20,7 @@ from built_records import (
     leave_records,
     no_program,
 )
-from contend.errors import InputError, ShortfallError, UsageError
+from contend.base.errors import InputError, ShortfallError, UsageError
 from contend.profiling import (
     RECORDS,
     ProgramProfile,

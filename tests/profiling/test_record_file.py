@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from built_records import ALLREDUCE, SEND, Rank
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.profiling import read_record
 from contend.profiling.record_form import (
     ANY_PEER,

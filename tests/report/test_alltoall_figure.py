@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.collections import LineCollection
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.report import alltoall_figure
 
 

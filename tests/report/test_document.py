@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.report import Document, ResultTable
 
 TABLE = ResultTable(title="Links", columns=("link", "load"), rows=(("a <b>", "7"),), note="All.")

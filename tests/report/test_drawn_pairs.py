@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.measurement import Distribution, DrawnAgreement, MeasuredPairs
-from contend.measurement.draws import ByPart
+from contend.lab.measurement import Distribution, DrawnAgreement, MeasuredPairs
+from contend.lab.measurement.draws import ByPart
+from contend.lab.runs import Run, RunRecord
 from contend.report.pairwise.figures import drawn_figure
 from contend.report.pairwise.pairs import pair_tables
-from contend.runs import Run, RunRecord
 from json_reading import as_read
 
 

@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, make, switch_levels, tell_rails
 from contend.report import Mark, fabric_figure, save_figure
 from contend.report.fabric.layout import leveled

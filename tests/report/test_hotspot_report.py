@@ -9,9 +9,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from contend import load
+from contend.base.errors import UsageError
 from contend.congestion import hotspot
-from contend.errors import UsageError
-from contend.measurement import HotspotPairs
+from contend.lab.measurement import HotspotPairs
 from contend.report.pairwise.figures import hotspot_figure
 from contend.report.pairwise.hotspot import hotspot_tables
 from json_reading import as_read

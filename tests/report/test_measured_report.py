@@ -11,10 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report import ResultTable, markdown_of, save_figures
-from contend.report.study.document import measured_tables
-from contend.report.study.figures import measured_figures
-from contend.runs import (
+from contend.lab.runs import (
     SCHEMA,
     CellParts,
     CellRecord,
@@ -27,7 +24,7 @@ from contend.runs import (
     contests,
     summarise,
 )
-from contend.studies import (
+from contend.lab.studies import (
     Answer,
     GridCell,
     MeasuredPlan,
@@ -36,6 +33,9 @@ from contend.studies import (
     find_plan,
     read_plan,
 )
+from contend.report import ResultTable, markdown_of, save_figures
+from contend.report.study.document import measured_tables
+from contend.report.study.figures import measured_figures
 from json_reading import as_read
 
 MEMORY = PointError("memory", "data of 22.8 GiB does not fit this machine")

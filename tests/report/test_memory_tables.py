@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.measurement import MemoryPrediction, VectorLength
+from contend.lab.measurement import MemoryPrediction, VectorLength
 from contend.report import ResultTable
 from contend.report.memory import memory_tables, whole_units
 

@@ -11,15 +11,15 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from contend.errors import UsageError
-from contend.measurement import Agreement, MeasuredPairs, agreement
+from contend.base.errors import UsageError
+from contend.lab.measurement import Agreement, MeasuredPairs, agreement
+from contend.lab.runs import Run, RunRecord
 from contend.report.pairwise.figures import ComparedFabric, agreement_figure, pair_figure
 from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.document import pairs_document
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
 from contend.report.table import ResultTable
-from contend.runs import Run, RunRecord
 from json_reading import as_read
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from built_records import ALLREDUCE, RECEIVE, SEND, WAIT, Rank, leave_records
 from contend import Profile
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.profiling import load_profile
 from contend.report.profile import figures
 from contend.report.profile.document import calls_csv, profiles_document

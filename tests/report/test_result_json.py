@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.schema import plain
+from contend.base.schema import plain
 from json_reading import as_read
 
 

@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.lab.runs import Condition, LaunchRecord, LibraryRecord, Run, RunRecord, compared
 from contend.report import ResultTable
 from contend.report.run.document import cells_csv, runs_document
 from contend.report.run.figures import (
@@ -32,7 +33,6 @@ from contend.report.run.tables import (
     run_tables,
 )
 from contend.report.words import interval_words, shared_words, size_words
-from contend.runs import Condition, LaunchRecord, LibraryRecord, Run, RunRecord, compared
 from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch

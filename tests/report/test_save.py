@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.report import (
     congestion_distribution,
     save_figure,

@@ -10,11 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.report import save_figures
-from contend.report.study.figures import study_figures
-from contend.report.study.simulated import study_tables
-from contend.report.table import ResultTable
-from contend.studies import (
+from contend.lab.studies import (
     Application,
     FabricEntry,
     PatternEntry,
@@ -27,7 +23,11 @@ from contend.studies import (
     record_of,
     write_cell,
 )
-from contend.studies.simulated_plan import ApplicationPart, PrintedTime
+from contend.lab.studies.simulated_plan import ApplicationPart, PrintedTime
+from contend.report import save_figures
+from contend.report.study.figures import study_figures
+from contend.report.study.simulated import study_tables
+from contend.report.table import ResultTable
 from json_reading import as_read
 
 MakeOutcome = Callable[..., SimulatedOutcome]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from contend.lab.runs import Estimate
 from contend.report import ResultTable, print_tables
 from contend.report.save import html_page
 from contend.report.simulation.tables import (
@@ -17,7 +18,6 @@ from contend.report.simulation.tables import (
     simulation_verdict,
 )
 from contend.report.words import factor_words
-from contend.runs import Estimate
 
 
 def printed(tables: Any) -> str:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from contend.fabric import Fabric, Status, bisection, make, structure
-from contend.loading import load
-from contend.routes import check, compute
+from contend.routes import check, compute, load
 
 
 @cache

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Check, Fabric, Finding, Status
 from contend.routes import NO_PORT, ForwardingTables, all_to_all_load, check
 from contend.routes.checking import dependency_cycle

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from contend import _core
+from contend.base.errors import InputError, UsageError
 from contend.cli.options.shared import ENGINES
-from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.routes import NO_PORT, compute, engines

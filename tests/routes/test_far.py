@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric
-from contend.loading import load
 from contend.routes import (
     NO_PORT,
     AdaptiveTables,
     ForwardingTables,
     adopt,
+    load,
     load_tables,
     make_resolver,
     save,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.routes import NO_PORT
 from contend.routes.dumps.columns import TableColumns
 from contend.routes.dumps.readers import FDBS, LFTS

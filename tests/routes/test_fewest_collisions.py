@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import contend
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, remove_cables
 from contend.routes import (
     NO_PORT,

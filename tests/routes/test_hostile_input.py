@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.errors import ContendError, InputError
+from contend.base.errors import ContendError, InputError
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import Subnet
 from contend.routes.dumps.columns import TableColumns

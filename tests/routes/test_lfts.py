@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError
-from contend.loading import load
-from contend.routes import NO_PORT, save
+from contend.base.errors import InputError
+from contend.routes import NO_PORT, load, save
 from contend.routes.dumps.columns import TableColumns
 from contend.routes.dumps.readers import LFTS
 from sample_fabrics import host_ports, two_leaves

@@ -9,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from contend.errors import MissingError, ShortfallError, UsageError
+from contend.base.errors import MissingError, ShortfallError, UsageError
+from contend.base.process import start_program
 from contend.fabric import Fabric
-from contend.process import start_program
 from contend.routes import NO_PORT, compute, opensm
 
 Paper = Callable[[str], Fabric]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from contend import _core
+from contend.base.errors import MissingError, UsageError
 from contend.congestion import simulate
-from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, make
 from contend.routes import Ways, compute, make_resolver
 from contend.routes.addresses import expect_room

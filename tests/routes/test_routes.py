@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, make
 from contend.routes import NO_PORT, compute, find_route, make_resolver, tables_of
 from contend.routes import tables as room

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, open_chunks
-from contend.loading import load
-from contend.routes import KINDS, kind_of, save
+from contend.routes import KINDS, kind_of, load, save
 from contend.routes.saving import content
 from sample_fabrics import described, fabrics, host_ports, two_leaves
 

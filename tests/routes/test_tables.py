@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables, adopt
 from contend.routes.dumps.columns import TableColumns

@@ -33,6 +33,12 @@ def test_no_room_is_larger_than_it_may_be(sizes: Any) -> None:
     assert too_large == {}, "make it smaller, or say in tools/sizes.toml what it grew for"
 
 
+def test_a_newcomer_sees_few_rooms() -> None:
+    package = SCRIPT.parents[1] / "src" / "contend"
+    rooms = sorted(face.parent.name for face in package.glob("*/__init__.py"))
+    assert len(rooms) <= 14, rooms
+
+
 def test_every_raise_says_what_for() -> None:
     raised = tomllib.loads(SCRIPT.with_suffix(".toml").read_text("utf-8")).get("raised", [])
     assert all(len(more["for"].split()) >= 3 for more in raised)
@@ -43,7 +49,7 @@ def test_a_room_that_grows_is_found_and_one_that_shrinks_is_kept_small(
 ) -> None:
     house = tmp_path / "house"
     for name, lines in {
-        "src/contend/runs/a.py": 3,
+        "src/contend/lab/runs/a.py": 3,
         "cpp/base/src/b.cpp": 2,
         "tests/c.py": 1,
     }.items():
@@ -51,16 +57,16 @@ def test_a_room_that_grows_is_found_and_one_that_shrinks_is_kept_small(
         (house / name).write_text("x\n" * lines)
     there = sizes.counted(house)
     assert {kind: dict(rooms) for kind, rooms in there.items()} == {
-        "python": {"runs": 3},
+        "python": {"lab": 3},
         "native": {"cpp/base": 2},
         "tests": {"beside rooms": 1},
-        "files": {"runs": 1},
+        "files": {"lab": 1},
     }
     limits = tmp_path / "sizes.toml"
-    lines = sizes.counted()["python"]["runs"]
-    raise_of = '[[raised]]\nkind = "python"\nroom = "runs"\nlines = 5\nfor = "a good reason"\n'
-    limits.write_text(f'[rooms.python]\n"runs" = {lines + 10}\n[rooms.native]\n{raise_of}')
-    assert sizes.allowed(limits)["python"]["runs"] == lines + 15
+    lines = sizes.counted()["python"]["lab"]
+    raise_of = '[[raised]]\nkind = "python"\nroom = "lab"\nlines = 5\nfor = "a good reason"\n'
+    limits.write_text(f'[rooms.python]\n"lab" = {lines + 10}\n[rooms.native]\n{raise_of}')
+    assert sizes.allowed(limits)["python"]["lab"] == lines + 15
     sizes.lower(limits)
-    assert sizes.allowed(limits)["python"]["runs"] == lines
+    assert sizes.allowed(limits)["python"]["lab"] == lines
     assert "a good reason" in limits.read_text()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import Candidate, Preload, compile_preload
-from contend.process import run_process
+from contend.base.process import run_process
+from contend.lab.mpi import Candidate, Preload, compile_preload
 from probe_programs import Build, Ended, Mpi, builder, library
 from rank_records import RankRecord, read_records
 

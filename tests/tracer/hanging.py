@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_form import NO_CALL, State
 

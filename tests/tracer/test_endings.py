@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.mpi import launch_environment
+from contend.lab.mpi import launch_environment
 from probe_programs import Build, Mpi
 from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_record
 from tracer.conftest import Run, tracer_of

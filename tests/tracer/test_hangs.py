@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 import contend
-from contend.errors import UsageError
-from contend.mpi import launch_environment
+from contend.base.errors import UsageError
+from contend.lab.mpi import launch_environment
 from contend.profiling import ProgramProfile, load_profile, merge
 from contend.profiling.folder import (
     RECORDS,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from contend.cure import Rule, Rules, write_rules
-from contend.loading import load
-from contend.mpi import carry
-from contend.schedule import write_routes
+from contend.lab.mpi import carry
+from contend.routes import load
+from contend.traffic.schedule import write_routes
 from probe_programs import Build, Ended, Mpi, builder
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -13,10 +13,10 @@ import pytest
 
 from contend.cli.app import run
 from contend.cure import Rule, Rules, read_rules, write_rules
-from contend.emulation import host_labels
 from contend.fabric import Fabric
-from contend.loading import load
-from contend.schedule import ROUTES, phases_by_routes, write_routes
+from contend.lab.emulation import host_labels
+from contend.routes import load
+from contend.traffic.schedule import ROUTES, phases_by_routes, write_routes
 from measured_runs import COLLAPSED, alltoall_run
 from probe_programs import SCHEDULES, SOURCES, Build, Ended, Mpi
 from tuned.conftest import MANY, PROGRAMS, run_carried

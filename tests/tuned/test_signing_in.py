@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contend.cure import Rule, Rules, write_rules
-from contend.mpi import carry
+from contend.lab.mpi import carry
 from probe_programs import Build, Ended, Mpi
 
 # Rank R finds in R.sh what differs for it.

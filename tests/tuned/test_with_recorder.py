@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.cure import Rule, Rules, write_rules
-from contend.mpi import Preloaded, carry, record
+from contend.lab.mpi import Preloaded, carry, record
 from probe_programs import Build, Mpi
 from rank_records import read_records
 

@@ -23,7 +23,7 @@ import cases
 import numpy as np
 
 import contend
-from contend.mpi.search import packaged
+from contend.lab.mpi.search import packaged
 
 TESTS = cases.HERE.parents[2] / "tests"
 sys.path.append(str(TESTS))

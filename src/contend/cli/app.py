@@ -13,9 +13,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from contend.cli.options.option import in_options
-from contend.cli.verbs import Verb, group
-from contend.errors import (
+from contend.base.errors import (
     FULL,
     ContendError,
     IncompleteInput,
@@ -23,7 +21,9 @@ from contend.errors import (
     UsageError,
     printable_line,
 )
-from contend.progress import shown_steps
+from contend.base.progress import shown_steps
+from contend.cli.options.option import in_options
+from contend.cli.verbs import Verb, group
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(

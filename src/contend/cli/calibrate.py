@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from contend import measurement, prediction, report, session
+from contend import prediction, report
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import BudgetOption, MpiOption, RunFolderOption, SeedOption
 from contend.cli.options.where import Where
 from contend.cli.watching import watched_run
+from contend.lab import measurement, session
 from contend.report import Document
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from contend.base.errors import ContendError, IncompleteInput, printable_line
+from contend.base.files import write_whole
 from contend.cli.options.shared import Loading
-from contend.errors import ContendError, IncompleteInput, printable_line
-from contend.files import write_whole
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator
@@ -30,7 +30,7 @@ def load(
 ) -> Fabric:
     """The fabric that the command line names; of what was left out standard error is told."""
     # Here: help needs no fabrics.
-    from contend import loading
+    from contend.routes import loading
 
     with warnings.catch_warnings():
         if how.strict:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import contend.emulation
+import contend.lab.emulation
 from contend import report
+from contend.base.errors import UsageError
+from contend.base.units import parse_size
 from contend.cli.options.option import Bytes, Option, parsed
 from contend.cli.options.outputs import ProgramOutputs
 from contend.cli.options.shared import FabricArgument, HostsOption
 from contend.cli.options.where import CableOptions, Started
-from contend.emulation import Settings
-from contend.errors import UsageError
-from contend.units import parse_size
+from contend.lab.emulation import Settings
 
 if TYPE_CHECKING:
-    from contend.emulation import Network
+    from contend.lab.emulation import Network
 
 CommandArgument = Annotated[
     list[str] | None,
@@ -77,7 +77,7 @@ def emulate(
         for line in lines:
             outputs.console.print(line, markup=False, soft_wrap=True)
 
-    emulation = contend.emulation.emulate(
+    emulation = contend.lab.emulation.emulate(
         loaded,
         words,
         **cables.settings(),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from contend import mpi as mpis
 from contend import report
+from contend.base.errors import MissingError
+from contend.base.progress import shown_progress
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import MPI
-from contend.errors import MissingError
-from contend.progress import shown_progress
+from contend.lab import mpi as mpis
 
 if TYPE_CHECKING:
-    from contend.mpi import Libraries
+    from contend.lab.mpi import Libraries
 
 PrefixOption = Annotated[
     list[Path] | None,

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from contend import profiling, report
+from contend.base.errors import ShortfallError
+from contend.base.progress import shown_steps, step
+from contend.base.units import parse_size
 from contend.cli.options.option import Bytes, Option, labels, parsed
 from contend.cli.options.outputs import ProgramOutputs
 from contend.cli.options.shared import OUTPUT, LabelOption
 from contend.cli.options.where import CommandArgument, Started, Where
-from contend.errors import ShortfallError
-from contend.progress import shown_steps, step
-from contend.units import parse_size
 
 ProfileFolderOption = Annotated[
     Path | None,

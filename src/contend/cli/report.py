@@ -10,15 +10,15 @@ import typer
 
 from contend import profiling
 from contend import report as reports
-from contend import runs as kept
+from contend.base.errors import UsageError
+from contend.base.files import whole_file
+from contend.base.units import parse_size
 from contend.cli.options.option import Bytes, parsed, writable
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import MATRIX, PICTURE
 from contend.cli.profile import merging
-from contend.errors import UsageError
-from contend.files import whole_file
+from contend.lab import runs as kept
 from contend.report import Document
-from contend.units import parse_size
 
 RunsArgument = Annotated[
     list[Path],

@@ -12,6 +12,8 @@ import typer
 
 from contend import congestion, report
 from contend import fabric as fabric_room
+from contend.base.errors import ContendError, UsageError
+from contend.base.units import checked_rates, counted, parse_seconds, parse_size
 from contend.cli.common import load, told_by_the_first
 from contend.cli.options.option import (
     Bytes,
@@ -43,9 +45,7 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.errors import ContendError, UsageError
 from contend.report import Document
-from contend.units import checked_rates, counted, parse_seconds, parse_size
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator, PacketSimulation, Simulation
@@ -192,7 +192,7 @@ _OF_PACKETS = tuple(field.name for field in fields(PacketOptions) if field.name 
 
 def _show_patterns(asked: bool) -> None:
     if asked:
-        from contend.pattern import FORMS
+        from contend.traffic.pattern import FORMS
 
         width = max(len(form.form) for form in FORMS)
         for form in FORMS:

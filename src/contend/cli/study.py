@@ -12,19 +12,20 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import measurement, report, studies
+from contend import report
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_seconds, parse_numbers, parse_sizes
 from contend.cli.options import shared
 from contend.cli.options.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.where import Where
 from contend.cli.watching import watched_study
-from contend.errors import UsageError
+from contend.lab import measurement, studies
 from contend.report import Document
-from contend.units import counted, format_seconds, parse_numbers, parse_sizes
 
 if TYPE_CHECKING:
-    from contend.measurement import Place, VectorLength
-    from contend.studies import StudyPlan
+    from contend.lab.measurement import Place, VectorLength
+    from contend.lab.studies import StudyPlan
 
 _MEASURED = "Studies that measure"
 _VERIFICATION = "The study verification"
@@ -257,7 +258,7 @@ def study(
         assert isinstance(changed, studies.MeasuredPlan)
         return studies.predict_memory(changed, given).document()
     # Here: what measures and simulates takes longer to load than other verbs run.
-    from contend.studies import carry_out
+    from contend.lab.studies import carry_out
 
     console = outputs.console
     folder = Path(changed.name) if options.output is None else options.output

@@ -17,9 +17,9 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from contend.base.errors import UsageError
+from contend.base.units import listed
 from contend.cli.options.option import with_options
-from contend.errors import UsageError
-from contend.units import listed
 
 
 class _Command(TyperCommand):

@@ -9,7 +9,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from contend import report, watching
+from contend import congestion, report
+from contend.base.files import append_line
+from contend.base.units import parse_share
 from contend.cli.common import load, write_output
 from contend.cli.options.option import Option, Seconds, Share, parsed, writable
 from contend.cli.options.outputs import MetricOutputs
@@ -22,9 +24,7 @@ from contend.cli.options.shared import (
     RoutesOption,
 )
 from contend.cli.simulate import COUNTERS, INTERVAL
-from contend.files import append_line
 from contend.report import Document
-from contend.units import parse_share
 
 BUSY = Option(
     ("--busy",), "SHARE", "Call a channel busy from here on", parsed("--busy", parse_share)
@@ -76,7 +76,7 @@ def watch(
     Example: contend watch net.ibnetdiscover --counters "command:ibqueryerrors --counters"
     """
     loaded = load(fabric, routes, route, loading, need_routes=jobs is not None)
-    states = watching.watch(
+    states = congestion.watch(
         loaded,
         counters,
         interval=interval,

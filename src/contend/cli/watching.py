@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from contend.progress import FineProgress, shown_progress
-from contend.session import Observer
-from contend.units import counted, format_seconds, verb
+from contend.base.progress import FineProgress, shown_progress
+from contend.base.units import counted, format_seconds, verb
+from contend.lab.session import Observer
 
 if TYPE_CHECKING:
-    from contend.runs import Warned
-    from contend.session import Attempt, Cell, Step
+    from contend.lab.runs import Warned
+    from contend.lab.session import Attempt, Cell, Step
 
 
 @contextmanager

@@ -64,3 +64,7 @@ from .simulation.channel_users import ChannelUsers as ChannelUsers
 from .simulation.counting import SimulationInterrupted as SimulationInterrupted
 from .simulation.counting import simulate as simulate
 from .simulation.simulation import Simulation as Simulation
+from .watching import JobLoads as JobLoads
+from .watching import Watched as Watched
+from .watching import WatchedChannel as WatchedChannel
+from .watching import watch as watch

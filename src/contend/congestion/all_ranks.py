@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
+from contend.base.progress import Progress, shown_progress, step
+from contend.base.schema import PythonOnly, Rate, Share, told
+from contend.base.shown import Shown
+from contend.base.units import parse_rate, parse_sizes, rate_of, valued
 from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
 from contend.congestion.processes import thread_count
 from contend.congestion.rates import link_rates, rated
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.pattern import shift_distances
-from contend.placement import HostChoice, Placement, seats_by_server
-from contend.progress import Progress, shown_progress, step
 from contend.routes import ONE_WAY, Ways, make_resolver
-from contend.schema import PythonOnly, Rate, Share, told
-from contend.shown import Shown
-from contend.units import parse_rate, parse_sizes, rate_of, valued
+from contend.traffic.pattern import shift_distances
+from contend.traffic.placement import HostChoice, Placement, seats_by_server
 
 # Of what is drawn: random placements, hashed routes.
 _PRECISION = 0.01

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.files import whole_file
+from contend.base.units import counted
 from contend.fabric import Fabric
-from contend.files import whole_file
-from contend.pattern import Pattern
-from contend.pattern import parse as parse_pattern
-from contend.placement import HostChoice, Placement
-from contend.placement import parse as parse_placement
-from contend.units import counted
+from contend.traffic.pattern import Pattern
+from contend.traffic.pattern import parse as parse_pattern
+from contend.traffic.placement import HostChoice, Placement
+from contend.traffic.placement import parse as parse_placement
 
 PatternSource = str | Pattern | NDArray[np.integer]
 """A specification, a pattern, or destinations of shape [ranks] or [rounds, ranks]."""

@@ -18,10 +18,10 @@ from contend.congestion.rates import link_rates
 from contend.congestion.simulation.averages import EACH_HOST
 from contend.congestion.simulation.simulation import Simulation
 from contend.congestion.simulation.totals import Totals
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, without_numbers
-from contend.pattern import Pattern
-from contend.progress import step
+from contend.traffic.pattern import Pattern
+from contend.base.progress import step
 from contend.routes import RoutesLeft, Ways, make_resolver, mendable, mended, routes_of
 
 # For every message, and for every entry where all routes are looked up anew.

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size, told
+from contend.base.units import rate_of
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Fabric
-from contend.placement import Placement
-from contend.schema import PythonOnly, Rate, Seconds, Share, Size, told
-from contend.units import rate_of
+from contend.traffic.placement import Placement
 
 PORTS = "ports of adapters"
 """What holds a collective back where no channel between switches and no link in a server does."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import ContendError, UsageError
 from contend.congestion.rates import link_rates
-from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
-from contend.placement import by_name
 from contend.routes import make_resolver
+from contend.traffic.placement import by_name
 
 if TYPE_CHECKING:
     import scipy.sparse

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
+from contend.base.units import counted
 from contend.congestion.drawing import check_seed
 from contend.congestion.rates import LinkRates, link_rates
-from contend.errors import UsageError
 from contend.fabric import Fabric, rails_of, servers_of
-from contend.pattern import Pattern
-from contend.pattern import parse as parse_pattern
 from contend.routes import Ways, each_alone, make_resolver
-from contend.units import counted
+from contend.traffic.pattern import Pattern
+from contend.traffic.pattern import parse as parse_pattern
 
 Hosts = NDArray[np.uint32]
 Shares = NDArray[np.float64]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.rates import link_rates
 from contend.congestion.split_messages import split_shares
-from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import ONE_WAY, Ways, make_resolver
 

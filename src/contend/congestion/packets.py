@@ -40,14 +40,14 @@ from contend.congestion.processes import Communicator, core_threads
 from contend.congestion.rates import hottest, rated
 from contend.congestion.simulation.averages import SampleMean, half_width
 from contend.congestion.simulation.channel_users import AskedChannels
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, FabricSize
-from contend.pattern import Pattern
-from contend.placement import HostChoice, Placement
-from contend.progress import Progress, shown_progress
-from contend.schema import PythonOnly, Rate, Seconds, Share, Size
-from contend.shown import Shown
-from contend.units import parse_share, valued
+from contend.traffic.pattern import Pattern
+from contend.traffic.placement import HostChoice, Placement
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size
+from contend.base.shown import Shown
+from contend.base.units import parse_share, valued
 
 DEFAULT_PRECISION = 0.01
 _LEAST_SAMPLES, _MOST_SAMPLES = 8, 100_000

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from contend import _core
-from contend.errors import ContendError, MissingError, UsageError
+from contend.base.errors import ContendError, MissingError, UsageError
 
 # How the launchers of Open MPI, MPICH and its relatives, and Slurm tell a process of its world.
 _WORLD_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")

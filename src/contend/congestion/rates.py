@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.schema import Rate
+from contend.base.units import level_of, parse_rate, rate_of, rates_by_kind, valued
 from contend.fabric import Fabric, cables_within_reach, switch_levels
-from contend.schema import Rate
-from contend.units import level_of, parse_rate, rate_of, rates_by_kind, valued
 
 _ALIKE = np.zeros(0, dtype=np.float64)
 

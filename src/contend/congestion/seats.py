@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import ROUTE, ROUTES, UsageError
+from contend.base.errors import ROUTE, ROUTES, UsageError
 from contend.fabric import Fabric, capacities
-from contend.pattern import Pattern
 from contend.routes import Ways, each_alone, make_resolver
+from contend.traffic.pattern import Pattern
 
 # Changes of a channel's load on trial: so many for each message and channel of a route, and at most
 # so many in all, which takes some seconds.

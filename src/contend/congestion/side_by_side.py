@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.units import counted
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
 from contend.congestion.simulation.averages import normal_half_width
 from contend.congestion.solved_jobs import SolvedShares, steadied
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.units import counted
 
 # Messages and other jobs on their channels: looked at together, and at most in a sample.
 _LOOKS = 1 << 20

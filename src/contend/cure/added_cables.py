@@ -9,6 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from contend.base.errors import ContendError, MissingError, UsageError
+from contend.base.progress import Progress, shown_progress
 from contend.congestion import Communicator, Simulation, Workers, agree, core_threads
 from contend.cure.improvement import (
     Addition,
@@ -23,7 +25,6 @@ from contend.cure.improvement import (
     relief,
 )
 from contend.cure.purpose import ROUNDING, Purpose, gain_over
-from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
     Fabric,
@@ -33,7 +34,6 @@ from contend.fabric import (
     with_cables,
     with_ports,
 )
-from contend.progress import Progress, shown_progress
 from contend.routes import (
     Demand,
     compute,

@@ -10,15 +10,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import ContendError, MissingError
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Seconds, Share
+from contend.base.shown import Shown
+from contend.base.units import parse_seconds, valued
 from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
-from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels
-from contend.placement import HostChoice, HostNames, choose_hosts, seats_by_server
-from contend.progress import Progress, shown_progress
 from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names
-from contend.schema import PythonOnly, Seconds, Share
-from contend.shown import Shown
-from contend.units import parse_seconds, valued
+from contend.traffic.placement import HostChoice, HostNames, choose_hosts, seats_by_server
 
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""

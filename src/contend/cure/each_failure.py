@@ -9,6 +9,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import ShortfallError, UsageError
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Share, told
+from contend.base.shown import Shown
 from contend.congestion import (
     EACH_HOST,
     Communicator,
@@ -20,13 +24,9 @@ from contend.congestion import (
     simulate,
 )
 from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
-from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
-from contend.placement import HostChoice, HostNames, choose_hosts
-from contend.progress import Progress, shown_progress
 from contend.routes import check_engine, compute
-from contend.schema import PythonOnly, Share, told
-from contend.shown import Shown
+from contend.traffic.placement import HostChoice, HostNames, choose_hosts
 
 _Part = tuple[str, int]
 # Table entries and steps of messages that are looked at: some ten minutes of one core.

@@ -10,10 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly, Share
+from contend.base.shown import Shown
+from contend.base.units import counted, rate_of
 from contend.congestion import Simulation
 from contend.cure.improvement import few_hosts
 from contend.cure.purpose import CollectiveGain, Purpose
-from contend.errors import UsageError
 from contend.fabric import (
     Fabric,
     Grown,
@@ -25,9 +28,6 @@ from contend.fabric import (
     with_ports,
 )
 from contend.routes import compute
-from contend.schema import PythonOnly, Share
-from contend.shown import Shown
-from contend.units import counted, rate_of
 
 # Switches are of one row where so much of what is below them is the same.
 _ALIKE = 0.75

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
+from contend.base.schema import PythonOnly, Rate, Share, told
+from contend.base.shown import Shown
+from contend.base.units import counted
 from contend.congestion import Simulation
 from contend.cure.purpose import ROUNDING, CollectiveGain
 from contend.fabric import Fabric, capacities, free_ports, idle_switches, is_tree, switch_levels
 from contend.routes import Demand, tables_of
-from contend.schema import PythonOnly, Rate, Share, told
-from contend.shown import Shown
-from contend.units import counted
 
 Pair = tuple[int, int]
 # Destinations that are followed, times switches, and those that gains are summed over.

@@ -15,16 +15,16 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import ShortfallError, UsageError
+from contend.base.schema import PythonOnly, Share, told
+from contend.base.shown import Shown
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
 from contend.cure.running_jobs import JobSource
 from contend.cure.running_jobs import jobs as running_jobs
 from contend.cure.servers_hit import JobCost, RailLosses, ServersHit
-from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, with_hosts
-from contend.placement import Placement, by_name
 from contend.routes import changed_ports, summarise_routes
-from contend.schema import PythonOnly, Share, told
-from contend.shown import Shown
+from contend.traffic.placement import Placement, by_name
 
 _Port = tuple[int, int]
 _Ends = tuple[_Port, _Port]

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError, printable_line
+from contend.base.names import shorten
+from contend.base.schema import PythonOnly, Share
+from contend.base.units import counted
 from contend.congestion import (
     RAIL_PATTERNS,
     JobMessages,
@@ -17,13 +21,9 @@ from contend.congestion import (
     seat_ranks,
 )
 from contend.cure.servers import Servers
-from contend.errors import UsageError, printable_line
 from contend.fabric import Fabric
-from contend.names import shorten
-from contend.placement import by_server
 from contend.routes import Ways, each_alone
-from contend.schema import PythonOnly, Share
-from contend.units import counted
+from contend.traffic.placement import by_server
 
 _Servers = tuple[int, ...]
 

@@ -18,14 +18,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from contend.base.errors import ShortfallError, UsageError
+from contend.base.units import rounded
 from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
-from contend.errors import ShortfallError, UsageError
-from contend.pattern import FORMS, holds_nccl_graphs, open_matrix, parse, read_messages
 from contend.prediction import ProfiledProgram, program_of
 from contend.profiling import KINDS, ProgramProfile, is_profile, load_profile
-from contend.schedule import Action
-from contend.units import rounded
+from contend.traffic.pattern import FORMS, holds_nccl_graphs, open_matrix, parse, read_messages
+from contend.traffic.schedule import Action
 
 # More phases than this are put together, those alike first: each takes a row of channels.
 _MOST_PHASES = 64

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.schema import Share
 from contend.congestion import (
     Communicator,
     Simulation,
@@ -18,10 +19,9 @@ from contend.congestion import (
 )
 from contend.cure.tables import EVEN_PATTERNS, demand_of
 from contend.fabric import Fabric, leaf_rails
-from contend.placement import parse as parse_placement
-from contend.placement import seats_by_server
 from contend.routes import Demand
-from contend.schema import Share
+from contend.traffic.placement import parse as parse_placement
+from contend.traffic.placement import seats_by_server
 
 # Messages that plans are chosen by, and the fewest patterns of them: others than those that count
 # in the end.

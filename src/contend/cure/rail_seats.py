@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.schema import Share
 from contend.congestion import RAIL_PATTERNS, PhasedTraffic, judge_seats, seat_ranks
 from contend.cure.next_job import choose_next
 from contend.cure.phased_traffic import UNSAID_BYTES, RankTraffic, sent_by
 from contend.cure.servers import Servers
-from contend.errors import UsageError
 from contend.fabric import Fabric, capacities
-from contend.pattern import rails_told
-from contend.placement import HostChoice, by_server, leaf_by_leaf, parse, seats_by_server
-from contend.schema import Share
+from contend.traffic.pattern import rails_told
+from contend.traffic.placement import HostChoice, by_server, leaf_by_leaf, parse, seats_by_server
 
 # Samples by which a start is chosen where there are more servers than needed.
 _SAMPLES = 24

@@ -14,9 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from contend.errors import InputError, UsageError
-from contend.files import read_bounded, read_toml, write_whole
-from contend.schedule import DIRECT, ROUTED, ROUTES, WIDTH
+from contend.base.errors import InputError, UsageError
+from contend.base.files import read_bounded, read_toml, write_whole
+from contend.traffic.schedule import DIRECT, ROUTED, ROUTES, WIDTH
 
 RULES = "rules.toml"
 OPEN_MPI = "openmpi.conf"
@@ -50,7 +50,7 @@ class Rule:
     bytes: tuple[int, int]
     """Fewest and most bytes of the block for each rank."""
     schedule: str
-    """One of `contend.schedule.DIRECT`, or `LIBRARY`."""
+    """One of `traffic.schedule.DIRECT`, or `LIBRARY`."""
     note: str = ""
     """Reason, in a line."""
 

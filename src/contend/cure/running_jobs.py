@@ -10,6 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import InputError
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Rate, Share
+from contend.base.shown import Shown
+from contend.base.units import counted
 from contend.congestion import (
     ALL_TO_ALLS,
     RAIL_PATTERNS,
@@ -21,9 +26,8 @@ from contend.congestion import (
 from contend.cure.next_job import NextJob, choose_next
 from contend.cure.servers import Servers
 from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept
-from contend.errors import InputError
 from contend.fabric import Fabric, count_rails, source_name
-from contend.placement import (
+from contend.traffic.placement import (
     HostChoice,
     HostNames,
     ListedJob,
@@ -31,10 +35,6 @@ from contend.placement import (
     jobs_of_slurm,
     read_jobs,
 )
-from contend.progress import Progress, shown_progress
-from contend.schema import PythonOnly, Rate, Share
-from contend.shown import Shown
-from contend.units import counted
 
 JobSource = str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob]
 """A file that lists jobs, names of hosts by job, or listed jobs."""

@@ -10,10 +10,13 @@ from itertools import groupby, pairwise
 from math import isqrt
 from pathlib import Path
 
+from contend.base.errors import ContendError, UsageError
+from contend.base.schema import PythonOnly, Seconds, Size, told
+from contend.base.shown import Shown
+from contend.base.units import rounded
 from contend.cure.rules import LIBRARY, Rule, Rules, write_rules
-from contend.errors import ContendError, UsageError
-from contend.mpi import select
-from contend.runs import (
+from contend.lab.mpi import select
+from contend.lab.runs import (
     CellSummary,
     Contest,
     Estimate,
@@ -23,10 +26,7 @@ from contend.runs import (
     ratio,
     typical_time,
 )
-from contend.schedule import DIRECT, ROUTED, ROUTES, WIDTH
-from contend.schema import PythonOnly, Seconds, Size, told
-from contend.shown import Shown
-from contend.units import rounded
+from contend.traffic.schedule import DIRECT, ROUTED, ROUTES, WIDTH
 
 _PROBE = "alltoall"
 # What the drop-in library does by values of its own.
@@ -167,10 +167,10 @@ def learn(runs: Sequence[Run]) -> Lessons:
     Of a run that has both, samples that started behind a barrier count, not those by the clock.
 
     A schedule is taken where it has the smallest median of all that the drop-in library carries and
-    is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
+    is proven faster than the library's call, as `lab.runs.contests` proves it. A median tells
     of one kind of samples only, and a program pays for all: where some samples of the library's
     call stall, a schedule is taken too that does not stall and whose typical time is the least, if
-    the interval of the ratio lies above 1 (see `contend.runs.typical_time`). Schedules that know
+    the interval of the ratio lies above 1 (see `lab.runs.typical_time`). Schedules that know
     the routes count where the run's folder has these.
 
     Raises:

@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import Argument, UsageError
+from contend.base.schema import PythonOnly, Seconds
+from contend.base.shown import Shown
+from contend.base.units import counted, parse_rate, valued
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by
 from contend.cure.rail_seats import PatternShares, seat_servers, servers_to_choose
-from contend.errors import Argument, UsageError
 from contend.fabric import Fabric, capacities
-from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import ProgramProfile
 from contend.routes import Routes, Ways
-from contend.schema import PythonOnly, Seconds
-from contend.shown import Shown
-from contend.units import counted, parse_rate, valued
+from contend.traffic.placement import HostChoice, Placement, parse
 
 # Orders of the hosts that a search begins with, beside the one that was given.
 _ORDERS = ("linear", "bfs")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric, server_names, servers_of
-from contend.placement import by_name, by_server, leaf_by_leaf
+from contend.traffic.placement import by_name, by_server, leaf_by_leaf
 
 
 class Servers:

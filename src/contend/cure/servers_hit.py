@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import ShortfallError, UsageError
+from contend.base.schema import Share, told
 from contend.congestion import JobMessages
-from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, Rest, rails_of, servers_of
 from contend.routes import Ways, compute, mended
-from contend.schema import Share, told
 
 # Shares that differ by less read alike.
 _ALIKE = 0.0005

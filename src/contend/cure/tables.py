@@ -11,14 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import Argument, UsageError
+from contend.base.files import whole_file
+from contend.base.schema import PythonOnly, Seconds, Share, told
+from contend.base.shown import Shown
 from contend.congestion import EACH_HOST, Simulation, simulate
-from contend.errors import Argument, UsageError
 from contend.fabric import Fabric
-from contend.files import whole_file
-from contend.pattern import Pattern, open_matrix
-from contend.pattern import parse as parse_pattern
-from contend.placement import Placement
-from contend.placement import parse as parse_placement
 from contend.routes import (
     Demand,
     TableSteps,
@@ -27,8 +25,10 @@ from contend.routes import (
     table_steps,
     tables_of,
 )
-from contend.schema import PythonOnly, Seconds, Share, told
-from contend.shown import Shown
+from contend.traffic.pattern import Pattern, open_matrix
+from contend.traffic.pattern import parse as parse_pattern
+from contend.traffic.placement import Placement
+from contend.traffic.placement import parse as parse_placement
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
 EVEN_PATTERNS = ("bisect", "permutation", "uniform", "alltoall", "shifts")

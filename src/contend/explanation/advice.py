@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from contend.base.errors import UsageError
+from contend.base.units import format_bytes, rounded
 from contend.congestion import link_rates, message_congestion
 from contend.cure import LIBRARY, learn
-from contend.errors import UsageError
 from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit, MeasuredEvidence
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
@@ -24,8 +25,7 @@ from contend.explanation.remedies import (
     routed_by,
 )
 from contend.fabric import Fabric
-from contend.runs import COMPARED
-from contend.units import format_bytes, rounded
+from contend.lab.runs import COMPARED
 
 # A routing that lowers the load by less is no remedy.
 _BETTER = 0.9

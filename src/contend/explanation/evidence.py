@@ -11,11 +11,11 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from contend.emulation import Drops
-from contend.measurement import NEAR
-from contend.runs import Modes
-from contend.schema import PythonOnly, Seconds
-from contend.units import counted, format_bytes, verb
+from contend.base.schema import PythonOnly, Seconds
+from contend.base.units import counted, format_bytes, verb
+from contend.lab.emulation import Drops
+from contend.lab.measurement import NEAR
+from contend.lab.runs import Modes
 
 REACHED = 2.0
 """A limit is hit where the measurement takes at most this many times its bound: half or more of the

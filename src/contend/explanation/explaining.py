@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from contend.emulation import emulated_fabric, was_emulated
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.schema import PythonOnly
+from contend.base.shown import Shown
+from contend.base.units import parse_rate, parse_size, valued
 from contend.explanation.advice import remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
@@ -18,15 +20,13 @@ from contend.explanation.profiled import ProfileSource
 from contend.explanation.published import published_evidence
 from contend.explanation.remedies import Remedy, by_saving
 from contend.fabric import Fabric
-from contend.loading import load
-from contend.measurement import STANDARD
+from contend.lab.emulation import emulated_fabric, was_emulated
+from contend.lab.measurement import STANDARD
+from contend.lab.runs import Run, find_runs, has_runs
+from contend.lab.studies import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import ProfileFindings, ProgramProfile, is_profile, load_profile
-from contend.runs import Run, find_runs, has_runs
-from contend.schema import PythonOnly
-from contend.shown import Shown
-from contend.studies import MeasuredPlan, find_plan, read_plan, shipped_plans
-from contend.units import parse_rate, parse_size, valued
+from contend.routes import load
 
 _EMULATED = "emulated:"
 

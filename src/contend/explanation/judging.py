@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from contend.base.schema import PythonOnly, Seconds, Spread, told
+from contend.base.units import counted, format_bytes, format_seconds, rounded
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
     AS_TIGHT,
@@ -31,8 +33,6 @@ from contend.explanation.evidence import (
     ProgramEvidence,
     PublishedEvidence,
 )
-from contend.schema import PythonOnly, Seconds, Spread, told
-from contend.units import counted, format_bytes, format_seconds, rounded
 
 
 def compare(cells: Sequence[Evidence]) -> list[Evidence]:

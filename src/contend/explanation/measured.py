@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from contend.emulation import drops_of
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_bytes
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
     LATE_S,
@@ -27,7 +27,8 @@ from contend.explanation.evidence import (
 )
 from contend.explanation.network import KnownNetwork, least_times, seat
 from contend.fabric import Fabric
-from contend.measurement import (
+from contend.lab.emulation import drops_of
+from contend.lab.measurement import (
     PASSING_ON,
     ROUND_TRIP,
     STANDARD,
@@ -38,7 +39,7 @@ from contend.measurement import (
     victim_operations,
     victim_samples,
 )
-from contend.runs import (
+from contend.lab.runs import (
     COMPARED,
     CellRecord,
     CellSummary,
@@ -49,7 +50,6 @@ from contend.runs import (
     collapses,
     typical_time,
 )
-from contend.units import counted, format_bytes
 
 # Labels that say how samples were made, or go without saying.
 _UNSAID = {

@@ -15,6 +15,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
 from contend.congestion.gpus import PORTS
 from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit, MeasuredEvidence
@@ -22,8 +23,7 @@ from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
 from contend.explanation.remedies import ENGINES, Remedy, by_engines, named
 from contend.fabric import Fabric, rails_of
-from contend.placement import HostNames
-from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
+from contend.traffic.placement import HostNames
 
 # Of contend's collectives, by how their names begin.
 _WAYS = {

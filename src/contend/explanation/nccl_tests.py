@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from contend.errors import InputError
-from contend.files import read_bounded
+from contend.base.errors import InputError
+from contend.base.files import read_bounded
 
 _PROGRAMS = {
     "all_reduce": "all-reduce",

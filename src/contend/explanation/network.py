@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_bytes, format_link_speed, nearest
 from contend.congestion import channel_bytes, message_congestion
-from contend.emulation import host_labels
-from contend.errors import UsageError
 from contend.explanation.evidence import Bound, Limit
 from contend.fabric import Fabric, relative_rates
-from contend.units import counted, format_bytes, format_link_speed, nearest
+from contend.lab.emulation import host_labels
 
 # Channels that are named; of more the number is told.
 _NAMED = 4

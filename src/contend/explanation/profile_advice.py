@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from contend.base.errors import ContendError
+from contend.base.units import rounded
 from contend.congestion import channel_bytes
 from contend.cure import place
-from contend.errors import ContendError
 from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.profiled import ProfileSource
@@ -32,7 +33,6 @@ from contend.fabric import Fabric
 from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
 from contend.profiling import routines
 from contend.routes import fewest_collisions
-from contend.units import rounded
 
 # Of the run time: what saves less is no cure.
 _WORTH_IT = 0.02

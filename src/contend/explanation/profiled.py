@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from contend.base.units import format_bytes, format_rate, format_seconds, rounded
 from contend.explanation.calls import (
     awaited,
     costs_by_calibration,
@@ -38,7 +39,6 @@ from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import ProgramProfile
 from contend.profiling.routines import AWAITING, SYNCHRONISING, is_own
-from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""

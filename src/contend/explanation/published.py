@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_bytes, format_link_speed
 from contend.explanation.evidence import (
     Bound,
     Evidence,
@@ -15,9 +16,8 @@ from contend.explanation.evidence import (
 )
 from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
-from contend.measurement import MemoryPrediction
-from contend.studies import Known, MeasuredPlan
-from contend.units import counted, format_bytes, format_link_speed
+from contend.lab.measurement import MemoryPrediction
+from contend.lab.studies import Known, MeasuredPlan
 
 
 def published_evidence(

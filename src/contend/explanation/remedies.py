@@ -10,13 +10,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import ContendError, UsageError
+from contend.base.errors import ContendError, UsageError
+from contend.base.schema import Seconds
+from contend.base.units import format_bytes, parse_size
 from contend.explanation.evidence import Limit
 from contend.fabric import Fabric, is_generator
-from contend.placement import parse
 from contend.routes import compute
-from contend.schema import Seconds
-from contend.units import format_bytes, parse_size
+from contend.traffic.placement import parse
 
 ENGINES = ("dmodk", "updn", "minhop", "contend")
 """Engines that are tried on the ranks' hosts."""

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import Argument, InputError, UsageError
+from contend.base.errors import Argument, InputError, UsageError
+from contend.base.files import read_bounded
+from contend.base.names import split_list
+from contend.base.units import counted, rate_of
 from contend.fabric.fabric import NO_SWITCH, Fabric, connected_parts
 from contend.fabric.levels import Part, parts_of, switch_levels
 from contend.fabric.named import Names
-from contend.files import read_bounded
-from contend.names import split_list
-from contend.units import counted, rate_of
 
 _FILE = "file:"
 _PART = Argument("part")

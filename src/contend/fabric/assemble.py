@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError, legible
+from contend.base.errors import InputError, legible
+from contend.base.units import rate_of
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.subnet import NodeKind, Subnet, with_guids
-from contend.units import rate_of
 
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
 # Device ids of the aggregation nodes inside switches all start with this byte.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import rate_of
 from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, FabricSize
 from contend.fabric.levels import (
@@ -23,7 +24,6 @@ from contend.fabric.levels import (
 from contend.fabric.rails import Rail, rails
 from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of
-from contend.units import rate_of
 
 
 def size_of(fabric: Fabric) -> FabricSize:

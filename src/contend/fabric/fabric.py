@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
-from contend.progress import step
-from contend.schema import PythonOnly
-from contend.units import counted, nearest
+from contend.base.errors import UsageError
+from contend.base.progress import step
+from contend.base.schema import PythonOnly
+from contend.base.units import counted, nearest
 
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails

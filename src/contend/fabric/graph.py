@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from contend.errors import MissingError, UsageError
+from contend.base.errors import MissingError, UsageError
 from contend.fabric.fabric import Fabric, build
 from contend.fabric.subnet import FreePorts
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from contend.base.names import natural
 from contend.fabric.altered import Cable, free_ports, sockets
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import server_names
-from contend.names import natural
 
 # GUIDs that no vendor gives: the bit of those that are given out locally.
 _FIRST_GUID = 0x0200_0000_0000_0000

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric
-from contend.units import counted
 
 if TYPE_CHECKING:
     from contend.fabric.composition import Capacities

@@ -11,12 +11,12 @@ from itertools import islice
 
 import numpy as np
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.names import expand
+from contend.base.units import nearest
 from contend.fabric.fabric import Fabric
 from contend.fabric.groups import plain_names, short_names
 from contend.fabric.servers import server_names
-from contend.names import expand
-from contend.units import nearest
 
 Device = tuple[str, int]
 """``switch``, ``cable`` or ``host``, and its number."""

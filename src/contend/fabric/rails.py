@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.names import natural, shorten
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import (
     adapter_words,
@@ -18,7 +19,6 @@ from contend.fabric.servers import (
     split_adapter,
 )
 from contend.fabric.told.told_rails import NONE
-from contend.names import natural, shorten
 
 # So many of a leaf's hosts must agree for it to have a rail, and a server must have so many of the
 # adapters of its kind to be of that kind.

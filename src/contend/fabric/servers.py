@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.names import without_domains
 from contend.fabric.fabric import Fabric, NumberedNames, connected_parts
-from contend.names import without_domains
 
 if TYPE_CHECKING:
     from contend.fabric.told.told_rails import ToldRails

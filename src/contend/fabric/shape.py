@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.levels import idle_switches, is_tree, switch_levels
-from contend.units import counted
 
 IRREGULAR = "irregular"
 # Larger networks than this many joined pairs are not compared with known kinds.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 
 SPEEDS = {
     "2.5": "SDR",

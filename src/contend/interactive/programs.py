@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from contend import report
-from contend.errors import ShortfallError
+from contend.base.errors import ShortfallError
+from contend.base.units import parse_rate, parse_size
 from contend.fabric import Fabric
-from contend.measurement import Place, make_shapes, place_of
+from contend.lab.measurement import Place, make_shapes, place_of
 from contend.prediction import (
     Calibration,
     Elsewhere,
@@ -21,7 +22,6 @@ from contend.prediction import (
 )
 from contend.profiling import ProgramProfile as KeptProfile
 from contend.profiling import RecordedJob, load_profile, run_recorded
-from contend.units import parse_rate, parse_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.errors import Argument, ShortfallError, UsageError
+from contend.base.errors import Argument, ShortfallError, UsageError
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Rate, told
+from contend.base.shown import Shown
+from contend.base.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
 from contend.fabric import Fabric
-from contend.placement import parse
+from contend.lab.runs import Run
 from contend.prediction.calibration import Calibration, costs_of
 from contend.prediction.conditions import PredictionConditions, fastest_port
 from contend.prediction.predicting import LIBRARY, Prediction, predict_alltoall
-from contend.progress import Progress, shown_progress
-from contend.runs import Run
-from contend.schedule import Exchange, suited
-from contend.schema import PythonOnly, Rate, told
-from contend.shown import Shown
-from contend.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
+from contend.traffic.placement import parse
+from contend.traffic.schedule import Exchange, suited
 
 # Rates are said with two digits or three.
 _SAME_RATE = 0.01

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from contend.emulation import EmulatedHosts
-from contend.errors import ShortfallError, UsageError
-from contend.measurement import (
+from contend.base.errors import ShortfallError, UsageError
+from contend.base.units import format_link_speed, parse_size
+from contend.lab.emulation import EmulatedHosts
+from contend.lab.measurement import (
     DEFAULT_BUDGET,
     Measured,
     MeasuredCell,
@@ -21,11 +22,9 @@ from contend.measurement import (
     ask,
     place_of,
 )
-from contend.mpi import this_machine
-from contend.prediction.calibration import FILE, Calibration, save_calibration
-from contend.prediction.fitting import Measurements, fit
-from contend.runs import Run
-from contend.session import (
+from contend.lab.mpi import this_machine
+from contend.lab.runs import Run
+from contend.lab.session import (
     SESSION,
     Observer,
     Session,
@@ -33,7 +32,8 @@ from contend.session import (
     read_session,
     refuse_occupied,
 )
-from contend.units import format_link_speed, parse_size
+from contend.prediction.calibration import FILE, Calibration, save_calibration
+from contend.prediction.fitting import Measurements, fit
 
 KIND = "calibrate"
 _RANKS = 4

@@ -11,12 +11,12 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from contend.emulation import PACKET, packets_at_once
-from contend.errors import UsageError
-from contend.files import json_text, read_json, write_whole
-from contend.schedule import Cables, Costs, MessageClass
-from contend.shown import Shown
-from contend.units import format_seconds
+from contend.base.errors import UsageError
+from contend.base.files import json_text, read_json, write_whole
+from contend.base.shown import Shown
+from contend.base.units import format_seconds
+from contend.lab.emulation import PACKET, packets_at_once
+from contend.traffic.schedule import Cables, Costs, MessageClass
 
 FILE = "calibration.json"
 VERSION = 1

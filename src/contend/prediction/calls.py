@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.profiling import EventKind, ProgramProfile
 from contend.profiling.routines import (
     BEGUN_EXCHANGES,

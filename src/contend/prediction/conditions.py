@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.emulation import emulated_fabric
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.units import parse_rate, parse_size
 from contend.fabric import Fabric, capacities, relative_rates
-from contend.loading import load
-from contend.placement import HostNames, parse
+from contend.lab.emulation import emulated_fabric
 from contend.prediction.calibration import Calibration
 from contend.profiling import ProgramProfile
-from contend.schedule import Cables, Phases, phases_by_routes
-from contend.units import parse_rate, parse_size
+from contend.routes import load
+from contend.traffic.placement import HostNames, parse
+from contend.traffic.schedule import Cables, Phases, phases_by_routes
 
 
 def fastest_port(fabric: Fabric, calibration: Calibration, rate: float | None = None) -> float:

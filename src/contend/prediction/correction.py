@@ -8,15 +8,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly, Seconds, told
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
 from contend.prediction.conditions import PredictionConditions, where_recorded
 from contend.prediction.fitting import drawn_start
 from contend.prediction.program import ProfiledProgram, program_of
 from contend.profiling import ProgramProfile
-from contend.schedule import Course, carry_out
-from contend.schema import PythonOnly, Seconds, told
+from contend.traffic.schedule import Course, carry_out
 
 _LONGEST_LOOK_S = 0.02
 _HALVINGS = 12

@@ -15,19 +15,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.emulation import Drops
-from contend.errors import Argument, UsageError
+from contend.base.errors import Argument, UsageError
+from contend.base.progress import Progress, shown_progress, step
+from contend.base.schema import Rate, Seconds, Share, Size, told
+from contend.base.shown import Shown
+from contend.base.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
 from contend.fabric import Fabric, FabricSize
+from contend.lab.emulation import Drops
 from contend.prediction.alltoalls import algorithm_names, conditions_for
 from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.predicting import schedule_of
-from contend.progress import Progress, shown_progress, step
 from contend.routes.addresses import expect_memory
-from contend.schedule import DroppingQueues, Exchange, StreamedCalls, carry_streams
-from contend.schema import Rate, Seconds, Share, Size, told
-from contend.shown import Shown
-from contend.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
+from contend.traffic.schedule import DroppingQueues, Exchange, StreamedCalls, carry_streams
 
 CALLS = 8
 """How often an all-to-all is carried out, each time with other starts of its ranks."""

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Spread
+from contend.base.shown import Shown
+from contend.base.units import format_seconds
 from contend.congestion import heat, hottest
 from contend.fabric import build
 from contend.prediction.calls import LEAVES
@@ -21,10 +24,7 @@ from contend.prediction.predicting import Piling, worst_piling
 from contend.prediction.program import ProfiledProgram
 from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute
-from contend.schedule import Course
-from contend.schema import PythonOnly, Rate, Seconds, Share, Spread
-from contend.shown import Shown
-from contend.units import format_seconds
+from contend.traffic.schedule import Course
 
 if TYPE_CHECKING:
     from contend.report import Document

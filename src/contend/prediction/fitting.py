@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.errors import ShortfallError
+from contend.base.errors import ShortfallError
+from contend.base.units import counted, format_bytes
 from contend.fabric import Fabric
-from contend.loading import load
+from contend.lab.runs import FEWEST, CellSummary, Estimate, Run, difference, median_interval
 from contend.prediction.calibration import (
     COPY_PER_BYTE,
     TWO_KINDS,
@@ -25,9 +26,8 @@ from contend.prediction.calibration import (
     SizeClass,
     eager_limit,
 )
-from contend.runs import FEWEST, CellSummary, Estimate, Run, difference, median_interval
-from contend.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
-from contend.units import counted, format_bytes
+from contend.routes import load
+from contend.traffic.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
 
 # A message's header, that of its last packet, and an acknowledgement on the way back, which its
 # like in the other direction meet: counted on emulated cables under Open MPI, 108 of a barrier's

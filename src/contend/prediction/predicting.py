@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.progress import step
+from contend.base.schema import LeftOut, PythonOnly, Rate, Seconds, Share, Size, told
+from contend.base.units import format_bytes
 from contend.congestion import MessageCongestion, heat, message_congestion
+from contend.lab.runs import CellSummary, port_limit
 from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
 from contend.prediction.fitting import courses
-from contend.progress import step
 from contend.routes.addresses import expect_memory
-from contend.runs import CellSummary, port_limit
-from contend.schedule import (
+from contend.traffic.schedule import (
     DIRECT,
     MEMBERS,
     ROUTED,
@@ -28,8 +30,6 @@ from contend.schedule import (
     choose,
     messages_of,
 )
-from contend.schema import LeftOut, PythonOnly, Rate, Seconds, Share, Size, told
-from contend.units import format_bytes
 
 _MANY = 3
 # Bytes that a message takes, from its schedule to its end.
@@ -195,7 +195,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: PredictionCondit
     """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
 
     Args:
-        algorithm: of `contend.schedule.ALGORITHMS`, or ``library``.
+        algorithm: of `traffic.schedule.ALGORITHMS`, or ``library``.
         exchange: ranks, size and the algorithms' own options.
         where: fabric, hosts and costs.
 

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.errors import ShortfallError
+from contend.base.errors import ShortfallError
 from contend.prediction.calls import (
     BEGUN,
     LEAVES,
@@ -38,7 +38,7 @@ from contend.prediction.calls import (
 )
 from contend.profiling import ProgramProfile
 from contend.profiling.routines import EXCHANGES, PROBES, RECEIVES, SENDS, TESTS, WAITS
-from contend.schedule import (
+from contend.traffic.schedule import (
     COLLECTIVES,
     LIBRARIES,
     MEMBERS,
@@ -222,7 +222,7 @@ class RankStrand:
             self._carry_out(member, call, meeting)
 
     def _operation(self, routine: str, member: Member, call: Call, meeting: Meeting) -> Operation:
-        """What the member gives, with bytes as `contend.schedule.choose` counts them."""
+        """What the member gives, with bytes as `traffic.schedule.choose` counts them."""
         places, rank = self._shared.places(call.communicator), self._kept.rank
         size = float(call.bytes)
         if "alltoall" in routine:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from contend.base.schema import Seconds, Share, told
+from contend.base.units import counted, format_seconds
 from contend.profiling.hang.stuck_words import StuckWords
 from contend.profiling.record_form import ALL_SIZES, WORLD, State
 from contend.profiling.routines import is_own
@@ -20,8 +22,6 @@ from contend.profiling.rows import (
     SizeTime,
     rows_of,
 )
-from contend.schema import Seconds, Share, told
-from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
     from contend.profiling.profile import ProgramProfile

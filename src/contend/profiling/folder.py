@@ -15,12 +15,12 @@ import polars as pl
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from contend.emulation import Drops
-from contend.errors import InputError, UsageError
-from contend.files import json_text, read_json, write_whole
+from contend.base.errors import InputError, UsageError
+from contend.base.files import json_text, read_json, write_whole
+from contend.base.schema import PythonOnly, Seconds, Share
+from contend.lab.emulation import Drops
+from contend.lab.runs import Host, Warned
 from contend.profiling.hang.stuck import Stuck, UnderWay
-from contend.runs import Host, Warned
-from contend.schema import PythonOnly, Seconds, Share
 
 VERSION = 1
 """Of the form of ``profile.json`` and the tables together."""

@@ -19,9 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.errors import InputError, ShortfallError
-from contend.files import whole_file
-from contend.process import Run
+from contend.base.errors import InputError, ShortfallError
+from contend.base.files import whole_file
+from contend.base.process import Run
+from contend.lab.runs import Host, Warned, write_table
 from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, ProfileRecord
@@ -41,7 +42,6 @@ from contend.profiling.waits.messages import (
     left_out_of,
     left_out_of_all,
 )
-from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]
 

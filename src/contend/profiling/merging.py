@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from contend.errors import ShortfallError
-from contend.process import Run, run_process
+from contend.base.errors import ShortfallError
+from contend.base.process import Run, run_process
 from contend.profiling.folder import (
     PROFILE,
     RECORDS,

@@ -11,7 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.schema import PythonOnly, Spread, told
+from contend.base.shown import Shown
+from contend.lab.runs import read_table
 from contend.profiling.findings import ProfileFindings
 from contend.profiling.folder import (
     COMMUNICATOR_KINDS,
@@ -26,9 +29,6 @@ from contend.profiling.hang import deadlock
 from contend.profiling.record_form import read_events
 from contend.profiling.rows import PlacedPhase, StuckThread
 from contend.profiling.sites import place_words, short_names
-from contend.runs import read_table
-from contend.schema import PythonOnly, Spread, told
-from contend.shown import Shown
 
 # Bytes that a table may become: that of 4,096 ranks which all send to all takes a third of it.
 _ROOM = 1 << 32

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted, format_seconds
+from contend.lab.runs import Warned
 from contend.profiling.clocks import TickCounter, counter_of
 from contend.profiling.folder import LeftOut, OtherProgram, read_other_library
 from contend.profiling.record_file import read_header, text_of
 from contend.profiling.record_form import State
-from contend.runs import Warned
-from contend.units import counted, format_seconds
 
 _SHOWN = 6
 _LOST = {

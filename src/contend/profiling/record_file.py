@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.profiling.record_form import (
     HEADER,
     MAGIC,

@@ -11,7 +11,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 
 MAGIC = b"contendR"
 VERSION = 8

@@ -17,11 +17,13 @@ from typing import IO
 
 import msgspec
 
-from contend.emulation import drops_of
-from contend.errors import InputError, ShortfallError, UsageError
-from contend.measurement import Place, RealHosts, Shape, ready_command
-from contend.mpi import Preloaded, lost_on_the_way, record, this_machine
-from contend.process import maps_file, run_foreground
+from contend.base.errors import InputError, ShortfallError, UsageError
+from contend.base.process import maps_file, run_foreground
+from contend.base.units import format_bytes
+from contend.lab.emulation import drops_of
+from contend.lab.measurement import Place, RealHosts, Shape, ready_command
+from contend.lab.mpi import Preloaded, lost_on_the_way, record, this_machine
+from contend.lab.session import NoRoomError, hold, new_folder
 from contend.profiling.folder import (
     PROFILE,
     RECORDS,
@@ -39,8 +41,6 @@ from contend.profiling.gathering import Progress
 from contend.profiling.merging import merge
 from contend.profiling.profile import ProgramProfile
 from contend.profiling.record_file import read_header
-from contend.session import NoRoomError, hold, new_folder
-from contend.units import format_bytes
 
 # As in the recorder.
 _USUAL = 16 << 20

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import polars as pl
 
+from contend.base.schema import Seconds, Share, Size, Spread
 from contend.profiling.folder import Phase
 from contend.profiling.hang.stuck import Stuck
-from contend.schema import Seconds, Share, Size, Spread
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.process import Run, run_process
+from contend.base.process import Run, run_process
 from contend.profiling.folder import SCHEMAS
 
 _MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) \S+ \S+ +(.+)")

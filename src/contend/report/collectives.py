@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from contend.base.errors import printable_line
+from contend.base.units import counted, format_bytes, format_rate, format_seconds
 from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
 from contend.congestion.gpus import NVLINK, CollectiveTime, Timed
-from contend.errors import printable_line
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, first_clause, percent, rate_words
-from contend.units import counted, format_bytes, format_rate, format_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,16 +15,16 @@ from msgspec.json import encode
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from contend import schema
-from contend.errors import Argument, UsageError
-from contend.files import json_text
+from contend.base import schema
+from contend.base.errors import Argument, UsageError
+from contend.base.files import json_text
+from contend.base.shown import Shown
+from contend.base.units import nearest
 from contend.report.metrics import Metric
 from contend.report.page.html import html_tables
 from contend.report.save import save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
 from contend.report.words import printable
-from contend.shown import Shown
-from contend.units import nearest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

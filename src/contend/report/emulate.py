@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from contend.base.units import counted
 from contend.congestion import link_rates
-from contend.emulation import ChannelTraffic, Emulation, Network
+from contend.lab.emulation import ChannelTraffic, Emulation, Network
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
-from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

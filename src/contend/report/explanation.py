@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from contend.base.units import counted, format_seconds, listed, rounded
 from contend.explanation import (
     NOT_ENOUGH,
     Bound,
@@ -20,7 +21,6 @@ from contend.report.document import Document
 from contend.report.profile.tables import stuck_table
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import shared_phrases
-from contend.units import counted, format_seconds, listed, rounded
 
 _HEADS = {
     Limit.COMPUTATION: "computation",

@@ -9,10 +9,11 @@ import numpy as np
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.errors import printable_line
+from contend.base.names import shorten
+from contend.base.units import counted, verb
 from contend.cure import Harm, Job, JobCost, Jobs, NextJob, Seats
-from contend.errors import printable_line
 from contend.fabric import Fabric
-from contend.names import shorten
 from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import Number, ResultTable, table_of
@@ -24,7 +25,6 @@ from contend.report.words import (
     percent,
 )
 from contend.routes import Ways
-from contend.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.machine import Diagnosis
-from contend.mpi import Libraries, Library
+from contend.base.units import counted, verb
+from contend.lab.machine import Diagnosis
+from contend.lab.mpi import Libraries, Library
 from contend.report.document import Document
 from contend.report.table import Columns, table_of
-from contend.units import counted, verb
 
 
 def diagnosis_document(diagnosis: Diagnosis) -> Document:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
+from contend.base.units import counted, format_bytes, round_half_up
+from contend.lab.measurement import NEAR, Fit, MemoryPrediction, VectorLength
+from contend.lab.studies import published
 from contend.report.document import Document
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.studies import published
-from contend.units import counted, format_bytes, round_half_up
 
 if TYPE_CHECKING:
-    from contend.studies import PredictedMemory
+    from contend.lab.studies import PredictedMemory
 
 # The paper's names, largest first; it counts in powers of 1024.
 _UNITS = {"GB": 1 << 30, "MB": 1 << 20, "kB": 1 << 10, "B": 1}

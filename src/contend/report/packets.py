@@ -21,7 +21,7 @@ from contend.report.fabric.scene import Layer
 from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, rate_words
-from contend.units import counted, format_bytes, format_seconds, listed
+from contend.base.units import counted, format_bytes, format_seconds, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

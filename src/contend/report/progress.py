@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from contend.units import format_seconds, rounded
+from contend.base.units import format_seconds, rounded
 
 # Seconds from a line to the next, in a log file.
 _BETWEEN_LINES = 10.0

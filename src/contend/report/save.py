@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.errors import UsageError
-from contend.files import write_whole
+from contend.base.errors import UsageError
+from contend.base.files import write_whole
 from contend.report.page.html import html_page
 from contend.report.table import ResultTable
 from contend.report.words import printable

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike, NDArray
 
+from contend.base.units import format_rate
 from contend.report.style import (
     COLOURS,
     QUIET,
@@ -25,7 +26,6 @@ from contend.report.style import (
     time_axis,
     write_beside,
 )
-from contend.units import format_rate
 
 MOST_VECTOR_POINTS = 4000
 DASHED: Dashes = (0, (3, 2))

@@ -13,9 +13,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from contend.base.schema import FieldMark, members
+from contend.base.units import format_bytes, format_rate, format_seconds, rounded
 from contend.report.words import UNKNOWN, percent, printable
-from contend.schema import FieldMark, members
-from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 
 @dataclass(frozen=True)

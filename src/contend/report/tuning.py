@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from contend.base.units import counted, format_seconds
 from contend.cure import LIBRARY, Lesson, Lessons, Proof
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import BEYOND_WIRE, UNKNOWN, factor_words, size_words
-from contend.units import counted, format_seconds
 
 
 def tuning_document(lessons: Lessons) -> Document:

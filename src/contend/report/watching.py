@@ -9,6 +9,8 @@ import numpy as np
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.units import counted, format_seconds, verb
+from contend.congestion import Watched, WatchedChannel
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.fabric.scene import Layer
@@ -16,8 +18,6 @@ from contend.report.metrics import Metric
 from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, rate_words
-from contend.units import counted, format_seconds, verb
-from contend.watching import Watched, WatchedChannel
 
 _ROWS = 8
 # Jobs that a line names.

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from contend.errors import printable_line
-from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
+from contend.base.errors import printable_line
+from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 if TYPE_CHECKING:
     from contend.cure import JobCost, ServersHit
-    from contend.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
+    from contend.lab.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")

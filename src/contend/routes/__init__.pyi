@@ -15,6 +15,8 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
+from .loading import LoadedFabric as LoadedFabric
+from .loading import load as load
 from .mending import left_in_groups as left_in_groups
 from .mending import mendable as mendable
 from .mending import mended as mended

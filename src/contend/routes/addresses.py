@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import MissingError, UsageError
+from contend.base.errors import MissingError, UsageError
+from contend.base.units import format_bytes
 from contend.fabric import NO_SWITCH, Fabric
-from contend.units import format_bytes
 
 
 def with_addresses(fabric: Fabric) -> Fabric:

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.progress import step
+from contend.base.shown import Shown
+from contend.base.units import counted
 from contend.fabric import (
     MOST_DETAILS,
     TOPOLOGY_FAULTS,
@@ -20,12 +23,9 @@ from contend.fabric import (
     check_soundness,
     switch_levels,
 )
-from contend.progress import step
 from contend.routes.multipath.adaptive_checks import AdaptiveShare, adaptive_share, check_groups
 from contend.routes.routes import tables_of
 from contend.routes.tracing import TraceEnd, describe_fault
-from contend.shown import Shown
-from contend.units import counted
 
 
 @dataclass(frozen=True)

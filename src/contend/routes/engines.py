@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import MissingError, UsageError
+from contend.base.errors import MissingError, UsageError
+from contend.base.progress import step
+from contend.base.units import format_bytes, nearest
 from contend.fabric import Fabric, capacities
-from contend.progress import step
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.multipath.split import (
@@ -28,7 +29,6 @@ from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
 from contend.routes.table_engines import EngineJob, dmodk, dor, fig1, minhop, updn
 from contend.routes.tables import NO_PORT, ForwardingTables
-from contend.units import format_bytes, nearest
 
 MOST_LANES = 15
 """Data lanes that InfiniBand has; the sixteenth carries management."""

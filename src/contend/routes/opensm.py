@@ -15,15 +15,15 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import MissingError, ShortfallError, UsageError
+from contend.base.errors import MissingError, ShortfallError, UsageError
+from contend.base.process import Program, scratch_folder, start_program, wait_for
+from contend.base.units import nearest
 from contend.fabric import LARGEST_LID, Fabric, host_id, open_chunks, port_guids
-from contend.process import Program, scratch_folder, start_program, wait_for
 from contend.routes import options
 from contend.routes.addresses import with_other_lids
 from contend.routes.dumps.readers import LFTS
 from contend.routes.saving import save
 from contend.routes.tables import ForwardingTables
-from contend.units import nearest
 
 _ENGINES = {
     "minhop": "OpenSM's minhop: balanced shortest paths",

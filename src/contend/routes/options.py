@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.files import read_bounded
 from contend.fabric import Fabric, Names
-from contend.files import read_bounded
 
 
 def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import legible
+from contend.base.errors import legible
 from contend.fabric import NO_SWITCH, Fabric
 from contend.routes.addresses import addresses_of, others_of, table_size
 from contend.routes.tables import NO_PORT, ForwardingTables, by_cable

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
+from contend.base.errors import ROUTE, ROUTES, Argument, UnreachableError, UsageError
+from contend.base.progress import step
 from contend.fabric import Fabric, servers_of
-from contend.progress import step
 
 if TYPE_CHECKING:
     from contend.routes.multipath.adaptive import AdaptiveTables

@@ -12,14 +12,14 @@ from typing import BinaryIO, cast
 
 import zstandard
 
-from contend.errors import Argument, UsageError
+from contend.base.errors import Argument, UsageError
+from contend.base.files import whole_file
+from contend.base.units import counted, nearest
 from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
-from contend.files import whole_file
 from contend.routes.addresses import others_of
 from contend.routes.dumps.readers import write as write_dump
 from contend.routes.dumps.readers import write_far
 from contend.routes.routes import without_tables
-from contend.units import counted, nearest
 
 _WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump, "far": write_far}
 ENDINGS = {

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.progress import step
 from contend.fabric import Fabric, made_of
-from contend.progress import step
 from contend.routes.addresses import expect_room, targets_of
 from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.multipath.without_tables import (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import Argument, UsageError
+from contend.base.errors import Argument, UsageError
 from contend.fabric import Fabric, made_of
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import Routes, tables_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes.multipath.adaptive import AdaptiveTables
 from contend.routes.routes import tables_of

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.cli.app import run
 from contend.congestion import simulate
 from contend.cure import ServersHit, StillGets, failures
-from contend.errors import UsageError
 from contend.fabric import Fabric, Names
 from contend.routes import all_to_all_load, compute
 from small_fabrics import two_planes

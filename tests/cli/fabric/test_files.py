@@ -9,8 +9,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.fabric import catalogue
-from contend.loading import load
-from contend.routes import save
+from contend.routes import load, save
 from sample_fabrics import DATA, described, host_ports
 from typed_commands import Typed
 

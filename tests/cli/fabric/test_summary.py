@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend import loading
 from contend.cli.app import run
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, ForwardingTables, tables_of
+from contend.routes import NO_PORT, ForwardingTables, loading, tables_of
 from small_fabrics import fat_tree, routed, torus, two_planes, unequal_planes
 from typed_commands import Typed
 

@@ -10,9 +10,9 @@ import pytest
 
 from contend.cli.measure.measuring import judged
 from contend.congestion import hotspot as choose
-from contend.loading import load
+from contend.lab.runs import LaunchRecord, PointError, Run, RunRecord
 from contend.report import Document, hotspot_document
-from contend.runs import LaunchRecord, PointError, Run, RunRecord
+from contend.routes import load
 
 KEPT = Path(__file__).resolve().parents[2] / "data" / "kept"
 

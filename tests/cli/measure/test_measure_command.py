@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 
 from contend.cli.measure.measuring import judged
+from contend.lab.runs import Run, RunRecord
 from contend.report.document import Document
-from contend.runs import Run, RunRecord
 from processes import complaints
 from sample_files import Launch
 

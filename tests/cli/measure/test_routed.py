@@ -11,9 +11,9 @@ import pytest
 
 from contend.cli.app import run
 from contend.fabric.formats import fabric_file
-from contend.loading import load
-from contend.measurement.bisect import read_destinations
-from contend.schedule import phases_by_routes
+from contend.lab.measurement.bisect import read_destinations
+from contend.routes import load
+from contend.traffic.schedule import phases_by_routes
 from small_fabrics import by_hand
 
 _BOTH = ("--algorithm", "routed,routed-barrier", "--bytes", "1K,64K", "--verify")

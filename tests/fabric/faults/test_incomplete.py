@@ -19,7 +19,7 @@ from contend.fabric import (
 from contend.fabric import without as dead
 from contend.fabric.faults.incomplete import absent_switches
 from contend.fabric.generate.catalogue import make
-from contend.loading import load
+from contend.routes import load
 from small_fabrics import fat_tree
 
 REGULAR = [

@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.formats.topology import read_bundle
 from contend.fabric.streams.source import open_chunks
-from contend.loading import load
-from contend.routes import load_tables
+from contend.routes import load, load_tables
 from sample_fabrics import DATA
 
 # As ibdiagnet leaves them, but the .db_csv is of another network, which tells what was read.

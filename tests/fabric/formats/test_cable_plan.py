@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.cable_plan import read, recognises
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import DATA, cables_by_name
 
 GRAPH = (DATA / "tiny.ptm.dot").read_text()

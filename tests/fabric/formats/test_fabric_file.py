@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric, open_chunks
 from contend.fabric.formats import fabric_file
 from contend.fabric.formats.fabric_file import COUNTS, HEADER, LIMITS, MAGIC

@@ -7,10 +7,10 @@ import networkx
 import numpy as np
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric, to_networkx
 from contend.fabric.formats.graphml import read, recognises, write
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import DATA
 
 TINY = (DATA / "tiny.graphml").read_text()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.ibnetdiscover import IBLINKINFO, IBNETDISCOVER

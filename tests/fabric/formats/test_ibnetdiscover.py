@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.assemble import GAP, assemble, what_is_missing
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import NodeKind, Subnet

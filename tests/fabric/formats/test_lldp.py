@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.faults.soundness import check_soundness
 from contend.fabric.formats.lldp import read, recognises
 from contend.fabric.formats.topology import read_bundle
 from contend.fabric.servers import servers_of
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import DATA, cables_by_name
 
 # Real outputs of lldpd in a namespace for each of two leaves, two spines and four nodes; one is of

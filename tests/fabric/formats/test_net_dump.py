@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.net_dump import read, recognises
-from contend.loading import load
+from contend.routes import load
 from sample_fabrics import DATA
 
 TEXT = (DATA / "tiny.net_dump").read_text()

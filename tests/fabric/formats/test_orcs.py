@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.formats import orcs
 from contend.routes import NO_PORT, ForwardingTables

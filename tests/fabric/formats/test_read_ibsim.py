@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.assemble import assemble
 from contend.fabric.formats import ibsim
 from sample_fabrics import DATA

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats.ibsim import host_id, switch_id
 from contend.fabric.formats.topology import READERS, WRITERS, recognise
 from contend.fabric.servers import servers_of
 from contend.fabric.streams.source import open_chunks, peek
-from contend.loading import load, load_topology
 from contend.routes import compute, save
+from contend.routes.loading import load, load_topology
 from fabric.conftest import subnet_of
 
 DATA = Path(__file__).parents[2] / "data"

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.names import expand, shorten, split_list
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.formats import topology_yaml
 from contend.fabric.formats.slurm_files import write_blocks, write_tree, write_yaml
 from contend.fabric.formats.topology_conf import read, recognises
-from contend.loading import load
-from contend.names import expand, shorten, split_list
+from contend.routes import load
 from sample_fabrics import DATA
 from slurm_machine import ask, running
 from small_fabrics import by_hand

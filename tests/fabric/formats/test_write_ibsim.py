@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.fabric import build
 from contend.fabric.formats import ibsim
-from contend.loading import load_topology
+from contend.routes.loading import load_topology
 from small_fabrics import by_hand
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, catalogue, is_generator, make
 from contend.fabric.generate.catalogue import Family
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import make, remove_cables, remove_switches, with_parallel_links
 from contend.routes import ForwardingTables
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import make
 
 

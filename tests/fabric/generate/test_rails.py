@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Status, check_soundness, make
 
 

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.fabric import naming, open_chunks, peek
 from contend.fabric.streams.compressed import PIECE
 from contend.fabric.streams.source import HEAD

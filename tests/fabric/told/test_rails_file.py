@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.told.rails_file import RailLine, nearest_adapters, read_rails
 from sample_fabrics import DATA
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import InputError, UsageError
 from contend.congestion import JobMessages
 from contend.cure.servers_hit import RailLosses
-from contend.errors import InputError, UsageError
 from contend.fabric import (
     Fabric,
     rails_of,
@@ -20,9 +20,9 @@ from contend.fabric import (
     without,
 )
 from contend.fabric.rails import Rail, incomplete_servers, rails
-from contend.placement import Placement
-from contend.placement.order import by_server
 from contend.routes import compute
+from contend.traffic.placement import Placement
+from contend.traffic.placement.order import by_server
 from sample_fabrics import DATA
 from small_fabrics import fat_tree
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from built_records import SITE, Rank, leave_records
-from contend.process import Finished
+from contend.base.process import Finished
 from contend.profiling import ProgramProfile, merge
 
 ROUTINES = (

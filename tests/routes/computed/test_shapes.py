@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
-from contend.pattern import parse
 from contend.routes import ForwardingTables, Ways, compute, make_resolver
 from contend.routes.addresses import targets_of, with_addresses
+from contend.traffic.pattern import parse
 from counting import pairs_of
 
 # Sides that are odd, even and of two; one dimension and several; parallel cables.

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion import simulate
 from contend.fabric import Fabric, make, without
-from contend.pattern import parse
 from contend.routes import Ways, compute, make_resolver
+from contend.traffic.pattern import parse
 from counting import pairs_of
 
 TREES = [

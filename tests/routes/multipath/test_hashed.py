@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import (
     PhasedTraffic,
     draw_patterns,
@@ -18,12 +19,10 @@ from contend.congestion import (
     seat_ranks,
     simulate,
 )
-from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.loading import load
-from contend.routes import HashedRoutes, Ways, compute, engine_names, make_resolver, save
+from contend.routes import HashedRoutes, Ways, compute, engine_names, load, make_resolver, save
 from contend.routes.routes import tables_of
-from contend.schedule import (
+from contend.traffic.schedule import (
     Cables,
     Costs,
     Exchange,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from contend import cure, report
+from contend.base.errors import UsageError
 from contend.cli.common import load
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import MetricOutputs
@@ -21,7 +22,6 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.errors import UsageError
 from contend.report import Document
 
 JobsArgument = Annotated[

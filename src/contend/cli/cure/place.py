@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from contend import cure, report
-from contend import placement as seating
+from contend.base.errors import UsageError
+from contend.base.units import parse_rate
 from contend.cli.common import attempt, load, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
 from contend.cli.options.outputs import Outputs
@@ -29,10 +30,9 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.errors import UsageError
-from contend.placement import ListFormat
 from contend.report import Document
-from contend.units import parse_rate
+from contend.traffic import placement as seating
+from contend.traffic.placement import ListFormat
 
 SourceArgument = Annotated[
     str | None,

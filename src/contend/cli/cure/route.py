@@ -9,6 +9,7 @@ from typing import Annotated
 
 from contend import cure, report
 from contend import routes as routing
+from contend.base.errors import UsageError
 from contend.cli.common import attempt, load
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import TextOutputs
@@ -23,7 +24,6 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.errors import UsageError
 from contend.report import Document
 
 FOR = Option(("--for",), "TRAFFIC", "Traffic that the tables are made for")

@@ -9,13 +9,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import cure, emulation, measurement, process
-from contend import mpi as mpis
+from contend import cure
+from contend.base import process
 from contend.cli.options.option import Option
 from contend.cli.options.where import CommandArgument, Started, Where
+from contend.lab import emulation, measurement
+from contend.lab import mpi as mpis
 
 if TYPE_CHECKING:
-    from contend.mpi import Preloaded
+    from contend.lab.mpi import Preloaded
 
 _NEEDED = ("LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_RUN", "CONTEND_TUNED_SIGN_IN")
 TUNED = Option(("--tuned",), "RULES", "Follow these rules for all-to-alls")

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from contend import cure, report
+from contend.base.errors import UsageError
 from contend.cli.common import load
 from contend.cli.options.shared import ENGINES, JOBS, ROUTE, ROUTES, Loading, SeedOption
-from contend.errors import UsageError
 from contend.report import Document
 
 _STATE = "The {} state of the network: a topology file of any kind that contend knows."

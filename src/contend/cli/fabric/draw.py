@@ -8,12 +8,12 @@ import typer
 
 from contend import report
 from contend import routes as routing
+from contend.base.errors import UsageError
+from contend.base.units import counted, parse_numbers
 from contend.cli.common import load
 from contend.cli.options.option import Numbers, parsed
 from contend.cli.options.shared import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
-from contend.errors import UsageError
 from contend.report import Document
-from contend.units import counted, parse_numbers
 
 SourceArgument = Annotated[
     str | None,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from contend import cure, report
+from contend.base.units import parse_seconds
 from contend.cli.common import load
 from contend.cli.options.option import Option, Seconds, in_options, parsed
 from contend.cli.options.shared import (
@@ -17,7 +18,6 @@ from contend.cli.options.shared import (
     SeedOption,
 )
 from contend.report import Document
-from contend.units import parse_seconds
 
 LIMIT = Option(
     ("--limit",),

@@ -11,6 +11,8 @@ import typer
 from contend import fabric as fabrics
 from contend import report
 from contend import routes as routing
+from contend.base.errors import UsageError
+from contend.base.units import parse_share
 from contend.cli.common import load
 from contend.cli.options.option import Option, Share, parsed
 from contend.cli.options.outputs import TextOutputs
@@ -25,9 +27,7 @@ from contend.cli.options.shared import (
     RoutesOption,
     SeedOption,
 )
-from contend.errors import UsageError
 from contend.report import Document
-from contend.units import parse_share
 
 if TYPE_CHECKING:
     from contend.fabric import Fabric

@@ -11,6 +11,7 @@ import typer
 from contend import congestion, cure, report
 from contend import fabric as fabric_room
 from contend import routes as routing
+from contend.base.errors import UsageError
 from contend.cli.common import load
 from contend.cli.options.option import drawable, writing
 from contend.cli.options.outputs import TextOutputs
@@ -24,7 +25,6 @@ from contend.cli.options.shared import (
     SeedOption,
 )
 from contend.cli.simulate import COUNTERS
-from contend.errors import UsageError
 from contend.report import Document
 
 

@@ -8,7 +8,6 @@ import typer
 
 from contend import congestion, report
 from contend import fabric as fabrics
-from contend import placement as seating
 from contend import routes as routing
 from contend.cli.common import load, write_output
 from contend.cli.options.outputs import MetricOutputs, TextOutputs
@@ -27,8 +26,9 @@ from contend.cli.options.shared import (
     RouteOption,
     RoutesOption,
 )
-from contend.placement import ListFormat
 from contend.report import Document
+from contend.traffic import placement as seating
+from contend.traffic.placement import ListFormat
 
 NoLanesOption = Annotated[
     bool,

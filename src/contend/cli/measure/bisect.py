@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from contend import measurement, report
+from contend import report
+from contend.base.errors import UsageError
+from contend.base.files import whole_file
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.options.option import writable
 from contend.cli.options.outputs import Outputs
@@ -20,13 +22,12 @@ from contend.cli.options.shared import (
     TwoWayOption,
 )
 from contend.cli.options.where import Where
-from contend.errors import UsageError
-from contend.files import whole_file
-from contend.measurement import STANDARD
+from contend.lab import measurement
+from contend.lab.measurement import STANDARD
 from contend.report import Document
 
 if TYPE_CHECKING:
-    from contend.measurement import MeasuredPairs
+    from contend.lab.measurement import MeasuredPairs
 
 _USUAL: Mapping[str, Any] = STANDARD["bisect"]
 PatternOption = Annotated[

@@ -11,21 +11,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend import congestion, measurement, report
+from contend import congestion, report
+from contend.base.errors import UsageError
+from contend.base.units import counted, parse_numbers, parse_size
 from contend.cli.measure.measuring import Measuring, judged
 from contend.cli.options.option import parsed
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import BYTES, FABRIC
 from contend.cli.options.where import Where
-from contend.errors import UsageError
-from contend.measurement import STANDARD
+from contend.lab import measurement
+from contend.lab.measurement import STANDARD
 from contend.report import Document
-from contend.units import counted, parse_numbers, parse_size
 
 if TYPE_CHECKING:
     from contend.congestion import HotSpot
     from contend.fabric import Fabric
-    from contend.measurement import Place
+    from contend.lab.measurement import Place
 
 _USUAL = STANDARD["hotspot"]
 RivalsOption = Annotated[

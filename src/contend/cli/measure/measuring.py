@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from contend import measurement
+from contend.base.errors import UsageError
 from contend.cli.options.option import labels
 from contend.cli.options.shared import (
     BudgetOption,
@@ -29,13 +29,13 @@ from contend.cli.options.shared import (
 )
 from contend.cli.options.where import Where
 from contend.cli.watching import watched_run
-from contend.errors import UsageError
-from contend.measurement import OF_ALL_PROBES
+from contend.lab import measurement
+from contend.lab.measurement import OF_ALL_PROBES
 from contend.report import Document
 
 if TYPE_CHECKING:
-    from contend.measurement import OptionValue, Place
-    from contend.runs import Run
+    from contend.lab.measurement import OptionValue, Place
+    from contend.lab.runs import Run
 
 RepetitionsOption = Annotated[
     str | None,

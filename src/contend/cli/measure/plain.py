@@ -11,11 +11,11 @@ from contend.cli.options.option import Option, option
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
 from contend.cli.options.where import Where
-from contend.measurement import STANDARD
+from contend.lab.measurement import STANDARD
 from contend.report import Document
 
 if TYPE_CHECKING:
-    from contend.measurement import OptionValue
+    from contend.lab.measurement import OptionValue
 
 
 def _of(probe: str, option: Option, more: str = "", **others: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
-from contend.errors import ContendError, UsageError
-from contend.files import check_place
+from contend.base.errors import ContendError, UsageError
+from contend.base.files import check_place
 
 # Typer reads words; the callback of an option makes its value of them. So what typer is told is
 # `str`, and what a verb gets is what stands here for the type checker.

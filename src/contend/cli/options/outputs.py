@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from contend import report
+from contend.base.errors import ShortfallError, UsageError
 from contend.cli.common import write_output
 from contend.cli.options.shared import (
     CsvOption,
@@ -18,7 +19,6 @@ from contend.cli.options.shared import (
     PlotOption,
     PrometheusOption,
 )
-from contend.errors import ShortfallError, UsageError
 from contend.report import Document
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.

@@ -1,7 +1,7 @@
 """The options that verbs share, each declared once: its name, what it takes, what it means.
 
 A verb takes `Annotated` types from here. What an option says is turned into a value by a parser of
-`contend.units` before the verb runs, and an error names it. docs/reference/words.md
+`contend.base.units` before the verb runs, and an error names it. docs/reference/words.md
 explains every option, also of single verbs; tests/cli/test_vocabulary.py holds all verbs to it.
 """
 
@@ -13,6 +13,14 @@ from typing import Annotated
 
 import typer
 
+from contend.base.errors import UsageError
+from contend.base.units import (
+    parse_numbers,
+    parse_rate,
+    parse_seconds,
+    parse_share,
+    parse_size,
+)
 from contend.cli.options.option import (
     Bytes,
     BytesPerSecond,
@@ -24,14 +32,6 @@ from contend.cli.options.option import (
     parsed,
     words,
     writable,
-)
-from contend.errors import UsageError
-from contend.units import (
-    parse_numbers,
-    parse_rate,
-    parse_seconds,
-    parse_share,
-    parse_size,
 )
 
 

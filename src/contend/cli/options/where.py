@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from contend import emulation, measurement, placement, report
+from contend import report
+from contend.base.errors import UsageError
 from contend.cli.common import load
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds
 from contend.cli.options.shared import (
@@ -33,13 +34,14 @@ from contend.cli.options.shared import (
     WHOLE,
     Loading,
 )
-from contend.emulation import Settings
-from contend.errors import UsageError
+from contend.lab import emulation, measurement
+from contend.lab.emulation import Settings
+from contend.traffic import placement
 
 if TYPE_CHECKING:
-    from contend.emulation import EmulatedHosts
     from contend.fabric import Fabric
-    from contend.measurement import Place, Shape
+    from contend.lab.emulation import EmulatedHosts
+    from contend.lab.measurement import Place, Shape
 
 EMULATED = "emulated:"
 """How --on names a fabric that is to be emulated."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from contend import congestion, report
+from contend.base.errors import UsageError
+from contend.base.units import parse_rate, parse_sizes
 from contend.cli.common import load
 from contend.cli.options.option import BytesPerSecond, option
 from contend.cli.options.shared import (
@@ -21,9 +23,7 @@ from contend.cli.options.shared import (
     SeedOption,
 )
 from contend.cli.simulate import EqualRatesOption, LinkRateOption, SpreadOption, ThreadsOption
-from contend.errors import UsageError
 from contend.report import Document
-from contend.units import parse_rate, parse_sizes
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend import prediction, profiling, report
+from contend.base.errors import UsageError
+from contend.base.units import parse_rate, parse_size
 from contend.cli.common import load
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
 from contend.cli.options.shared import (
@@ -38,9 +40,7 @@ from contend.cli.options.shared import (
     RouteOption,
     RoutesOption,
 )
-from contend.errors import UsageError
 from contend.report import Document
-from contend.units import parse_rate, parse_size
 
 if TYPE_CHECKING:
     from contend.prediction import Calibration, PredictionConditions

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.schema import Rate, Share
+from contend.base.schema import Rate, Share
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.schema import Share
+from contend.base.units import rate_of
 from contend.congestion.rates import heat
 from contend.fabric import Carried
-from contend.schema import Share
-from contend.units import rate_of
 
 if TYPE_CHECKING:
     from contend.congestion.simulation.simulation import Simulation

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly, Share, told
+from contend.base.units import counted, rounded
 from contend.congestion.drawing import Seating
 from contend.congestion.rates import hottest
-from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
-from contend.pattern import parse
 from contend.routes import Ways, each_alone, make_resolver
 from contend.routes.addresses import expect_memory
-from contend.schema import PythonOnly, Share, told
-from contend.units import counted, rounded
+from contend.traffic.pattern import parse
 
 HOTTEST = "hottest"
 """The channels between switches that need most time: ``hottest`` the first, ``hottest:N`` N."""

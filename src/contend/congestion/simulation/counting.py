@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.progress import FineProgress, Progress, shown_progress, told
+from contend.base.units import parse_share, valued
 from contend.congestion.drawing import (
     PatternSource,
     PlacementSource,
@@ -44,12 +46,10 @@ from contend.congestion.simulation.sample_plan import SamplePlan, plan_samples
 from contend.congestion.simulation.simulation import Simulation
 from contend.congestion.simulation.totals import Totals
 from contend.fabric import Fabric
-from contend.pattern import Pattern
-from contend.placement import HostChoice, Placement
-from contend.progress import FineProgress, Progress, shown_progress, told
 from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.routes.addresses import machine_memory
-from contend.units import parse_share, valued
+from contend.traffic.pattern import Pattern
+from contend.traffic.placement import HostChoice, Placement
 
 # Samples of messages that count by their bytes: a look at each channel of each.
 _MOST_WEIGHED = 16

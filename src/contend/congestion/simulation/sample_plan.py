@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
 from contend.congestion.drawing import Seating
 from contend.congestion.simulation.averages import half_width
-from contend.errors import UsageError
-from contend.pattern import Pattern
-from contend.placement import Placement
+from contend.traffic.pattern import Pattern
+from contend.traffic.placement import Placement
 
 _MOST_SAMPLES = 1_000_000
 # Outcomes up to this number are all counted rather than sampled.

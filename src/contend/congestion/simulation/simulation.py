@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly, Share, told
+from contend.base.shown import Shown
 from contend.congestion.rates import Links, heat, hottest
 from contend.congestion.simulation.averages import (
     EACH_HOST,
@@ -26,10 +29,7 @@ from contend.congestion.simulation.averages import (
 )
 from contend.congestion.simulation.beside_counters import BesideCounters
 from contend.congestion.simulation.channel_users import ChannelUsers
-from contend.errors import UsageError
 from contend.fabric import Bisection, Fabric, FabricSize, bisection
-from contend.schema import PythonOnly, Share, told
-from contend.shown import Shown
 
 if TYPE_CHECKING:
     import polars

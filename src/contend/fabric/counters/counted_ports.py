@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly, Seconds
+from contend.base.units import counted, verb
 from contend.fabric.counters.port_counters import FAULTS, UNITS, PortCount, read_counters
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import server_names
 from contend.fabric.streams.source import open_chunks, peek, source_name
-from contend.schema import PythonOnly, Seconds
-from contend.units import counted, verb
 
 # Far above any fabric: a file for every host.
 _MOST_FILES = 100_000

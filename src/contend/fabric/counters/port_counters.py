@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.streams.source import lines
 
 # PortXmitData and PortRcvData count words of four bytes.

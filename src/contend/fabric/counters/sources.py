@@ -14,10 +14,10 @@ from urllib.request import urlopen
 
 import msgspec
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.process import run_process
 from contend.fabric.counters.counted_ports import files_in, read_all
 from contend.fabric.counters.port_counters import PortCount, read_counters
-from contend.process import run_process
 
 CounterSource: TypeAlias = Callable[[], list[PortCount]]
 """Reads all counters as they are now; the same list again where nobody has renewed them."""

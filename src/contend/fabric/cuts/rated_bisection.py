@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.names import natural
+from contend.base.progress import step
 from contend.fabric.composition import Capacities, capacities
 from contend.fabric.cuts.cut_graph import CutGraph, metis_parts
 from contend.fabric.cuts.exact_bisection import narrowest_side
 from contend.fabric.cuts.pairs_bound import pairs_bound
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import parts_of
-from contend.names import natural
-from contend.progress import step
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100

@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import repeated
-from contend.units import counted
 
 MOST_DETAILS = 10
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.names import natural
+from contend.base.units import counted, listed
 from contend.fabric.altered import sockets, with_cables
 from contend.fabric.composition import cables_per_pair
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.groups import plain_name
 from contend.fabric.levels import switch_levels
-from contend.names import natural
-from contend.units import counted, listed
 
 # Switches are like each other where at most this part of their neighbours differs.
 _UNLIKE = 0.25

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contend.base.units import counted, rate_of
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import switch_levels
-from contend.units import counted, rate_of
 
 # Where more of a kind than this part are slower, they are another generation and no faults.
 _GENERATION = 0.25

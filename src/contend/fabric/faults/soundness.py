@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted, listed, verb
 from contend.fabric.assemble import SILENT_END, UNCONNECTED, UNDECIDED, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.checks import (
@@ -38,7 +39,6 @@ from contend.fabric.rails import (
     several_adapters,
 )
 from contend.fabric.servers import servers_of, unnamed_hosts
-from contend.units import counted, listed, verb
 
 _CABLE_FAULTS = frozenset({PORT_TWICE, "denied cable", "one-sided cable", UNDECIDED})
 TOPOLOGY_FAULTS = _CABLE_FAULTS | {DUPLICATE_GUID}

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.formats.dot import Token, statements, tokens
 from contend.fabric.formats.lldp_devices import Heard
 from contend.fabric.formats.lldp_network import subnet_of
 from contend.fabric.streams.source import lines, peek
 from contend.fabric.subnet import Subnet
-from contend.units import counted
 
 _GRAPH = re.compile(rb"^[^\S\n]*(?:strict\s+)?graph\b[^{\n]{0,300}\{", re.MULTILINE)
 _COLUMNS = re.compile(

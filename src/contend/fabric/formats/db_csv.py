@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.streams.source import lines
 from contend.fabric.subnet import MOST_ENDS, MOST_NODES, NodeKind, Subnet, SubnetBuilder, unicast
-from contend.units import counted
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
 _NEEDED = {

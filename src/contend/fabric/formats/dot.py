@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.subnet import FreePorts
 
 LONGEST_TOKEN = 1 << 24

@@ -13,7 +13,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError, legible
+from contend.base.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import NO_SWITCH, Fabric, Finding
 from contend.fabric.streams.source import SELF_LIMITED

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.streams.source import naming
 from contend.fabric.subnet import LARGEST_LID, Subnet

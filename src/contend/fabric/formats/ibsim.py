@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric
 from contend.fabric.streams.source import lines
 from contend.fabric.subnet import LARGEST_LID, SPEEDS, NodeKind, Subnet, SubnetBuilder
-from contend.units import counted
 
 _NODE = re.compile(
     r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.formats.lldp_devices import Heard, chassis_identity, ethernet_address
 from contend.fabric.formats.lldp_network import subnet_of
 from contend.fabric.subnet import Subnet
-from contend.units import counted
 
 _HEARD_AT = re.compile(
     r"^Interface:[ \t]+(\S[^,\n]{0,200}), via: ([A-Za-z0-9]{1,16})", re.MULTILINE

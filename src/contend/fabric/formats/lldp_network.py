@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.names import natural
+from contend.base.units import counted
 from contend.fabric.formats.lldp_devices import Devices, Heard
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, made_guid
-from contend.names import natural
-from contend.units import counted
 
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)

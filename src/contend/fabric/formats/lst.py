@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.streams.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
-from contend.units import counted
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
 # The name is the one part without bounds: what may follow it ends it.

@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.streams.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, rate_label, unicast
-from contend.units import counted
 
 _HEAD = re.compile(rb"^[^\S\n]*#[^\S\n]*:[^\S\n]*IB#[^\S\n]*:", re.MULTILINE)
 _SWITCH = re.compile(r'\s*"(.{0,256})",[^,"]{1,64},\s*0x([0-9A-Fa-f]{1,16}),\s*LID\s+(\d{1,5})\s*')

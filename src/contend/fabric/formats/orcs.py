@@ -14,13 +14,13 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import ROUTE, ROUTES, UsageError
+from contend.base.errors import ROUTE, ROUTES, UsageError
+from contend.base.progress import step
+from contend.base.units import counted
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats.dot import DotGraph, parse
 from contend.fabric.subnet import NodeKind, SubnetBuilder
-from contend.progress import step
-from contend.units import counted
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30

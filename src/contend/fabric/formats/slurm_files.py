@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.names import shorten
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.formats.ibnetdiscover import one_line
 from contend.fabric.levels import switch_levels
 from contend.fabric.servers import is_nobody, server_names, servers_of
-from contend.names import shorten
-from contend.units import counted
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 64

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats import (

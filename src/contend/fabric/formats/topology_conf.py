@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.names import expand, split_list
+from contend.base.units import counted
 from contend.fabric.streams.source import lines, open_chunks
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
-from contend.names import expand, split_list
-from contend.units import counted
 
 # Slurm itself counts nodes in 16 bits.
 _MOST_NODES = 65_533

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 from contend.fabric.formats.topology_conf import SlurmTree
 from contend.fabric.subnet import Subnet
 

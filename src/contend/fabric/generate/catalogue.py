@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
+from contend.base.schema import PythonOnly
+from contend.base.units import nearest
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate import clos, grid, low_diameter, trees
-from contend.schema import PythonOnly
-from contend.units import nearest
 
 # Nine digits are beyond every size that is built, and keep products small.
 _NUMBER = re.compile(r"[0-9]{1,9}")

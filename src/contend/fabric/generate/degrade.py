@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric.altered import subset
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.generate.plan import Draw, Indices, check_size

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric.fabric import Fabric, NumberedNames, connected_parts
 from contend.fabric.generate.plan import (
     Draw,

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric.fabric import Fabric, NumberedNames, build
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import zstandard
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 
 PIECE = 1 << 20
 # The second begins an archive of no file.

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.units import counted
 from contend.fabric.streams.compressed import PIECE, archived, decompressed
-from contend.units import counted
 
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 16

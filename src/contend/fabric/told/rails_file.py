@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.files import LARGEST
 from contend.fabric.streams.source import XmlReader, open_chunks, source_name
 from contend.fabric.told.told_rails import MOST_RAILS
-from contend.files import LARGEST
 
 EVERY = "*"
 """Stands for every server that has the adapters."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import adapter_words, server_names, servers_of
 from contend.fabric.streams.source import source_name
 from contend.fabric.told.rails_file import EVERY, RailLine, read_rails
 from contend.fabric.told.told_rails import NONE, ToldRails
-from contend.units import counted
 
 # A server must have so many of a line's adapters for the line to be of its kind.
 _MOST = 0.75

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
 
 NONE = "-"
 """Stands for an adapter that a server lacks."""

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.schema import PythonOnly
 from contend.profiling import routines
 from contend.profiling.clocks import TickCounter
 from contend.profiling.record_file import RankRecord
@@ -30,7 +31,6 @@ from contend.profiling.record_form import (
     Awaits,
     State,
 )
-from contend.schema import PythonOnly
 
 # As in the recorder: a thread that pauses no longer than a part of what it has waited still asks.
 _PAUSE_S, _PART_OF_WAIT = 1.0, 4

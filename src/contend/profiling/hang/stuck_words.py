@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from contend.base.units import counted, format_bytes, format_seconds
 from contend.profiling.hang.deadlock import circles, deadlocked, waits_for_any
 from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay
 from contend.profiling.programs import rank_words
-from contend.units import counted, format_bytes, format_seconds
 
 # What is on its way when a program is ended arrives sooner: only what lasts longer is a hang.
 _STILL_S = 5.0

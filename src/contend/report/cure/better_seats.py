@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from contend.base.units import counted, format_bytes, rounded
 from contend.cure import BetterSeats
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
-from contend.units import counted, format_bytes, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,7 +23,7 @@ from contend.report.series import Axis, BoundLine, Series
 from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, gets_words, hit_words, of_words, percent
-from contend.units import counted, verb
+from contend.base.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

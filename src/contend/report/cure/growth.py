@@ -13,7 +13,7 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import first_clause, of_words, percent, rate_words
-from contend.units import counted, listed
+from contend.base.units import counted, listed
 
 # Cables that a terminal shows; files have all.
 _SHOWN = 20

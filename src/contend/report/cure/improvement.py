@@ -18,7 +18,7 @@ from contend.report.series import Axis, BoundLine, Series, Unit
 from contend.report.style import DOT, FAINT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import first_clause, gets_words, of_words, percent, rate_words
-from contend.units import counted, verb
+from contend.base.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.units import counted, listed, verb
 from contend.congestion import GpuCollective, GpuCollectives, Simulation
 from contend.cure import PRESENT, BetterTables, Engines, Gain, RoutedBy
 from contend.cure.each_engine import BY_GROUPS, DETOURS, HASHED, IDEAL, SPRAY
@@ -15,7 +16,6 @@ from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, rate_words
-from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.names import natural
+from contend.base.units import counted, rounded
 from contend.congestion import LinkRates, channel_bytes, hottest, link_rates
 from contend.cure import BetterSeats
-from contend.names import natural
 from contend.report.charts import Intervals, charted
 from contend.report.fabric.marks import Mark, channel_way
 from contend.report.fabric.network import fabric_figure
@@ -21,7 +22,6 @@ from contend.report.series import Axis, Series
 from contend.report.style import COLOURS, DOT, RING
 from contend.report.words import printable
 from contend.routes import each_alone
-from contend.units import counted, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,8 +9,9 @@ import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from contend.base.names import natural
+from contend.base.units import counted
 from contend.fabric import Fabric, SwitchGroups
-from contend.names import natural
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.scene import (
     LEFT,
@@ -24,7 +25,6 @@ from contend.report.fabric.scene import (
     shortened,
     text_size,
 )
-from contend.units import counted
 
 _GAP = 1.25  # inches between two rows of frames
 # Inches that a switch takes; smaller ones where more would stand upon each other.

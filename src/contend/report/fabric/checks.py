@@ -4,12 +4,12 @@ from __future__ import annotations
 
 # What draws is imported when somebody looks.
 from contend import report as face
+from contend.base.units import counted, listed
 from contend.fabric import Check, Status, size_of
 from contend.report.document import Document
 from contend.report.metrics import Metric
 from contend.report.table import ResultTable
 from contend.routes import CheckReport
-from contend.units import counted, listed
 
 # So many clauses a verdict has of what may be meant.
 _MOST_CAUSES = 4

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.units import counted, listed, verb
 from contend.cure import Change, ComparedShare, NetworkChanges, Outcome
 from contend.fabric import Fabric
 from contend.report.document import Document
@@ -20,7 +21,6 @@ from contend.report.fabric.marks import Mark
 from contend.report.jobs import costs_table
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, costs_words, hit_words, percent
-from contend.units import counted, listed, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import laplacian, shortest_path
 from scipy.sparse.linalg import eigsh
 
+from contend.base.units import counted
 from contend.fabric import Fabric, grid_coordinates, group_circle, short_names
 from contend.report.fabric.scene import (
     LEAST_PITCH,
@@ -26,7 +27,6 @@ from contend.report.fabric.scene import (
     shortened,
     text_size,
 )
-from contend.units import counted
 
 _SMALL_MATRIX = 64
 _MOST_BY_DISTANCE = 400

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contend.base.schema import PythonOnly
+from contend.base.shown import Shown
+from contend.base.units import counted
 from contend.fabric import Fabric
-from contend.placement import HostEntry, Placement
 from contend.report.document import Document
 from contend.report.table import table_of
-from contend.schema import PythonOnly
-from contend.shown import Shown
-from contend.units import counted
+from contend.traffic.placement import HostEntry, Placement
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from contend.base.names import natural
+from contend.base.units import counted
 from contend.fabric import Fabric, short_names
-from contend.names import natural
 from contend.report.fabric.scene import (
     LEAST_PITCH,
     LEFT,
@@ -22,7 +23,6 @@ from contend.report.fabric.scene import (
     longest,
     shortened,
 )
-from contend.units import counted
 
 # Levels that few cables join, such as a management corner, need little height.
 _FEW, _LOW_GAP, _GAP = 0.03, 0.55, 1.75

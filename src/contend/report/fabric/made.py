@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contend.base.schema import PythonOnly, told
+from contend.base.shown import Shown
+from contend.base.units import counted
 from contend.fabric import Fabric, Family, Finding, catalogue
 from contend.report.document import Document
 from contend.report.table import table_of
-from contend.schema import PythonOnly, told
-from contend.shown import Shown
-from contend.units import counted
 
 
 @dataclass(frozen=True)

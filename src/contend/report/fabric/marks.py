@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted, rounded
 from contend.congestion import hottest
 from contend.fabric import (
     TOPOLOGY_FAULTS,
@@ -22,7 +23,6 @@ from contend.fabric import (
 from contend.report.fabric.scene import SMALL, WIDTH, Layer, spoken_names, text_size
 from contend.report.save import TOOLTIP
 from contend.report.words import printable
-from contend.units import counted, rounded
 
 HOT, FAULT = "hot", "fault"
 _MOST_HOT = 3

@@ -9,8 +9,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.units import counted
 from contend.congestion import LinkRates
-from contend.errors import UsageError
 from contend.fabric import Fabric, cables_per_pair, is_tree
 from contend.report.fabric.bundles import bundled
 from contend.report.fabric.flat_layout import without_levels
@@ -29,7 +30,6 @@ from contend.report.fabric.scene import (
     what_is_drawn,
 )
 from contend.report.style import COLOURS, new_figure, styled, title, wrapped
-from contend.units import counted
 
 _LINE = 0.125  # inches
 _MOST_VECTOR_LINES = 4000

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
+from contend.base.units import counted
 from contend.fabric import leaf_rails
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.marks import HOT, Mark, Marked, Tooltips, tooltip
@@ -31,7 +32,6 @@ from contend.report.fabric.scene import (
     fitting_labels,
     overlap,
 )
-from contend.units import counted
 
 # Beyond, lines become a picture: a vector format would hold megabytes of them.
 _MOST_VECTOR_LINES = 20_000

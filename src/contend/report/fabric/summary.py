@@ -4,13 +4,13 @@ from __future__ import annotations
 
 # What draws is imported when somebody looks.
 from contend import report as face
+from contend.base.units import counted, format_rate, verb
 from contend.congestion import FabricSummary
 from contend.fabric import Bisection, PartSize, Structure
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.routes import RoutesSummary
-from contend.units import counted, format_rate, verb
 
 # Rows of the table of leaves, names in a row, and planes of a network.
 _MOST_ROWS, _MOST_NAMES = 12, 3

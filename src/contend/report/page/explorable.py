@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import counted
 from contend.congestion import BesideCounters, Simulation
 from contend.fabric import (
     Fabric,
@@ -18,7 +19,6 @@ from contend.fabric import (
 from contend.report.fabric.marks import Mark, faults
 from contend.report.fabric.scene import MOST_HOSTS, Layer, layer_of
 from contend.routes import NO_PORT, all_to_all_load, mended
-from contend.units import counted
 
 # Entries of tables: a page with more is opened slowly.
 _MOST_ENTRIES = 16_000_000

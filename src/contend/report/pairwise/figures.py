@@ -12,8 +12,9 @@ import polars as pl
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.errors import UsageError
-from contend.measurement import (
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_bytes, format_rate, rate_unit
+from contend.lab.measurement import (
     RATE_OVER_LOAD,
     ROUND_TRIP,
     STREAM,
@@ -31,7 +32,6 @@ from contend.report.pairwise.pairs import drawn_finding
 from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, Words, near
 from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET
 from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
-from contend.units import counted, format_bytes, format_rate, rate_unit
 
 _BINS = 50
 _MEASURED, _MODEL, _FAIR = COLOURS[0], COLOURS[1], COLOURS[2]
@@ -248,7 +248,7 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
     """Share of pairs by bandwidth, an outline for each MPI library.
 
     Args:
-        pairs: of `contend.measurement.pairs.pair_bandwidths`, by name.
+        pairs: of `lab.measurement.pairs.pair_bandwidths`, by name.
         wire: bytes per second of a link, marked by a broken line.
 
     Raises:
@@ -289,7 +289,7 @@ def hotspot_figure(operations: pl.DataFrame, name: str) -> Figure:
     Every operation is a point; lines join medians.
 
     Args:
-        operations: of `contend.measurement.hotspot.victim_operations`.
+        operations: of `lab.measurement.hotspot.victim_operations`.
         name: of the network.
 
     Raises:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire, victim_samples
+from contend.base.units import counted, format_bytes, format_rate, format_seconds
+from contend.lab.measurement import ROUND_TRIP, STREAM, are_beyond_wire, victim_samples
+from contend.lab.runs import median_interval, modes_of
 from contend.report.table import ResultTable
 from contend.report.words import BEYOND_WIRE, BEYOND_WIRE_NOTE, modes_words, percent
-from contend.runs import median_interval, modes_of
-from contend.units import counted, format_bytes, format_rate, format_seconds
 
 
 def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from contend.measurement import (
+from contend.base.units import counted, format_rate, verb
+from contend.lab.measurement import (
     RATE_OVER_LOAD,
     TOLERANCE,
     Agreement,
@@ -26,7 +27,6 @@ from contend.report.words import (
     percent,
     percent_range,
 )
-from contend.units import counted, format_rate, verb
 
 NOTHING = "Nothing was measured."
 _WITHIN = f"within {percent(TOLERANCE, 0)}"

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from contend.base.units import format_bytes, format_seconds
 from contend.prediction import Comparison, PredictedProgram, Prediction
 from contend.report.charts import Bars, Curves, Stack, charted
 from contend.report.prediction.program import program_name
 from contend.report.prediction.tables import agreement_words, doubt, fastest
 from contend.report.series import Axis, BoundLine, Series, Unit
 from contend.report.style import COLOURS, COLUMN_WIDTH, HOLLOW, looks
-from contend.units import format_bytes, format_seconds
 
 _AT_LEAST = {"marker": "^", "markersize": 4.5}
 

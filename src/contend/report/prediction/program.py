@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.units import counted, format_bytes, format_link_speed, format_seconds
 from contend.prediction import CableCost, Elsewhere, PredictedProgram, Recorded
 from contend.profiling import ProgramProfile
 from contend.report.document import Document
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
-from contend.units import counted, format_bytes, format_link_speed, format_seconds
 
 _SHOWN_CALLS = 8
 _CROSSBAR = "any placement"

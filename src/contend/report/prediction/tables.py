@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 from contend.prediction import (
     Calibration,
     Comparison,
@@ -18,7 +19,6 @@ from contend.prediction import (
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent, share_words
-from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 _GOAL = 0.15
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contend.base.units import counted, format_bytes, format_link_speed, format_seconds, listed
 from contend.prediction import TcpPrediction, TcpPredictions, TcpState
 from contend.report.document import Document
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN
-from contend.units import counted, format_bytes, format_link_speed, format_seconds, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.base.units import counted
 from contend.profiling import ProgramProfile
 from contend.report.document import Document
 from contend.report.profile.tables import profile_comparison_table, profile_tables
-from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.errors import Argument, UsageError
+from contend.base.errors import Argument, UsageError
+from contend.base.units import counted, format_bytes, format_seconds, nearest
 from contend.profiling import ProgramProfile
 from contend.report.charts import (
     Bars,
@@ -29,7 +30,6 @@ from contend.report.charts import (
 from contend.report.series import Axis, Unit
 from contend.report.style import COLOURS, COLUMN_WIDTH, FAINT
 from contend.report.words import percent, percent_range
-from contend.units import counted, format_bytes, format_seconds, nearest
 
 # Cells of the picture of a matrix, each way: more than a column of a page can show.
 _MOST_CELLS = 512

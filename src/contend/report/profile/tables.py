@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from contend.base.units import counted, format_bytes, format_seconds
 from contend.profiling import (
     OtherProgram,
     Phase,
@@ -20,7 +21,6 @@ from contend.profiling import (
 )
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted, format_bytes, format_seconds
 
 _SHOWN = 12
 _MOST_STUCK = 32

@@ -10,19 +10,19 @@ import polars as pl
 
 from contend.congestion import HotSpot
 from contend.fabric import Fabric
-from contend.measurement import (
+from contend.lab.measurement import (
     HotspotPairs,
     MeasuredPairs,
     MeasuredRuns,
     Measurement,
     victim_operations,
 )
+from contend.lab.runs import Run, compared, run_names
 from contend.report.document import Document
 from contend.report.pairwise.hotspot import hotspot_finding, hotspot_tables
 from contend.report.pairwise.pairs import pair_tables, pairs_verdict
 from contend.report.run.findings import fitting_pictures, run_verdict
 from contend.report.run.tables import comparison_tables, measure_tables, run_tables
-from contend.runs import Run, compared, run_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,7 +171,7 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
 def cells_csv(runs: Sequence[Run]) -> str:
     """A row for every cell of every run: the run, its library and folder, then the cell's figures.
 
-    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`. Texts that a spreadsheet
+    Seconds, bytes and bytes per second; see `lab.runs.Run.cells`. Texts that a spreadsheet
     would take for a formula have an apostrophe before them.
     """
     tables = [

@@ -7,17 +7,10 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
-from contend.errors import UsageError
-from contend.measurement import pair_bandwidths, victim_operations
-from contend.report.charts import Bars, Curves, SampleRow, Stack, Strip, charted
-from contend.report.pairwise.figures import hotspot_figure, pair_figure
-from contend.report.run.findings import PICTURES_OF_PROBES, pingpong_finding
-from contend.report.run.rates import SPREAD, Curve, Panel, run_rate_figures
-from contend.report.run.tables import in_order
-from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, near
-from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET, columns_for, looks
-from contend.report.words import BEYOND_WIRE, condition_words, percent_range, run_words, size_words
-from contend.runs import (
+from contend.base.errors import UsageError
+from contend.base.units import counted, format_bytes, format_seconds, rounded
+from contend.lab.measurement import pair_bandwidths, victim_operations
+from contend.lab.runs import (
     ROUND_TRIPS,
     CellParts,
     CellSummary,
@@ -27,7 +20,14 @@ from contend.runs import (
     Run,
     compared,
 )
-from contend.units import counted, format_bytes, format_seconds, rounded
+from contend.report.charts import Bars, Curves, SampleRow, Stack, Strip, charted
+from contend.report.pairwise.figures import hotspot_figure, pair_figure
+from contend.report.run.findings import PICTURES_OF_PROBES, pingpong_finding
+from contend.report.run.rates import SPREAD, Curve, Panel, run_rate_figures
+from contend.report.run.tables import in_order
+from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, near
+from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET, columns_for, looks
+from contend.report.words import BEYOND_WIRE, condition_words, percent_range, run_words, size_words
 
 Named = tuple[str, Figure]
 

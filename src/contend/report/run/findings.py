@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.measurement import measured_pairs, victim_operations
+from contend.base.units import counted, format_seconds, rounded
+from contend.lab.measurement import measured_pairs, victim_operations
+from contend.lab.runs import (
+    COMPARED,
+    ROUND_TRIPS,
+    Basis,
+    CellSummary,
+    Collapse,
+    Contest,
+    Kind,
+    Run,
+    compared,
+    typical_time,
+)
 from contend.report.pairwise.hotspot import hotspot_finding
 from contend.report.pairwise.pairs import NOTHING, pairs_verdict
 from contend.report.table import Column, Number, ResultTable, table_of
@@ -20,19 +33,6 @@ from contend.report.words import (
     shared_words,
     size_words,
 )
-from contend.runs import (
-    COMPARED,
-    ROUND_TRIPS,
-    Basis,
-    CellSummary,
-    Collapse,
-    Contest,
-    Kind,
-    Run,
-    compared,
-    typical_time,
-)
-from contend.units import counted, format_seconds, rounded
 
 
 def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:

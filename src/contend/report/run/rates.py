@@ -12,6 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from contend.lab.runs import CellSummary, Collapse, Condition, Run
 from contend.report.charts import Curves, charted
 from contend.report.run.findings import collapse_words, judged_rate
 from contend.report.series import Axis, Scatter, Series, Unit, near, wire_line
@@ -27,7 +28,6 @@ from contend.report.style import (
     looks,
 )
 from contend.report.words import BEYOND_WIRE, condition_words, rate_words, size_words
-from contend.runs import CellSummary, Collapse, Condition, Run
 
 SPREAD = 0.2
 """The part of the step between sizes over which samples are spread, either way."""

@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from contend.measurement import measured_pairs, victim_operations
+from contend.base.units import counted, format_seconds, rounded
+from contend.lab.measurement import measured_pairs, victim_operations
+from contend.lab.runs import (
+    COMPARED,
+    CellParts,
+    CellSummary,
+    ComparedRun,
+    MeasuredLaunch,
+    Pair,
+    Run,
+    compared,
+)
 from contend.report.pairwise.hotspot import hotspot_tables
 from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.findings import collapse_tables, winner_tables
@@ -25,17 +36,6 @@ from contend.report.words import (
     size_labels,
     size_words,
 )
-from contend.runs import (
-    COMPARED,
-    CellParts,
-    CellSummary,
-    ComparedRun,
-    MeasuredLaunch,
-    Pair,
-    Run,
-    compared,
-)
-from contend.units import counted, format_seconds, rounded
 
 _USUAL = ("precision", "repetitions")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from contend.base.units import counted, format_bytes, rounded, verb
 from contend.congestion import BesideCounters, CountedChannel, Simulation
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, rate_words
-from contend.units import counted, format_bytes, rounded, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

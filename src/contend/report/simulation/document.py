@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 # What draws is imported when somebody looks.
 from contend import report
+from contend.base.errors import UsageError, printable_line
+from contend.base.units import counted, nearest
 from contend.congestion import Simulation
-from contend.errors import UsageError, printable_line
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.metrics import Metric
@@ -21,7 +22,6 @@ from contend.report.simulation.tables import labels, simulation_tables, simulati
 from contend.report.simulation.users import users_figure, users_table, users_verdict
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted, nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

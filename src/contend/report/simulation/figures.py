@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from contend.base.units import counted, rounded, verb
 from contend.congestion import EACH_HOST, Judged, LinkRates, SampleMean, Simulation, hottest
 from contend.report.charts import Bars, Chart, Curves, Intervals, Stack, charted
 from contend.report.fabric.network import fabric_figure
@@ -27,7 +28,6 @@ from contend.report.simulation.tables import (
 )
 from contend.report.style import COLOURS, DIAMOND, DOT, QUIET
 from contend.report.words import percent, percent_range
-from contend.units import counted, rounded, verb
 
 _CUT = {"marker": "|", "markersize": 9, "markeredgewidth": 1.4, "clip_on": False}
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from contend.base.units import counted, verb
 from contend.congestion import EACH_HOST, Average, Judged, LoadedChannel, Simulation
 from contend.fabric import Fabric, capacities, is_generator
 from contend.report.table import Columns, Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
 from contend.routes import Ways
-from contend.units import counted, verb
 
 _HOTTEST = 8
 _BAR = 40

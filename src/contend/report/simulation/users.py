@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from contend.base.units import counted, rounded
 from contend.congestion import ChannelUser, ChannelUsers, Simulation
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, first_clause, percent
-from contend.units import counted, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,15 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.measurement import Agreement, DrawnAgreement
-from contend.report.document import Document, Drawn
-from contend.report.pairwise.pairs import agreement_tables, drawn_tables
-from contend.report.study.rates import beyond_notes, rate_or_error, rate_tables, shown
-from contend.report.study.simulated import PlanEntry, plan_list, study_tables
-from contend.report.study.times import time_tables
-from contend.report.table import ResultTable
-from contend.report.words import percent, percent_range, rate_words
-from contend.studies import (
+from contend.base.units import counted, format_bytes, rounded, verb
+from contend.lab.measurement import Agreement, DrawnAgreement
+from contend.lab.studies import (
     Answer,
     Known,
     MeasuredPlan,
@@ -25,7 +19,13 @@ from contend.studies import (
     VerifiedFabric,
     VerifiedStudy,
 )
-from contend.units import counted, format_bytes, rounded, verb
+from contend.report.document import Document, Drawn
+from contend.report.pairwise.pairs import agreement_tables, drawn_tables
+from contend.report.study.rates import beyond_notes, rate_or_error, rate_tables, shown
+from contend.report.study.simulated import PlanEntry, plan_list, study_tables
+from contend.report.study.times import time_tables
+from contend.report.table import ResultTable
+from contend.report.words import percent, percent_range, rate_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

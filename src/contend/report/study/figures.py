@@ -11,8 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from contend.base.units import counted, format_seconds, rounded
 from contend.congestion import Average, Simulation
-from contend.measurement import VectorLength
+from contend.lab.measurement import VectorLength
+from contend.lab.runs import CellSummary, Collapse
+from contend.lab.studies import Known, MeasuredPlan, Result, SimulatedOutcome, SimulatedPlan
 from contend.report.charts import Curves, charted
 from contend.report.run.rates import (
     Curve,
@@ -29,9 +32,6 @@ from contend.report.study.rates import Sweep, sweeps
 from contend.report.study.simulated import main_source, reference_of
 from contend.report.study.times import TimeGroup, groups, lines_of
 from contend.report.style import COLOURS, HOLLOW, QUIET, Dashes, Look, looks, write_beside
-from contend.runs import CellSummary, Collapse
-from contend.studies import Known, MeasuredPlan, Result, SimulatedOutcome, SimulatedPlan
-from contend.units import counted, format_seconds, rounded
 
 
 def study_figures(

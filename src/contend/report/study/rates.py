@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contend.report.run.findings import avoided_words, kinds_of_samples, sizes_of, than_words
-from contend.report.table import ResultTable
-from contend.report.words import BEYOND_WIRE_NOTE, factor_words, rate_words
-from contend.runs import Collapse, Contest, port_limit
-from contend.session import UNSUITED
-from contend.studies import (
+from contend.base.units import counted, format_bytes, format_seconds
+from contend.lab.runs import Collapse, Contest, port_limit
+from contend.lab.session import UNSUITED
+from contend.lab.studies import (
     GridPlace,
     Known,
     MeasuredPlan,
@@ -18,7 +16,9 @@ from contend.studies import (
     Table,
     TableRow,
 )
-from contend.units import counted, format_bytes, format_seconds
+from contend.report.run.findings import avoided_words, kinds_of_samples, sizes_of, than_words
+from contend.report.table import ResultTable
+from contend.report.words import BEYOND_WIRE_NOTE, factor_words, rate_words
 
 BEYOND = "†"
 """Follows rates that are beyond the wire."""

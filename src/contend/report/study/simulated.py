@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contend.report.simulation.tables import engine_labels
-from contend.report.table import ResultTable
-from contend.studies import (
+from contend.lab.studies import (
     Impact,
     PatternEntry,
     Record,
@@ -16,6 +14,8 @@ from contend.studies import (
     SimulatedStudy,
     references_of,
 )
+from contend.report.simulation.tables import engine_labels
+from contend.report.table import ResultTable
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from contend.measurement import VectorLength
+from contend.base.units import counted
+from contend.lab.measurement import VectorLength
+from contend.lab.studies import GridPlace, Known, MeasuredPlan, Result
 from contend.report.table import ResultTable
-from contend.studies import GridPlace, Known, MeasuredPlan, Result
-from contend.units import counted
 
 KINDS = {False: "global", True: "local"}
 """What is constant, by whether vectors grow with the hosts."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.base.errors import InputError
+from contend.base.units import counted
 from contend.fabric import Fabric, Finding
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.others import with_others_found
 from contend.routes.tables import NO_PORT, ForwardingTables
-from contend.units import counted
 
 
 @dataclass(frozen=True, eq=False)

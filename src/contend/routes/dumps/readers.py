@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import InputError, UsageError
+from contend.base.errors import InputError, UsageError
+from contend.base.units import counted
 from contend.fabric import (
     LARGEST_LID,
     Fabric,
@@ -27,7 +28,6 @@ from contend.routes.dumps.columns import TableColumns
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import routes_of, tables_of, without_tables
 from contend.routes.tables import NO_PORT
-from contend.units import counted
 
 _LFTS_HEADING = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)
 _FAR_HEADING = re.compile(rb"^[ \t]*Groups Definition:", re.MULTILINE)

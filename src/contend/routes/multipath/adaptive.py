@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import Argument, UnreachableError, UsageError
+from contend.base.errors import Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
 from contend.routes.routes import Routes, RoutesLeft, Ways, unreachable

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.units import counted, verb
 from contend.fabric import MOST_DETAILS, Check, Fabric, Status
 from contend.routes.multipath.adaptive import AdaptiveTables
-from contend.units import counted, verb
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.base.errors import UsageError
 from contend.fabric import Fabric, capacities, group_circle
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.without_tables import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UnreachableError, UsageError
+from contend.base.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import expect_memory
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups

@@ -1,0 +1,235 @@
+"""Probes and what is preloaded: compiled once for each library, kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from enum import StrEnum
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from contend.base.errors import MissingError
+from contend.base.process import Run, is_own, private_folder, scratch_folder
+from contend.lab.mpi.compiled_units import (
+    SHARED,
+    STANDARDS,
+    compile_units,
+    compiler_of,
+    hash_of,
+    texts_of,
+)
+from contend.lab.mpi.search import Candidate
+
+# Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
+# kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
+_FLAGS = ("-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_SOURCES = (*STANDARDS, ".hpp", ".h")
+_LIBRARIES = ("-lstdc++", "-lm", "-ldl")
+_SMALLEST = "version"
+# A probe may take parts that others have too: of another probe all but its main program.
+_SCHEDULES = "schedules"
+_BORROWED = {"alltoall": (_SCHEDULES,), "sort": ("alltoall", _SCHEDULES)}
+_MAIN = "main.cpp"
+# What is preloaded are libraries that find MPI only when the program does: linked with none.
+_PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[1:])
+_PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
+SCRATCH = ".new"
+"""The beginning of the names of folders in the cache in which something is being compiled."""
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where compiled programs are kept: below XDG_CACHE_HOME, or ~/.cache; only ours to write.
+
+    Raises:
+        MissingError: there is no such place, or it belongs to another user.
+    """
+    named = environment.get("XDG_CACHE_HOME", "")
+    try:
+        base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    except RuntimeError:
+        raise MissingError(
+            "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME"
+        ) from None
+    contend = base / "contend"
+    try:
+        private_folder(contend)
+        return private_folder(contend / "probes")
+    except OSError as error:
+        raise _unkept(contend, error.strerror) from error
+    except MissingError as error:
+        raise MissingError(
+            f"{error}, so contend runs no probe from it; set XDG_CACHE_HOME to another folder"
+        ) from None
+
+
+def probe_sources(name: str) -> dict[str, bytes]:
+    """The sources of a probe that comes with contend, by their paths below the probes' folder.
+
+    Those of the folders in `SHARED` belong to every probe but `version`, which must compile even
+    where nothing else does. `sort` has the all-to-alls of `alltoall` too, and both the
+    schedules that the drop-in library and the core have.
+    """
+    contend = files("contend")
+    borrowed = _BORROWED.get(name, ())
+    folders = [name] if name == _SMALLEST else [*SHARED, name, *borrowed]
+    return {
+        f"{folder}/{source.name}": source.read_bytes()
+        for folder in sorted(folders)
+        for source in _sources(
+            contend / folder if folder == _SCHEDULES else contend / "probes" / folder
+        )
+        if folder not in borrowed or source.name != _MAIN
+    }
+
+
+def _sources(folder: Traversable) -> list[Traversable]:
+    """Units and headers of a folder, by their names."""
+    found = (path for path in folder.iterdir() if path.name.endswith(_SOURCES))
+    return sorted(found, key=lambda path: path.name)
+
+
+def compile_probe(
+    name: str,
+    candidate: Candidate,
+    library: str,
+    run: Run,
+    limit: float,
+    *,
+    anew: bool = False,
+    tell: Callable[[], None] = lambda: None,
+) -> Path:
+    """The probe as a program for a candidate's library; compiled unless the cache has it.
+
+    Args:
+        name: of the probe.
+        candidate: its wrapper compiles.
+        library: what the library says of its version, "" when it is not known yet; together with
+            the compiler, its flags and the sources the key in the cache.
+        run: runs the compiler.
+        limit: seconds that each unit may take.
+        anew: compile even if the cache has it.
+        tell: is called before it is compiled.
+
+    Raises:
+        ShortfallError: why it does not compile, in one line.
+        MissingError: the cache folder cannot be used.
+    """
+    sources = probe_sources(name)
+    compiler = compiler_of(candidate, library, run, limit, (_FLAGS, _LIBRARIES))
+
+    def link(folder: Path, cache: Path) -> Path:
+        units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
+        if len(units) > 1:
+            units = compile_units(sources, folder, cache / "objects", compiler)
+        words = [STANDARDS[".cpp"], *map(str, units), *_LIBRARIES]
+        return compiler.make(words, folder, folder / f"contend-{name}")
+
+    key = hash_of(compiler.key, texts_of(sources))
+    return _cached(candidate, f"{name}-{key}", sources, link, anew=anew, tell=tell)
+
+
+class Preload(StrEnum):
+    """A library that is preloaded into programs: the folder of its sources."""
+
+    RECORDER = "tracer"
+    TUNED = "tuned"
+
+    @property
+    def what(self) -> str:
+        """What it is, for people."""
+        return "the recorder" if self == Preload.RECORDER else "the drop-in all-to-all"
+
+
+# The folders that each is made of: what is common to both, and the schedules.
+_PRELOADED = {
+    Preload.RECORDER: ("preloaded", Preload.RECORDER),
+    Preload.TUNED: ("preloaded", _SCHEDULES, Preload.TUNED),
+}
+
+
+def compile_preload(
+    which: Preload, candidate: Candidate, library: str, run: Run, limit: float
+) -> Path:
+    """A library to preload into programs of a candidate's library.
+
+    Args:
+        which: the library to be made.
+        candidate: its wrapper compiles.
+        library: what the library says of its version.
+        run: runs the compiler.
+        limit: seconds that each unit may take.
+
+    Raises:
+        ShortfallError: why it does not compile, in one line.
+        MissingError: the cache folder cannot be used.
+    """
+    # One folder for all: they include each other's headers by their names alone.
+    sources = {
+        source.name: source.read_bytes()
+        for folder in _PRELOADED[which]
+        for source in _sources(files("contend") / folder)
+    }
+    flags = (_PRELOADED_FLAGS, _PRELOADED_LIBRARIES)
+    keyed = replace(compiler_of(candidate, library, run, limit, flags), what=which.what)
+    compiler = replace(keyed, command=[str(candidate.wrapper), *_PRELOADED_FLAGS])
+
+    def link(folder: Path, _: Path) -> Path:
+        def make(unit: str) -> Path:
+            return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
+
+        units = [name for name in sources if name.endswith(".c")]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            objects = list(pool.map(make, units))
+        words = [*map(str, objects), *_PRELOADED_LIBRARIES]
+        return compiler.make(words, folder, folder / f"{which}.so")
+
+    key = hash_of(compiler.key, texts_of(sources))
+    return _cached(candidate, f"{which}-{key}.so", sources, link)
+
+
+def _cached(
+    candidate: Candidate,
+    name: str,
+    sources: Mapping[str, bytes],
+    link: Callable[[Path, Path], Path],
+    *,
+    anew: bool = False,
+    tell: Callable[[], None] = lambda: None,
+) -> Path:
+    """What is made of sources: from the cache, or linked in a folder that has them.
+
+    Args:
+        candidate: whose environment says where the cache is.
+        name: in the cache; another one for other sources, compilers and libraries.
+        sources: by their paths.
+        link: makes it, given the folder of the sources and the cache.
+        anew: make it even if the cache has it.
+        tell: is called before it is made.
+
+    Raises:
+        MissingError: the cache folder cannot be used.
+    """
+    cache = cache_folder(candidate.environment)
+    made = cache / name
+    if is_own(made) and not anew:
+        return made
+    tell()
+    try:
+        with scratch_folder(SCRATCH, cache) as folder:
+            for path, text in sources.items():
+                (folder / path).parent.mkdir(exist_ok=True)
+                (folder / path).write_bytes(text)
+            # In one step, so that nobody ever runs or loads half of it.
+            link(folder, cache).replace(made)
+    except OSError as error:
+        raise _unkept(cache, error.strerror) from error
+    return made
+
+
+def _unkept(folder: Path, reason: str | None) -> MissingError:
+    return MissingError(
+        f"{folder}: {reason}, so probes cannot be kept there; set XDG_CACHE_HOME to another folder"
+    )

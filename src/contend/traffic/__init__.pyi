@@ -1,0 +1,3 @@
+from . import pattern as pattern
+from . import placement as placement
+from . import schedule as schedule

@@ -1,0 +1,165 @@
+"""Lists of jobs as Slurm and people write them, and what else such a file may hold."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contend.base.errors import InputError, MissingError
+from contend.base.process import Finished
+from contend.traffic.placement import ListedJob, jobs_of_slurm, parse_jobs, read_jobs
+from sample_fabrics import DATA
+
+SLURM = DATA / "slurm"
+# What a real Slurm 22.05 had to say of four jobs that run and one that waits.
+REAL = {
+    "1": ("alpha beta", [f"node{n}" for n in range(1, 5)]),
+    "2": ("wrap", [f"node{n}" for n in (5, 7, 9, 11)]),
+    "3_1": ("wrap", ["node12", "node13"]),
+    "3_2": ("wrap", ["node14", "node15"]),
+}
+
+
+def listed(text: str | bytes) -> list[ListedJob]:
+    return parse_jobs([text.encode() if isinstance(text, str) else text], "jobs")
+
+
+def failure(text: str | bytes) -> str:
+    with pytest.raises(InputError) as caught:
+        listed(text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["squeue.json.xz", "scontrol.txt", "scontrol.oneliner.txt"])
+def test_what_slurm_says(name: str) -> None:
+    jobs = read_jobs(str(SLURM / name))
+    assert {job.id: (job.name, list(job.nodes)) for job in jobs} == REAL
+    assert all(job.runs for job in jobs)
+
+
+def test_lines_of_squeue() -> None:
+    jobs = read_jobs(str(SLURM / "squeue.csv"))
+    assert {job.id: list(job.nodes) for job in jobs} == {job: REAL[job][1] for job in REAL}
+    # Its first line is of a job that waits.
+    assert [job.line for job in jobs] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("between", [",", ", ", "|", " | ", "\t", "   ", ";"])
+@pytest.mark.parametrize("head", ["", "JOBID{}NODELIST\n"])
+def test_lines_of_a_job_and_its_hosts(between: str, head: str) -> None:
+    text = f"{head.format(between)}17{between}n[01-02,7]\n18_3{between}n3\n"
+    assert {job.id: job.nodes for job in listed(text)} == {
+        "17": ("n01", "n02", "n7"),
+        "18_3": ("n3",),
+    }
+
+
+def test_the_table_that_squeue_prints() -> None:
+    table = """$ squeue
+             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
+              1790    batch run nccl     user R       0:02      2 cpn-m11-[01-02]
+              1791    batch run-n2     user PD       0:00      2 (Nodes are DOWN, or (so))
+          1792_3    batch   wide     user CG 1-02:00:00      2 cpn-m12-[01,03]
+        """
+    jobs = listed(table)
+    assert [(job.id, job.name, job.nodes, job.runs, job.line) for job in jobs] == [
+        ("1790", "run nccl", ("cpn-m11-01", "cpn-m11-02"), True, 3),
+        ("1792_3", "wide", ("cpn-m12-01", "cpn-m12-03"), False, 5),
+    ]
+    assert failure("JOBID ST NODES NODELIST\n1 R n1\n") == (
+        "jobs:2: expected 4 words as in the heading, got '1 R n1'"
+    )
+
+
+def test_lines_by_hand() -> None:
+    jobs = listed('# mine\nJob,Hosts\n\nrelax,"n[1-2,4]"\n7,n5\nrelax,n9,n2\n8,(Resources)\n9,\n')
+    assert jobs == [
+        ListedJob("relax", "", ("n1", "n2", "n4", "n9"), line=4),
+        ListedJob("7", "", ("n5",), line=5),
+    ]
+    assert listed("") == []
+    assert listed("No jobs in the system\n") == []
+
+
+def test_states_of_newer_versions() -> None:
+    """Since 23.02 states are lists, and numbers say whether they are set."""
+    state = {"set": True, "infinite": False, "number": 12}
+    unset = {"set": False, "infinite": False, "number": 0}
+    jobs = [
+        {"job_id": 13, "job_state": ["RUNNING"], "nodes": "a[1-2]", "array_job_id": unset},
+        {"job_id": 14, "job_state": ["CANCELLED", "COMPLETING"], "nodes": "b1"},
+        {"job_id": 15, "job_state": ["COMPLETED"], "nodes": "b2"},
+        {"job_id": 16, "job_state": ["RUNNING"], "nodes": "c", "array_job_id": state}
+        | {"array_task_id": {"set": True, "number": 0}},
+        {"job_id": 17, "job_state": "PENDING", "nodes": None},
+        {"job_id": 18, "job_state": "SUSPENDED", "nodes": "d"},
+    ]
+    found = listed(json.dumps({"jobs": jobs, "warnings": []}))
+    assert [(job.id, job.nodes, job.runs) for job in found] == [
+        ("13", ("a1", "a2"), True),
+        ("14", ("b1",), False),
+        ("12_0", ("c",), True),
+        ("18", ("d",), False),
+    ]
+
+
+def test_a_name_of_a_job_says_nothing_of_it() -> None:
+    text = (SLURM / "scontrol.txt").read_text()
+    evil = text.replace("alpha beta", "x JobState=PENDING NodeList=node16 ExcNodeList=y \x1b[2J")
+    first = listed(evil)[0]
+    assert first.nodes == ("node1", "node2", "node3", "node4")
+    assert first.name == "x JobState=PENDING NodeList=node16 ExcNodeList=y \x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,node[1-x]\n", 'jobs:1: expected ranges of numbers within brackets, got "node[1-x]"'),
+        ("job,hosts\n17\n", "jobs:2: expected a job and its hosts with a comma between, got '17'"),
+        ("1,node[1-600000]\n" * 2, "jobs:2: expected at most 1,048,576 hosts of all jobs, got"),
+        ("1,a[1-9999][1-9999]\n", "jobs:1: expected at most 1000000 names"),
+        ('{"jobs": 3}', "jobs: expected what squeue --json prints, got Expected `array`"),
+        ('{"jobs": [', "jobs: expected what squeue --json prints, got "),
+        ("{" * 100_000, "jobs: expected what squeue --json prints, got "),
+        ("\nJobId=7 JobName=x\n", "jobs:2: expected a record of scontrol show job, got 'JobId=7"),
+    ],
+)
+def test_what_is_no_list_of_jobs(text: str, said: str) -> None:
+    assert failure(text).startswith(said)
+
+
+_NAMES = st.from_regex(r"[a-z]{1,4}[0-9]{0,3}", fullmatch=True)
+
+
+@given(st.dictionaries(_NAMES, st.lists(_NAMES, min_size=1, max_size=5, unique=True), max_size=5))
+def test_lines_come_back(jobs: Mapping[str, Sequence[str]]) -> None:
+    text = "job,hosts\n" + "".join(f"{job},{','.join(nodes)}\n" for job, nodes in jobs.items())
+    assert {job.id: list(job.nodes) for job in listed(text)} == jobs
+
+
+def answer(**answers: Finished) -> Sequence[ListedJob]:
+    """What is made of answers of programs by their name."""
+    return jobs_of_slurm(lambda command, _, __: answers[command[0]], {})
+
+
+def test_slurm_is_asked() -> None:
+    told = Finished(0, lzma.decompress((SLURM / "squeue.json.xz").read_bytes()))
+    assert {job.id for job in answer(squeue=told)} == set(REAL)
+    # As squeue does without its plugin for JSON.
+    lacking = Finished(1, b"", b"squeue: error: Unable to find plugin: serializer/json\n")
+    plain = Finished(0, (SLURM / "scontrol.oneliner.txt").read_bytes())
+    assert {job.id for job in answer(squeue=lacking, scontrol=plain)} == set(REAL)
+
+
+def test_no_slurm_is_here() -> None:
+    nothing = Finished(127, b"", b"squeue: No such file or directory")
+    with pytest.raises(MissingError, match=r"Slurm gave none: squeue: No such file"):
+        answer(squeue=nothing, scontrol=Finished(127, b"", b"scontrol: No such file or directory"))
+    lacking = Finished(1, b"", b"squeue: error: Unable to contact slurm controller\n")
+    with pytest.raises(MissingError, match=r"Unable to contact slurm controller$"):
+        answer(squeue=lacking, scontrol=lacking)
