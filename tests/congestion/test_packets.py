@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import contend
+from contend.base.errors import UsageError
 from contend.cli.app import run
 from contend.congestion import (
     ChannelWaits,
@@ -17,7 +18,6 @@ from contend.congestion import (
     Queues,
     simulate_packets,
 )
-from contend.base.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import compute
 

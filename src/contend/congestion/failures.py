@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import UsageError
+from contend.base.progress import step
 from contend.congestion.drawing import PatternSource, PlacementSource, Seating, arrange, seat
 from contend.congestion.rates import link_rates
 from contend.congestion.simulation.averages import EACH_HOST
 from contend.congestion.simulation.simulation import Simulation
 from contend.congestion.simulation.totals import Totals
-from contend.base.errors import UsageError
 from contend.fabric import Fabric, without_numbers
-from contend.traffic.pattern import Pattern
-from contend.base.progress import step
 from contend.routes import RoutesLeft, Ways, make_resolver, mendable, mended, routes_of
+from contend.traffic.pattern import Pattern
 
 # For every message, and for every entry where all routes are looked up anew.
 _STEPS_OF_MESSAGES, _STEPS_OF_TABLES = 20, 60

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.base.errors import Argument, UsageError
+from contend.base.schema import Seconds, Share
+from contend.base.units import parse_size
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.messages import PlacedMessages, place_messages
 from contend.congestion.rates import link_rates
 from contend.congestion.split_messages import split_shares
-from contend.base.errors import Argument, UsageError
 from contend.fabric import Fabric
 from contend.routes import Routes, Ways, routes_of
-from contend.base.schema import Seconds, Share
-from contend.base.units import parse_size
 
 VICTIM = 0.9
 """Part of its counted share below which a message is a victim."""

@@ -16,6 +16,11 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import UsageError
+from contend.base.progress import Progress, shown_progress
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size
+from contend.base.shown import Shown
+from contend.base.units import parse_share, valued
 from contend.congestion.drawing import (
     DrawnPattern,
     PatternSource,
@@ -40,14 +45,9 @@ from contend.congestion.processes import Communicator, core_threads
 from contend.congestion.rates import hottest, rated
 from contend.congestion.simulation.averages import SampleMean, half_width
 from contend.congestion.simulation.channel_users import AskedChannels
-from contend.base.errors import UsageError
 from contend.fabric import Fabric, FabricSize
 from contend.traffic.pattern import Pattern
 from contend.traffic.placement import HostChoice, Placement
-from contend.base.progress import Progress, shown_progress
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size
-from contend.base.shown import Shown
-from contend.base.units import parse_share, valued
 
 DEFAULT_PRECISION = 0.01
 _LEAST_SAMPLES, _MOST_SAMPLES = 8, 100_000

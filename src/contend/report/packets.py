@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend import report
+from contend.base.units import counted, format_bytes, format_seconds, listed
 from contend.congestion import (
     ChannelWaits,
     PacketSimulation,
@@ -21,7 +22,6 @@ from contend.report.fabric.scene import Layer
 from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, rate_words
-from contend.base.units import counted, format_bytes, format_seconds, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from contend.base.units import counted, verb
 from contend.cure import FabricFailure, Failures
 from contend.report.charts import Intervals, charted
 from contend.report.document import Document
@@ -23,7 +24,6 @@ from contend.report.series import Axis, BoundLine, Series
 from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, gets_words, hit_words, of_words, percent
-from contend.base.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from contend.base.units import counted, listed
 from contend.congestion import EACH_HOST
 from contend.cure import Growth
 from contend.report.cure.improvement import collectives_table
@@ -13,7 +14,6 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import first_clause, of_words, percent, rate_words
-from contend.base.units import counted, listed
 
 # Cables that a terminal shows; files have all.
 _SHOWN = 20

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from contend.base.units import counted, verb
 from contend.congestion import EACH_HOST
 from contend.cure import ROUNDING, Addition, CollectiveGain, Improvement, NewCable, gain_over
 from contend.report.charts import Curves, charted
@@ -18,7 +19,6 @@ from contend.report.series import Axis, BoundLine, Series, Unit
 from contend.report.style import DOT, FAINT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import first_clause, gets_words, of_words, percent, rate_words
-from contend.base.units import counted, verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
