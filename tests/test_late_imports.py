@@ -100,8 +100,8 @@ def test_threads_are_started_where_that_is_known() -> None:
 
     home = "congestion/processes.py"
     # The others wait for sockets and for compilers.
-    compiling = {"mpi/compilation.py", "mpi/compiled_units.py"}
-    assert having("ThreadPoolExecutor(") == {home, "emulation/headroom.py", *compiling}
+    compiling = {"lab/mpi/compilation.py", "lab/mpi/compiled_units.py"}
+    assert having("ThreadPoolExecutor(") == {home, "lab/emulation/headroom.py", *compiling}
     cures = {"cure/each_failure.py", "cure/added_cables.py"}
     assert having("core_threads(") == {home, "congestion/packets.py", *cures}
 
