@@ -212,8 +212,8 @@ def test_what_the_machine_spoils_is_tried_again_and_said(
     outcomes = inner.path / "outcomes"
     monkeypatch.setenv("CONTEND_OUTCOMES", str(outcomes))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    measuring = inner.mkpydir("tests").joinpath("emulation")
-    measuring.mkdir()
+    measuring = inner.mkpydir("tests").joinpath("lab", "emulation")
+    measuring.mkdir(parents=True)
     measuring.joinpath("test_rates.py").write_text(SPOILED)
     inner.makepyfile(test_counting=SPOILED)
     result = inner.runpytest_subprocess("--rootdir", str(inner.path))
