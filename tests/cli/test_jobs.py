@@ -57,6 +57,29 @@ def test_jobs_and_the_next(listed: Path, tmp_path: Path, typed: Typed) -> None:
     assert figure.stat().st_size > 0
 
 
+def test_jobs_whose_own_pattern_is_known(listed: Path, typed: Typed) -> None:
+    own = ["--pattern", "12=alltoall", "--pattern", "ring", "--pattern", "13=shift:1"]
+    printed = typed("jobs", NET[0], listed, *NET[1:], *own, "--json", "-")
+    said = json.loads(printed.out)
+    jobs = {one["job"]: one for one in said["jobs"]}
+    assert [one["pattern"] for one in jobs.values()] == ["", "alltoall", "shift:1", ""]
+    assert [one["waits_for_last"] for one in jobs.values()] == [False, True, False, False]
+    # Job 12 alone: two hosts of a leaf have four messages for the other leaf, on two cables up.
+    assert jobs["12"]["alone"] == 1
+    assert jobs["13"]["beside"] == jobs["13"]["all_at_once"] == 1
+    assert {one["job"] for channel in said["hottest"] for one in channel["jobs"]} == {"11", "12"}
+    assert "jobs without a pattern of their own send ring" in typed(
+        "jobs", NET[0], listed, *NET[1:], *own
+    ).out.replace("\n", " ")
+    refused = {
+        ("--pattern", "99=ring"): "pattern 99=ring: expected a job of 11, 12, 13, 14, got 99",
+        ("--pattern", "ring", "--pattern", "bisect"): "expected one for all jobs, got ring and",
+        ("--pattern", "11=ring", "--pattern", "11=bisect"): "job 11 has two patterns, ring and",
+    }
+    for options, words in refused.items():
+        assert words in typed("jobs", NET[0], listed, *NET[1:], *options, status=2).err
+
+
 def test_hosts_that_the_fabric_does_not_know(tmp_path: Path, typed: Typed) -> None:
     file = tmp_path / "jobs.csv"
     file.write_text(f"1,{names(0, 1)},gone[1-3]\n")

@@ -369,7 +369,7 @@ def test_jobs_of_several_messages_at_once_wait_for_their_last(name: str) -> None
         return max(load[c] / rate[c] for pair in pairs[own] for c in route(fabric, *pair))
 
     found = judge_jobs(fabric, jobs, pattern="alltoall", samples=2)
-    assert found.waits_for_last
+    assert found.waits_for_last.all()
     lost = {(pair.victim, pair.rival): pair.loss for pair in found.pairs}
     for own, job in enumerate(jobs):
         rest = [other for other in range(3) if other != own]
@@ -388,3 +388,32 @@ def test_jobs_of_several_messages_at_once_wait_for_their_last(name: str) -> None
     assert (alone[0], beside[0]) == pytest.approx((found.alone[2, 0], found.beside[2, 0]))
     ports = (len(jobs[0]) - 1) / capacity.host[jobs[0]].min()
     assert losses[0, 0] == pytest.approx(ports / takes(0, [1]) - ports / takes(0, [1, 2]), abs=1e-9)
+
+
+def test_jobs_in_patterns_of_their_own_are_each_judged_by_what_they_wait_for() -> None:
+    fabric = FABRICS["alike"]
+    jobs = groups(fabric, 5, 6, 3)
+    found = judge_jobs(fabric, jobs, pattern="shift:1", own={0: "alltoall", 1: "shift:2"})
+    assert found.waits_for_last.tolist() == [True, False, False]
+    n = len(jobs[0])
+    every = np.array([(a, b) for a in range(n) for b in range(n) if a != b])
+    sent = [
+        (jobs[0][every[:, 0]], jobs[0][every[:, 1]]),
+        *((job, np.roll(job, -step)) for job, step in zip(jobs[1:], (2, 1), strict=True)),
+    ]
+    ends = [np.concatenate(both) for both in zip(*sent, strict=True)]
+    together = message_congestion(fabric, *ends).bandwidth
+    whose = np.repeat([0, 1, 2], [len(source) for source, _ in sent])
+    last = (n - 1) * together[whose == 0].min()
+    expected = [last, *(together[whose == job].mean() for job in (1, 2))]
+    assert found.beside.mean(axis=1) == pytest.approx(expected, rel=1e-12)
+    # Every sample is the same: loads of channels between switches, and whose.
+    load: dict[int, Counter[int]] = {}
+    for job, source, target in zip(whose.tolist(), *(end.tolist() for end in ends), strict=True):
+        for channel in route(fabric, source, target):
+            if channel < 2 * fabric.cables:
+                load.setdefault(channel, Counter())[job] += 1
+    order = sorted(load, key=lambda channel: (-load[channel].total(), channel))
+    for (channel, heat, users), hot in zip(found.hottest, order, strict=False):
+        assert (channel, heat) == (hot, load[hot].total())
+        assert dict(users) == {job: count / heat for job, count in load[hot].items()}

@@ -244,7 +244,11 @@ def test_all_to_alls_of_all_jobs_at_once_are_the_worst_case() -> None:
     assert min(slowest) > 1
     alone = look_at_jobs(net, {"alone": asked["job 0"]}, samples=20).jobs[0]
     assert alone.all_at_once == alone.all_to_alls == 1
-    assert look_at_jobs(net, asked, pattern="bisect").jobs[0].all_at_once is None
+    # Of all eight adapters of two servers, whose four on a leaf have two cables up.
+    given = look_at_jobs(net, asked, pattern="bisect").jobs[0]
+    assert given.rings is None
+    assert given.all_at_once is not None
+    assert given.all_at_once < 1
 
 
 def test_jobs_on_rails_send_rings_and_all_to_alls_alike_often() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,6 +56,7 @@ class JobMessages:
         fabric: with routes.
         jobs: hosts of every job, each once.
         pattern: a specification, for as many ranks as each job has hosts; or several.
+        own: patterns that some jobs send instead, by number, with a rank on each of their hosts.
         rails: whether messages stay within rails; a job has then as many ranks as servers.
         seed: of all random choices.
         others: further hosts between which messages may be asked for.
@@ -71,6 +72,7 @@ class JobMessages:
         jobs: Sequence[Hosts],
         *,
         pattern: str | tuple[str, ...] = "bisect",
+        own: Mapping[int, str] | None = None,
         rails: bool = False,
         seed: int = 1,
         others: Hosts | None = None,
@@ -85,11 +87,12 @@ class JobMessages:
         self.hosts = np.unique(np.concatenate(every)).astype(np.uint32)
         self._fabric = fabric
         self.patterns = (pattern,) if isinstance(pattern, str) else pattern
+        self._own = own or {}
         self._seed = seed
-        self._made: dict[int, tuple[Pattern, ...]] = {}
+        self._made: dict[tuple[int, str | None], tuple[Pattern, ...]] = {}
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
-        self._jobs = [self._ranks(hosts) for hosts in jobs]
+        self._jobs = [self._ranks(hosts, job) for job, hosts in enumerate(jobs)]
         self._resolver = make_resolver(
             fabric, self.hosts, follows=Ways.DRAWN | Ways.SPLIT | Ways.SOLVED
         )
@@ -108,15 +111,19 @@ class JobMessages:
         return self._resolver.switch_channels + 2 * len(self.hosts)
 
     @property
-    def waits_for_last(self) -> bool:
-        """Whether jobs are judged by their last message: where ranks have several at once.
+    def waits_for_last(self) -> NDArray[np.bool_]:
+        """Whether each job is judged by its last message: where ranks have several at once.
 
         So are rings and all-to-alls within rails, each step of which waits for all of the one
-        before. It is known once messages were sent.
+        before. The last is a further job. It is known once messages were sent.
         """
-        made = [pattern for patterns in self._made.values() for pattern in patterns]
         steps = self._server is not None and set(self.patterns) <= set(RAIL_PATTERNS)
-        return steps or any(one.several_at_once for one in made)
+        several = {
+            spec: any(one.several_at_once for one in made) for (_, spec), made in self._made.items()
+        }
+        every = (self._own.get(job) for job in range(len(self._jobs) + 1))
+        last = [several.get(spec, False) or (spec is None and steps) for spec in every]
+        return np.array(last, dtype=bool)
 
     def judged(self, sent: SampledMessages, share: Shares, jobs: int, samples: int) -> Shares:
         """What jobs get: the mean over their messages, or until the last one is done.
@@ -124,15 +131,17 @@ class JobMessages:
         Args:
             sent: the messages.
             share: what each gets of the slower of its ports.
-            jobs: how many jobs there are.
+            jobs: how many of the jobs, from the first on, and a further one.
             samples: how many samples.
 
         Returns:
             Shape [jobs, samples].
         """
-        if self.waits_for_last:
-            return sent.until_last(share, self.rate, jobs, samples)
-        return sent.means(share, jobs, samples)
+        last = self.waits_for_last[:jobs, np.newaxis]
+        means = sent.means(share, jobs, samples)
+        if not last.any():
+            return means
+        return np.where(last, sent.until_last(share, self.rate, jobs, samples), means)
 
     @cached_property
     def rate(self) -> Shares:
@@ -163,7 +172,7 @@ class JobMessages:
 
     def sent_by_next(self, hosts: Hosts, samples: range) -> SampledMessages:
         """The messages of a further job, on hosts that may be any of those known."""
-        return self._sent([(len(self._jobs), self._ranks(hosts))], samples)
+        return self._sent([(len(self._jobs), self._ranks(hosts, len(self._jobs)))], samples)
 
     @cached_property
     def _rounds_solved(self) -> _core.IdealRounds:
@@ -244,12 +253,11 @@ class JobMessages:
             UsageError: the jobs send more messages at once than can be counted so.
         """
         messages = 0.0
-        for ranks in (*self._jobs, *map(self._ranks, further)):
-            if len(ranks) > 1:
-                messages += ranks.shape[1] * max(
-                    pattern.core.messages_expected / pattern.rounds
-                    for pattern in self._patterns_of(len(ranks))
-                )
+        for job, ranks in self._with(further):
+            messages += ranks.shape[1] * max(
+                pattern.core.messages_expected / pattern.rounds
+                for pattern in self._patterns_of(len(ranks), job)
+            )
         crossed = self._crossed + 2
         most = min(_MOST_MESSAGES, _MOST_CROSSINGS // crossed)
         if messages > most:
@@ -262,13 +270,18 @@ class JobMessages:
             yield range(first, min(first + size, samples))
 
     def _all_patterns(self, further: Sequence[Hosts]) -> list[Pattern]:
-        sizes = map(len, (*self._jobs, *map(self._ranks, further)))
-        return [one for ranks in sizes if ranks > 1 for one in self._patterns_of(ranks)]
+        jobs = self._with(further)
+        return [one for job, ranks in jobs for one in self._patterns_of(len(ranks), job)]
 
-    def _ranks(self, hosts: Hosts) -> _Ranks:
+    def _with(self, further: Sequence[Hosts]) -> list[tuple[int, _Ranks]]:
+        """Jobs that send, by number, further ones included, and their ranks."""
+        new = (self._ranks(hosts, len(self._jobs)) for hosts in further)
+        return [(job, ranks) for job, ranks in enumerate((*self._jobs, *new)) if len(ranks) > 1]
+
+    def _ranks(self, hosts: Hosts, job: int) -> _Ranks:
         """The places of every rank's hosts by rail, `_NONE` for none, shape [ranks, rails]."""
         places = self.places(hosts)
-        if self._server is None or self._rail is None:
+        if self._server is None or self._rail is None or job in self._own:
             return places[:, np.newaxis]
         _, first, rank = np.unique(self._server[hosts], return_index=True, return_inverse=True)
         # Servers in the order in which they are given.
@@ -308,7 +321,7 @@ class JobMessages:
 
     def _rounds(self, job: int, ranks: int, samples: range) -> list[tuple[Pattern, int]]:
         """The pattern and its round that a job is in, in every sample."""
-        made = self._patterns_of(ranks)
+        made = self._patterns_of(ranks, job)
         patterns = [made[number] for number in self.pattern_in(job, samples).tolist()]
         if all(pattern.rounds == 1 for pattern in patterns):
             return [(pattern, 0) for pattern in patterns]
@@ -318,11 +331,13 @@ class JobMessages:
             (pattern, word % pattern.rounds) for pattern, word in zip(patterns, drawn, strict=True)
         ]
 
-    def _patterns_of(self, ranks: int) -> tuple[Pattern, ...]:
+    def _patterns_of(self, ranks: int, job: int) -> tuple[Pattern, ...]:
         """Patterns are kept by size: jobs of a few sizes are the rule."""
-        if ranks not in self._made:
-            self._made[ranks] = tuple(self._make(spec, ranks) for spec in self.patterns)
-        return self._made[ranks]
+        own = self._own.get(job)
+        if (ranks, own) not in self._made:
+            every = self.patterns if own is None else (own,) * len(self.patterns)
+            self._made[ranks, own] = tuple(self._make(spec, ranks) for spec in every)
+        return self._made[ranks, own]
 
     def _make(self, spec: str, ranks: int) -> Pattern:
         try:

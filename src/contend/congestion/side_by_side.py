@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from contend.fabric import Fabric
 # Messages and other jobs on their channels: looked at together, and at most in a sample.
 _LOOKS = 1 << 20
 _MOST_LOOKS = 1 << 24
+# Channels that are told apart.
+_HOTTEST = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,10 @@ class SideBySide:
             the rates of links are not known.
         pairs: those that lose anything to one other job.
         pattern_in: which of the patterns each sends, by number, shape [jobs, samples].
-        waits_for_last: whether a job gets what its hosts get until its last message is done.
+        waits_for_last: whether each job gets what its hosts get until its last message is done.
+        hottest: channels between switches that need most time for the messages of all jobs, the
+            hottest first: number, mean heat over the samples, in messages at the fastest port, and
+            the part of it that each job has, by number, the largest first.
     """
 
     alone: Shares
@@ -65,7 +70,8 @@ class SideBySide:
     bytes_per_second: Shares | None
     pairs: tuple[PairLoss, ...]
     pattern_in: NDArray[np.int64]
-    waits_for_last: bool
+    waits_for_last: NDArray[np.bool_]
+    hottest: tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]
 
 
 def judge_jobs(
@@ -73,6 +79,7 @@ def judge_jobs(
     jobs: Sequence[Hosts],
     *,
     pattern: str | tuple[str, ...] = "bisect",
+    own: Mapping[int, str] | None = None,
     rails: bool = False,
     samples: int = 200,
     seed: int = 1,
@@ -89,6 +96,7 @@ def judge_jobs(
         jobs: hosts of every job, each once.
         pattern: a specification, for as many ranks as each job has hosts; or several, of which
             every job sends each in as many samples.
+        own: patterns that some jobs send instead, by number, with a rank on each of their hosts.
         rails: whether messages stay within rails; a job has then as many ranks as servers.
         samples: how many are drawn, or a few more for several patterns; two of each pattern where
             all would be alike.
@@ -101,10 +109,10 @@ def judge_jobs(
     """
     if samples < 2:
         raise UsageError(f"expected at least 2 samples, got {counted(samples, 'sample')}")
-    messages = JobMessages(fabric, jobs, pattern=pattern, rails=rails, seed=seed)
+    messages = JobMessages(fabric, jobs, pattern=pattern, own=own, rails=rails, seed=seed)
     samples = messages.enough(samples)
     alone, beside, carried = (np.ones((len(jobs), samples)) for _ in range(3))
-    losses = _Losses(len(jobs), messages.channels + 1)
+    losses, used = _Losses(len(jobs), messages.channels + 1), _Used(messages)
     for batch in messages.batches(samples):
         sent = messages.sent(batch)
         judge = SolvedShares if messages.together else _Shared
@@ -112,10 +120,12 @@ def judge_jobs(
         here = slice(batch.start, batch.stop)
         for found, shares in ((alone, shared.alone), (beside, shared.beside)):
             found[:, here] = messages.judged(sent, shares, len(jobs), len(batch))
-        if messages.waits_for_last:
-            carried[:, here] = beside[:, here] * sent.means(sent.port, len(jobs), len(batch))
-        else:
-            carried[:, here] = sent.means(shared.beside * sent.port, len(jobs), len(batch))
+        carried[:, here] = np.where(
+            messages.waits_for_last[:-1, np.newaxis],
+            beside[:, here] * sent.means(sent.port, len(jobs), len(batch)),
+            sent.means(shared.beside * sent.port, len(jobs), len(batch)),
+        )
+        used.add(shared.on_channels)
         losses.add(sent, shared, len(batch), messages)
         if progress is not None:
             progress(batch.stop, samples)
@@ -127,7 +137,8 @@ def judge_jobs(
         rate,
         losses.pairs(samples, messages),
         np.array(sent_in, dtype=np.int64).reshape(len(jobs), samples),
-        messages.waits_for_last,
+        messages.waits_for_last[:-1],
+        used.hottest(samples),
     )
 
 
@@ -141,7 +152,7 @@ class _Shared:
         self._jobs = jobs
         self._samples = samples
         self._rate = messages.rate
-        self._sent = sent
+        self._sent = self.on_channels = sent
         at = sent.sample[:, np.newaxis] * width + sent.crossed
         # Sorted by sample, channel and job: who shares a channel stands side by side.
         self._load, own = np.unique(at * jobs + sent.job[:, np.newaxis], return_inverse=True)
@@ -227,7 +238,13 @@ class _Losses:
         own = sent.job * samples + sent.sample
         rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
         message, rival, channel, lost = rows
-        if messages.waits_for_last:
+        waits = messages.waits_for_last[sent.job[message]]
+        means = (message[~waits], rival[~waits], channel[~waits], lost[~waits])
+        # Parts of the mean over the job's messages.
+        count = np.bincount(own, minlength=self._jobs * samples)
+        means = (*means[:3], means[3] / count[own[means[0]]])
+        message, rival, channel, lost = (row[waits] for row in rows)
+        if len(message):
             # Beside each rival the job waits for one of its messages: that has all of the loss.
             slowest = np.zeros(self._jobs * samples)
             np.maximum.at(slowest, own, 1 / (shared.alone * sent.port))
@@ -239,9 +256,8 @@ class _Losses:
             message, rival, channel, takes = (row[last] for row in (message, rival, channel, takes))
             ports = sent.ports_alone(messages.rate, self._jobs, samples)[own[message]]
             lost = ports / slowest[own[message]] - ports / takes
-        else:
-            # Parts of the mean over the job's messages.
-            lost = lost / np.bincount(own, minlength=self._jobs * samples)[own[message]]
+        both = zip(means, (message, rival, channel, lost), strict=True)
+        message, rival, channel, lost = (np.concatenate(columns) for columns in both)
         job, sample = sent.job[message], sent.sample[message]
         pair = job * self._jobs + rival
         each, loss = _summed(pair * samples + sample, lost)
@@ -270,6 +286,43 @@ class _Losses:
             victim, rival = divmod(pair, self._jobs)
             found.append(PairLoss(victim, rival, float(mean[number]), margin, channels))
         return tuple(found)
+
+
+class _Used:
+    """Messages of each job on channels between switches, over all samples so far."""
+
+    def __init__(self, messages: JobMessages) -> None:
+        self._messages = messages
+        self._width = messages.channels + 1
+        self._key, self._load = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def add(self, sent: SampledMessages) -> None:
+        """Adds the messages of some further samples."""
+        key = (sent.job[:, np.newaxis] * self._width + sent.crossed)[:, :-2]
+        part = np.ones(key.shape) if sent.part is None else sent.part[:, :-2]
+        here = sent.crossed[:, :-2] < self._width - 1
+        keys = np.concatenate((self._key, key[here]))
+        self._key, self._load = _summed(keys, np.concatenate((self._load, part[here])))
+
+    def hottest(self, samples: int) -> tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]:
+        """The channels that need most time, and whose messages these are; see `SideBySide`."""
+        job, channel = np.divmod(self._key, self._width)
+        rate, ports = self._messages.rate, 2 * len(self._messages.hosts)
+        heat = self._load / samples * rate[-1 - ports : -1].max(initial=0) / rate[channel]
+        total = np.bincount(channel, heat, self._width)
+        order = np.lexsort((np.arange(len(total)), -total))[:_HOTTEST]
+        return tuple(
+            (
+                self._messages.channel_of_fabric(hot),
+                float(total[hot]),
+                tuple(
+                    (int(job[row]), float(heat[row] / total[hot]))
+                    for row in sorted(np.flatnonzero(channel == hot), key=lambda at: -heat[at])
+                ),
+            )
+            for hot in order.tolist()
+            if total[hot] > 0
+        )
 
 
 def _summed(key: NDArray[np.int64], values: Shares) -> tuple[NDArray[np.int64], Shares]:
@@ -357,7 +410,7 @@ class Newcomer:
     ) -> tuple[Shares, Shares, Shares]:
         """Of what the new messages get, and of what some of the others lose."""
         count, judged = len(self._samples), self._messages.judged
-        if self._messages.waits_for_last:
+        if self._messages.waits_for_last[:-1].any():
             share = self._share.copy()
             share[met] -= lost
             losses = self.before - judged(self._others, share, self._jobs, count)
@@ -365,6 +418,5 @@ class Newcomer:
             key = self._key(self._others.of(met))
             summed = np.bincount(key, lost * self._part[met], self._jobs * count)
             losses = summed.astype(np.float64).reshape(self._jobs, count)
-        mine = replace(sent, job=np.zeros_like(sent.job))
-        own = (judged(mine, shares, 1, count)[0] for shares in (alone, beside))
+        own = (judged(sent, shares, self._jobs + 1, count)[-1] for shares in (alone, beside))
         return *own, losses

@@ -41,6 +41,11 @@ class SolvedShares:
         together, self._split = messages.solve(sent, sent.sample, parts=True)
         self.beside = steadied(self.alone, together)
 
+    @property
+    def on_channels(self) -> SampledMessages:
+        """The messages, with the channels that they cross."""
+        return self._split
+
     def by_rival(self) -> Iterator[tuple[NDArray[Any], ...]]:
         """Messages that lose to a single other job: number, rival, channel, and share lost.
 

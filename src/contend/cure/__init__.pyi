@@ -38,6 +38,7 @@ from .rules import write_rules as write_rules
 from .running_jobs import Harm as Harm
 from .running_jobs import Job as Job
 from .running_jobs import Jobs as Jobs
+from .running_jobs import SharedChannel as SharedChannel
 from .running_jobs import jobs as jobs
 from .schedules import Lesson as Lesson
 from .schedules import Lessons as Lessons

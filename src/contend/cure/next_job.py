@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,6 +100,7 @@ def choose_next(
     samples: int,
     seed: int,
     *,
+    own: Mapping[int, str] | None = None,
     rails: bool = False,
     called: Sequence[str] = (),
 ) -> NextJob:
@@ -119,6 +120,7 @@ def choose_next(
         pattern: that all send, or several.
         samples: how many judge the choice.
         seed: of all random choices.
+        own: patterns that some of the jobs send instead, by number.
         rails: whether messages stay within rails.
         called: names of the jobs that send.
 
@@ -129,8 +131,9 @@ def choose_next(
         raise UsageError(f"next: expected at least 2 servers, which have a network, got {count}")
     if count > len(free):
         raise UsageError(f"next: {counted(len(free), 'server')} are free, expected {count}")
+    others = servers.hosts(free)
     messages = JobMessages(
-        fabric, jobs, pattern=pattern, rails=rails, seed=seed, others=servers.hosts(free)
+        fabric, jobs, pattern=pattern, own=own, rails=rails, seed=seed, others=others
     )
     first = tuple(free[:count])
     every = len(messages.patterns)
@@ -143,7 +146,7 @@ def choose_next(
     quick = messages
     if messages.together:
         quick = JobMessages(
-            near, jobs, pattern=pattern, rails=rails, seed=seed, others=servers.hosts(free)
+            near, jobs, pattern=pattern, own=own, rails=rails, seed=seed, others=others
         )
     search = _Search(servers, quick, jobs, tried, servers.by_leaf if rings else servers.hosts)
     for choice in (first, *_choices(fabric, servers, free, count)):

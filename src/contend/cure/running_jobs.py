@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import InputError
+from contend.base.errors import InputError, UsageError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Rate, Share
 from contend.base.shown import Shown
@@ -39,8 +39,8 @@ from contend.traffic.placement import (
 JobSource = str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob]
 """A file that lists jobs, names of hosts by job, or listed jobs."""
 
-# Channels of a pair that programs get.
-_MOST_CHANNELS = 10
+# Channels of a pair that programs get, and jobs that an error names.
+_MOST_CHANNELS, _NAMED = 10, 5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +81,13 @@ class Job:
     all_to_alls: Share | None = None
     """Share that its all-to-alls within rails get beside all others; null if it sends none."""
     all_at_once: Share | None = None
-    """Share that these get while all others carry out all-to-alls, too; null if it sends none."""
+    """Share that an all-to-all, step by step, gets while all others carry one out, too; null if it
+    sends none."""
+    pattern: str = ""
+    """Pattern of its own; "" if it sends what all jobs send."""
+    waits_for_last: bool = False
+    """Whether its shares are what its hosts get until its last message is done, as where ranks have
+    several messages at once and in the steps of rings and all-to-alls; else means over messages."""
 
     @property
     def loses(self) -> bool:
@@ -92,6 +98,33 @@ class Job:
     def sends(self) -> bool:
         """Whether its messages cross the network."""
         return self.alone is not None
+
+
+@dataclass(frozen=True)
+class UsedBy:
+    """A job on a channel."""
+
+    job: str
+    """Its number or name at its scheduler."""
+    part: Share
+    """Part of the channel's heat that is its messages'."""
+
+
+@dataclass(frozen=True)
+class SharedChannel:
+    """A channel between switches that the messages of all jobs need."""
+
+    channel: int
+    """Number of the channel."""
+    source: str
+    """Where it begins."""
+    target: str
+    """Where it ends."""
+    heat: float
+    """Number of messages at once, in the mean over samples; of a channel slower than the fastest
+    port so many more as it needs longer for each."""
+    jobs: tuple[UsedBy, ...]
+    """Jobs whose messages these are, the one with most first."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +179,7 @@ class Jobs(Shown, told="jobs_document"):
     rails: int
     """Number of the servers' rails if rings and all-to-alls are sent within them, else 0."""
     waits_for_last: bool
-    """Whether shares are what hosts get until a job's last message is done, as where ranks have
-    several messages at once and in the steps of rings and all-to-alls; else means over messages."""
+    """Whether all jobs that send wait for their last message, as their own field says."""
     samples: int
     """Number of patterns that were drawn."""
     seed: int
@@ -158,6 +190,9 @@ class Jobs(Shown, told="jobs_document"):
     """Jobs in the order in which they were listed."""
     pairs: tuple[Harm, ...]
     """Jobs that hurt each other, those first whose hosts lose most in sum."""
+    hottest: tuple[SharedChannel, ...] = ()
+    """The ten channels between switches that need most time while all jobs send, the hottest
+    first."""
     next: NextJob | None
     """Best servers for the next job; null if that was not asked."""
     seconds: float
@@ -183,6 +218,7 @@ def jobs(
     following: int | None = None,
     hosts: HostChoice | None = None,
     pattern: str | None = None,
+    patterns: Mapping[str, str] | None = None,
     samples: int = 200,
     seed: int = 1,
     progress: bool | Progress = False,
@@ -206,6 +242,8 @@ def jobs(
         following: for how many servers to choose the best free ones; None: for none.
         hosts: that they may be chosen from, as `contend.placement.parse` reads them; None is all.
         pattern: a specification, for as many ranks as each job has hosts; None: see above.
+        patterns: those that some jobs send instead, by number or name of the job, with a rank on
+            each of its hosts.
         samples: how many patterns are drawn; a few where all would be alike.
         seed: of all random choices.
         progress: True shows a bar; a function is told how many samples are counted, of how many.
@@ -238,6 +276,7 @@ def jobs(
     several = count_rails(fabric) if pattern is None else 0
     if several:
         free = servers.alike(free)
+    patterns_of = _own_patterns(listed, patterns or {})
     found = []
     for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
         own = servers.of(hosts_of_job)
@@ -254,6 +293,7 @@ def jobs(
                 unknown=tuple(name for name in unknown if name not in known),
                 leaves=leaves,
                 fewest_leaves=fewest,
+                pattern=patterns_of.get(job.id, ""),
             )
         )
     sending = [n for n, job in enumerate(found) if job.runs and job.servers > 1]
@@ -261,30 +301,35 @@ def jobs(
     seen = np.concatenate([*held, servers.hosts([] if following is None else free)])
     within = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
     several = several if within else 0
-    patterns = RAIL_PATTERNS if several else ("bisect" if pattern is None else pattern,)
+    common = RAIL_PATTERNS if several else ("bisect" if pattern is None else pattern,)
+    differing = {
+        row: found[number].pattern for row, number in enumerate(sending) if found[number].pattern
+    }
     harms: tuple[Harm, ...] = ()
+    hottest: tuple[SharedChannel, ...] = ()
     waits_for_last = bool(several)
     if groups:
         with shown_progress(progress, fabric.name, "samples") as tell:
             judged = judge_jobs(
                 fabric,
                 groups,
-                pattern=patterns,
+                pattern=common,
+                own=differing,
                 rails=within,
                 samples=samples,
                 seed=seed,
                 progress=tell,
             )
-        samples, waits_for_last = judged.alone.shape[1], judged.waits_for_last
+        samples, waits_for_last = judged.alone.shape[1], bool(judged.waits_for_last.all())
         for row, number in enumerate(sending):
-            found[number] = _judged(found[number], judged, row, len(patterns), bool(several))
+            found[number] = _judged(found[number], judged, row, len(common), bool(several))
         harms = _harms(fabric, judged.pairs, sending, found)
-        if several:
-            worst = judge_jobs(
-                fabric, groups, pattern=ALL_TO_ALLS, rails=True, samples=samples, seed=seed
-            )
-            for number, shares in zip(sending, worst.beside, strict=True):
-                found[number] = replace(found[number], all_at_once=float(shares.mean()))
+        hottest = _hottest(fabric, judged, [found[number].job for number in sending])
+        worst = judge_jobs(
+            fabric, groups, pattern=ALL_TO_ALLS, rails=within, samples=samples, seed=seed
+        )
+        for number, shares in zip(sending, worst.beside, strict=True):
+            found[number] = replace(found[number], all_at_once=float(shares.mean()))
     chosen_next = None
     if following is not None:
         chosen_next = choose_next(
@@ -293,9 +338,10 @@ def jobs(
             free,
             groups,
             following,
-            patterns,
+            common,
             samples,
             seed,
+            own=differing,
             rails=within,
             called=[found[number].job for number in sending],
         )
@@ -303,7 +349,7 @@ def jobs(
     if whole is not None:
         left = [ListedJob(one.job, one.name, one.hosts, one.runs) for one in found]
         before = (
-            jobs(whole, left, pattern=pattern, samples=samples, seed=seed).jobs
+            jobs(whole, left, pattern=pattern, patterns=patterns, samples=samples, seed=seed).jobs
             if any(one.hosts for one in found)
             else found
         )
@@ -315,8 +361,9 @@ def jobs(
         pairs=harms,
         free=len(free),
         next=chosen_next,
-        pattern=", ".join(patterns),
-        patterns=patterns,
+        pattern=", ".join(common),
+        patterns=common,
+        hottest=hottest,
         within_rails=within,
         rails=several,
         waits_for_last=waits_for_last,
@@ -337,6 +384,34 @@ def _listed(
     if isinstance(source, str | Path):
         return read_jobs(str(source)), source_name(str(source))
     return source, "jobs"
+
+
+def _own_patterns(listed: Sequence[ListedJob], patterns: Mapping[str, str]) -> dict[str, str]:
+    """What jobs send whose pattern is known, by number."""
+    own: dict[str, str] = {}
+    for called, pattern in patterns.items():
+        found = [job.id for job in listed if called in (job.id, job.name)]
+        if not found:
+            known = ", ".join(job.id for job in listed[:_NAMED]) or "none"
+            raise UsageError(f"pattern {called}={pattern}: expected a job of {known}, got {called}")
+        own |= dict.fromkeys(found, pattern)
+    return own
+
+
+def _hottest(
+    fabric: Fabric, judged: SideBySide, called: Sequence[str]
+) -> tuple[SharedChannel, ...]:
+    """The hottest channels, with the names of their ends and of the jobs there."""
+    return tuple(
+        SharedChannel(
+            channel=channel,
+            source=fabric.channel_ends(channel)[0],
+            target=fabric.channel_ends(channel)[1],
+            heat=heat,
+            jobs=tuple(UsedBy(called[job], part) for job, part in users),
+        )
+        for channel, heat, users in judged.hottest
+    )
 
 
 def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tuple[str, ...]]:
@@ -388,8 +463,9 @@ def _judged(job: Job, judged: SideBySide, row: int, patterns: int, rails: bool) 
         # Of several patterns one of each is a sample.
         margin=half_width(lost.reshape(-1, patterns).mean(axis=1)),
         beside_Bps=None if rate is None else float(rate[row]),
-        rings=float(beside[sent == 0].mean()) if rails else None,
-        all_to_alls=float(beside[sent == 1].mean()) if rails else None,
+        rings=float(beside[sent == 0].mean()) if rails and not job.pattern else None,
+        all_to_alls=float(beside[sent == 1].mean()) if rails and not job.pattern else None,
+        waits_for_last=bool(judged.waits_for_last[row]),
     )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from contend import report
 from contend.base.errors import printable_line
 from contend.base.names import shorten
-from contend.base.units import counted, verb
-from contend.cure import Harm, Job, JobCost, Jobs, NextJob, Seats
+from contend.base.units import counted, rounded, verb
+from contend.cure import Harm, Job, JobCost, Jobs, NextJob, Seats, SharedChannel
 from contend.fabric import Fabric
 from contend.report.document import Document
 from contend.report.metrics import Metric
@@ -35,6 +35,8 @@ ROWS = 20
 _PATTERNS = {"rings": "rings", "all-to-alls": "all_to_alls"}
 # Characters of a job's own name.
 _LONGEST_NAME = 24
+# Jobs of a channel that a table names.
+_USERS = 4
 
 
 def _cost(found: Jobs) -> str:
@@ -76,7 +78,8 @@ def _verdict(found: Jobs) -> str:
         parts.append(
             f"{len(losing)} of {counted(len(running), 'job')} "
             f"{verb(len(losing), 'loses')} bandwidth to others, {label(worst)} the "
-            f"most: {_gets(found, worst.beside)}, and {percent(worst.alone)} alone"
+            f"most: {_gets(found, worst.beside, worst.waits_for_last)}, and "
+            f"{percent(worst.alone)} alone"
         )
     else:
         parts.append(
@@ -148,9 +151,11 @@ def _leaves(count: int) -> str:
     return "1 leaf" if count == 1 else f"{count:,} leaves"
 
 
-def _gets(found: Jobs, share: float | None) -> str:
-    """What a job gets, by what jobs are judged by."""
-    if found.waits_for_last and not found.rails:
+def _gets(found: Jobs, share: float | None, waits: bool | None = None) -> str:
+    """What a job gets, by what it is judged by; None: as jobs without a pattern of their own."""
+    if waits is None:
+        waits = any(job.waits_for_last for job in found.jobs if job.sends and not job.pattern)
+    if waits and not found.rails:
         return f"each host gets {percent(share)} of what its ports allow until the last message"
     return f"its messages get {percent(share)} of a port's rate"
 
@@ -228,6 +233,8 @@ def _tables(found: Jobs) -> list[ResultTable]:
         tables.append(_jobs_table(found))
     if found.pairs:
         tables.append(_harms_table(found))
+    if found.hottest and len(found.jobs) > 1:
+        tables.append(_hottest_table(found))
     if found.next is not None:
         tables.append(_next_table(found, found.next))
         if found.rails and found.next.best.order != found.next.best.servers:
@@ -245,14 +252,42 @@ def _jobs_table(found: Jobs) -> ResultTable:
             "servers": "servers",
             "leaves": "leaves",
             "fewest": "fewest_leaves",
+            **({"sends": _sends(found)} if any(job.pattern for job in found.jobs) else {}),
             "alone": "alone",
             "beside others": "beside",
-            **(_PATTERNS | {"all at once": "all_at_once"} if found.rails else {}),
+            **(_PATTERNS if found.rails else {}),
+            **({"all at once": "all_at_once"} if len(found.jobs) > 1 else {}),
             "rate": "beside_Bps",
             "loses": Number(lambda job: _points(job.loss, job.margin) if job.sends else UNKNOWN),
             "most to": lambda job: rival.get(job, UNKNOWN),
         },
         note="; ".join(_remarks(found)),
+    )
+
+
+def _sends(found: Jobs) -> Callable[[Job], str]:
+    """What a job sends: what all do, or a pattern of its own."""
+    return lambda job: (job.pattern or found.traffic) if job.sends else UNKNOWN
+
+
+def _hottest_table(found: Jobs) -> ResultTable:
+    called = {job.job: label(job) for job in found.jobs}
+
+    def whose(channel: SharedChannel) -> str:
+        words = [f"{called[one.job]} {percent(one.part, 0)}" for one in channel.jobs[:_USERS]]
+        more = len(channel.jobs) - _USERS
+        return ", ".join([*words, f"{more} more"] if more > 0 else words)
+
+    return table_of(
+        "Hottest channels while all jobs send",
+        found.hottest,
+        {
+            "channel": lambda channel: _channel(found.fabric, channel.channel),
+            "heat": Number(lambda channel: rounded(channel.heat)),
+            "messages of": whose,
+        },
+        note="between switches; heat: messages at once in the mean over samples, so many more on "
+        "a channel as it is slower than the fastest port",
     )
 
 
@@ -264,14 +299,13 @@ def _points(share: float, margin: float, digits: int = 1) -> str:
 def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
-        f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of "
+        f"{_whose(found)} {found.traffic}, {counted(found.samples, 'sample')}; shares of "
         f"{_whole(found)}; fewest: the leaves that would do, given its own and the free servers"
     ]
     if found.rails:
         remarks.append(
             "within rails: every adapter sends to the one in the same place of another server, in "
-            "rings to the next server by name, in all-to-alls to each in turn; all at once: an "
-            "all-to-all while all others carry one out, too"
+            "rings to the next server by name, in all-to-alls to each in turn"
         )
     elif found.within_rails:
         remarks.append(
@@ -284,14 +318,27 @@ def _remarks(found: Jobs) -> list[str]:
     if waiting:
         words = "keeps its servers but does" if waiting == 1 else "keep their servers but do"
         remarks.append(f"{counted(waiting, 'job')} {words} not run")
+    if len(found.jobs) > 1:
+        remarks.append("all at once: an all-to-all while all others carry one out, too")
     more = len(found.jobs) - ROWS
     if more > 0:
         remarks.append(f"{more:,} more {verb(more, 'is')} in the JSON")
     return remarks
 
 
+def _whose(found: Jobs) -> str:
+    own = any(job.pattern for job in found.jobs)
+    return "jobs without a pattern of their own send" if own else "every job sends"
+
+
 def _whole(found: Jobs) -> str:
     """What shares are shares of."""
+    waiting = {job.waits_for_last for job in found.jobs if job.sends}
+    if len(waiting) > 1:
+        return (
+            "what a host's ports allow until a job's last message is done where its ranks have "
+            "several at once, and else of a port's rate"
+        )
     if found.waits_for_last:
         return "what a host's ports allow until a job's last message is done"
     return "a port's rate"
@@ -425,7 +472,9 @@ def _figure(found: Jobs) -> Figure:
         mark=DOT,
         above=3,
     )
-    traffic = wrapped(f"{found.traffic}, as a share of {_whole(found)}", 46)
+    own = any(job.pattern for job in found.jobs)
+    sent = "each job's own pattern" if own else found.traffic
+    traffic = wrapped(f"{sent}, as a share of {_whole(found)}", 46)
     chart = Intervals(
         names=[f"{label(job)} ({job.servers:,})" for job in shown],
         least=3,

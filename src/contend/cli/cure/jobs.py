@@ -36,9 +36,10 @@ JobsArgument = Annotated[
 NEXT = Option(("--next",), "N", "Choose the best free servers for a job of N")
 NextOption = Annotated[int | None, NEXT(min=2)]
 PatternOption = Annotated[
-    str | None,
+    list[str] | None,
     PATTERN(
-        ": bisect, shift:3, alltoall or another pattern, which every job sends among its hosts.",
+        ": bisect, shift:3, alltoall or another pattern, which every job sends among its hosts; "
+        "repeat it as JOB=PATTERN for jobs whose own pattern is known.",
         default="bisect; rings and all-to-alls within rails where servers have several adapters",
     ),
 ]
@@ -70,6 +71,7 @@ def jobs(
     """
     if hosts is not None and following is None:
         raise UsageError("--hosts says where the next job may go: give --next too")
+    common, own = _patterns(pattern or [])
     if fabric == jobs == "-":
         raise UsageError("the fabric and the jobs cannot both be standard input")
     whole = None
@@ -82,9 +84,31 @@ def jobs(
         whole=whole,
         following=following,
         hosts=hosts,
-        pattern=pattern,
+        pattern=common,
+        patterns=own,
         samples=samples,
         seed=seed,
         progress=True,
     )
     return report.jobs_document(found)
+
+
+def _patterns(given: list[str]) -> tuple[str | None, dict[str, str]]:
+    """What all jobs send, and what some send instead: ``JOB=PATTERN``."""
+    own: dict[str, str] = {}
+    common: list[str] = []
+    for each in given:
+        job, equals, pattern = each.partition("=")
+        # Files and their parameters have such signs behind a colon.
+        if not equals or ":" in job:
+            common.append(each)
+        elif job in own:
+            raise UsageError(f"--pattern: job {job} has two patterns, {own[job]} and {pattern}")
+        else:
+            own[job] = pattern
+    if len(common) > 1:
+        raise UsageError(
+            f"--pattern: expected one for all jobs, got {' and '.join(common)}; JOB=PATTERN says "
+            "what one of them sends"
+        )
+    return (common[0] if common else None), own
