@@ -65,6 +65,7 @@ void bind_pattern(nb::module_& m) {
   m.def("make_gather", &make_gather, ranks);
   m.def("make_hot_spot", &make_hot_spot, ranks, nb::arg("receivers"));
   m.def("make_all_to_all", &make_all_to_all, ranks, nb::arg("block"));
+  m.def("make_all_to_all_within", &make_all_to_all_within, ranks, nb::arg("block"));
   m.def("make_neighbour", &make_neighbour, ranks, nb::arg("neighbours"));
   m.def(
       "make_halo",

@@ -55,7 +55,8 @@ def _by_hand(
     [
         ("alltoall", 1),
         ("alltoall", 3),
-        ("alltoall:2", 2),
+        ("alltoall:3", 1),
+        ("alltoall:2,between", 2),
         ("neighbour:4", 1),
         ("halo:4x3", 1),
         ("gather", 2),

@@ -68,7 +68,10 @@ def test_some_hosts_with_unequal_numbers_of_ranks(name: str) -> None:
     compare(fabric, random.integers(0, fabric.hosts, ranks, dtype=np.uint32))
 
 
-@pytest.mark.parametrize("pattern", ["alltoall:4", "alltoall:60", "4 * alltoall", "3 * alltoall:2"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["alltoall:4", "alltoall:4,between", "alltoall:60", "4 * alltoall", "3 * alltoall:2,between"],
+)
 @pytest.mark.parametrize("name", ["rails:2,8,4,8 minhop", "torus:4x4x4;2 dor", "fattree3:8 dmodk"])
 def test_exchanges_between_blocks_and_within_rails(name: str, pattern: str) -> None:
     """Blocks of ranks, or copies, on hosts in order, and scattered with several ranks on some."""

@@ -64,6 +64,36 @@ class AllToAll final : public FixedPattern {
   Rank block_;
 };
 
+class AllToAllWithin final : public FixedPattern {
+ public:
+  AllToAllWithin(Rank ranks, Rank block) : FixedPattern(ranks), block_(block) {}
+
+  bool shares_ends() const override { return true; }
+  bool symmetric() const override { return block_ == ranks(); }
+  std::uint32_t pieces(std::uint32_t) const override { return ranks(); }
+  std::uint64_t messages_expected() const override { return std::uint64_t{ranks()} * (block_ - 1); }
+  std::vector<Exchange> exchanges(std::uint32_t) const override {
+    std::vector<Exchange> all(ranks() / block_);
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      all[rank / block_].rank.push_back(rank);
+      all[rank / block_].block.push_back(rank % block_);
+    }
+    return all;
+  }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t, std::uint32_t piece, Messages& out) const override {
+    out.clear();
+    const Rank first = piece / block_ * block_;
+    for (Rank target = first; target < first + block_; ++target) {
+      if (target != piece) out.add(piece, target);
+    }
+  }
+
+ private:
+  Rank block_;
+};
+
 class Neighbour final : public FixedPattern {
  public:
   Neighbour(Rank ranks, Rank neighbours) : FixedPattern(ranks), neighbours_(neighbours) {}
@@ -90,6 +120,12 @@ class Neighbour final : public FixedPattern {
   Rank neighbours_;
 };
 
+void need_blocks(Rank ranks, Rank block, bool possible) {
+  if (possible && ranks % block == 0) return;
+  throw Error("blocks that divide " + std::to_string(ranks) + " ranks, got blocks of " +
+              std::to_string(block));
+}
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_scatter(Rank ranks) {
@@ -113,11 +149,14 @@ std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers) {
 
 std::unique_ptr<Pattern> make_all_to_all(Rank ranks, Rank block) {
   need_ranks(ranks, 2);
-  if (block < 1 || block >= ranks || ranks % block != 0) {
-    throw Error("blocks that divide " + std::to_string(ranks) + " ranks, got blocks of " +
-                std::to_string(block));
-  }
+  need_blocks(ranks, block, block >= 1 && block < ranks);
   return std::make_unique<AllToAll>(ranks, block);
+}
+
+std::unique_ptr<Pattern> make_all_to_all_within(Rank ranks, Rank block) {
+  need_ranks(ranks, 2);
+  need_blocks(ranks, block, block >= 2 && block <= ranks);
+  return std::make_unique<AllToAllWithin>(ranks, block);
 }
 
 std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours) {

@@ -61,6 +61,33 @@ TEST_CASE("all shifts together are every pair once") {
   CHECK(at_once == Pairs(seen.begin(), seen.end()));
 }
 
+TEST_CASE("every pair is within a block or between two, and in the exchanges of one of both") {
+  for (const Rank block : {2U, 3U, 4U, 6U}) {
+    CAPTURE(block);
+    const auto within = make_all_to_all_within(12, block);
+    const auto between = make_all_to_all(12, block);
+    Pairs both = round_of(*within, 0);
+    for (const auto& [source, target] : both) CHECK(source / block == target / block);
+    const Pairs others = round_of(*between, 0);
+    both.insert(both.end(), others.begin(), others.end());
+    CHECK(sorted(both) == sorted(round_of(*make_all_to_all(12), 0)));
+    Pairs exchanged;
+    for (const Exchange& exchange : within->exchanges(0)) {
+      for (std::size_t i = 0; i < exchange.rank.size(); ++i) {
+        for (std::size_t j = 0; j < exchange.rank.size(); ++j) {
+          if (exchange.block[i] != exchange.block[j]) {
+            exchanged.emplace_back(exchange.rank[i], exchange.rank[j]);
+          }
+        }
+      }
+    }
+    CHECK(sorted(exchanged) == sorted(round_of(*within, 0)));
+  }
+  CHECK_THROWS_AS(make_all_to_all_within(12, 5), Error);
+  CHECK_THROWS_AS(make_all_to_all_within(12, 1), Error);
+  CHECK_THROWS_AS(make_all_to_all_within(12, 24), Error);
+}
+
 TEST_CASE("dissemination, trees and recursive doubling reach everyone") {
   for (Rank ranks = 3; ranks <= 40; ++ranks) {
     CAPTURE(ranks);

@@ -140,7 +140,7 @@ def _ways(servers: int, rails: int) -> list[_Way]:
             2 * rest,
             in_turn=True,
         ),
-        _Way("all-to-all without PXN", f"alltoall:{rails}", once, 1 / n, (rails - 1) / n),
+        _Way("all-to-all without PXN", f"alltoall:{rails},between", once, 1 / n, (rails - 1) / n),
         _Way(
             "all-to-all with PXN, within rails",
             f"{rails} * alltoall",

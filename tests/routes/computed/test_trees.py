@@ -195,7 +195,7 @@ def test_what_is_missing_makes_it_a_matter_of_tables(altered: list[str]) -> None
     assert routed.tables is routed.routes
 
 
-@pytest.mark.parametrize("pattern", ["bisect", "alltoall", "shift:5", "alltoall:4"])
+@pytest.mark.parametrize("pattern", ["bisect", "alltoall", "shift:5", "alltoall:4,between"])
 @pytest.mark.parametrize(
     ("engine", "spec"),
     # Hosts of a leaf go round all cables up, or end in between.

@@ -74,9 +74,16 @@ def _chosen(
 
 
 def _all_to_all(rest: str, ranks: int) -> Drawn:
-    block = _whole(rest, "alltoall:K with a whole number K") if rest else 1
-    # Every rank's link carries a message to each of the others.
-    return _core.make_all_to_all(ranks, block), max(ranks - block, 1.0)
+    if not rest:
+        # Every rank's link carries a message to each of the others.
+        return _core.make_all_to_all(ranks, 1), max(ranks - 1, 1.0)
+    size, _, where = rest.partition(",")
+    block = _whole(size, "alltoall:K with a whole number K")
+    if where not in ("", "between"):
+        raise UsageError(f"alltoall:K or alltoall:K,between, got {where}")
+    if where:
+        return _core.make_all_to_all(ranks, block), max(ranks - block, 1.0)
+    return _core.make_all_to_all_within(ranks, block), max(block - 1, 1.0)
 
 
 def _shift(rest: str, ranks: int) -> Drawn:
@@ -234,7 +241,8 @@ FAMILIES = (
         _all_to_all,
         {
             "": "every pair at once",
-            ":K": "every pair at once of ranks in different blocks of K",
+            ":K": "every pair within each block of K ranks at once",
+            ":K,between": "every pair at once of ranks in different blocks of K",
         },
     ),
     PatternFamily("shift", _shift, {":K": "rank i sends to i + K"}),

@@ -46,6 +46,8 @@ std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers);
 /// Every pair at once, but for pairs within blocks of adjacent ranks; a piece of the round per
 /// sending rank.
 std::unique_ptr<Pattern> make_all_to_all(Rank ranks, Rank block = 1);
+/// Only the pairs within these blocks.
+std::unique_ptr<Pattern> make_all_to_all_within(Rank ranks, Rank block);
 /// Every rank sends to its k nearest in rank order, at +1, -1, +2, -2, ... mod p.
 std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours);
 
