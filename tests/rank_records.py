@@ -48,7 +48,10 @@ _HEADER = np.dtype(
         *_fields("S8 magic u4 version u4 header_bytes i4 rank i4 size i8 pid u4 state"),
         *_fields("i4 exit_code u4 thread_level u4 fortran_calls u4 stride u4 requests_lost"),
         *_fields("u4 spawned u4 spawns S64 host S256 library S256 program S192 launch"),
-        *_fields("u8 died u8 died_at u4 signal u4 died_thread S32 error u8 whole u8 least"),
+        *_fields(
+            "u8 died u8 died_at u4 signal u4 died_thread S32 error"
+            " 24u8 died_by S252 died_file u4 died_line u8 whole u8 least"
+        ),
         ("clock", _CLOCK),
         ("sections", _SECTION, 9),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +68,20 @@ def test_lines_are_those_of_the_call(
 ) -> None:
     [line] = find_lines([place(*flags)])
     assert (line.symbol, Path(line.file).name, line.line) == ("caller", "source.c", 5)
+
+
+def test_what_a_compiler_inlines_is_not_the_program(tmp_path: Path) -> None:
+    """The call of what throws stands in a header of C++, and in the program where that is used."""
+    source, program = tmp_path / "source.cpp", tmp_path / "source.so"
+    source.write_text(
+        "#include <vector>\nint last(std::vector<int>& of) {\n  return of.at(7);\n}\n"
+    )
+    command = ["c++", "-g", "-O2", "-shared", "-fPIC", source, "-o", program]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    listed = subprocess.run(["objdump", "-d", program], capture_output=True, text=True, check=True)
+    [call] = re.findall(r"([0-9a-f]+):.*call.*__throw_out_of_range_fmt", listed.stdout)
+    [line] = find_lines([CodePlace(str(program), int(call, 16) + 1)])
+    assert (Path(line.file).name, line.line) == ("source.cpp", 3)
 
 
 def test_without_lines_symbol_and_offset(place: Callable[..., CodePlace]) -> None:

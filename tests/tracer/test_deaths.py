@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import contend
 from contend.profiling import ProgramProfile, merge
 from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Build, Mpi
-from tracer.conftest import Run
+from tracer.conftest import PROGRAMS, Recorded, Run
 
 DEATHS = {
     "truncates": (
@@ -23,20 +24,30 @@ DEATHS = {
         "rank 1 called MPI_Bcast of 16 B at .* where rank 0 called MPI_Bcast of 32 B at",
     ),
     "peer": (
-        "failed with MPI_ERR_RANK in MPI_Send at dies.c:33 (to rank 77, but MPI_COMM_WORLD has 2 "
+        "failed with MPI_ERR_RANK in MPI_Send at dies.c:LINE (to rank 77, but MPI_COMM_WORLD has 2 "
         "ranks)",
         "Name a rank that the communicator has",
     ),
     "fault": (
-        "died of signal 11 (Segmentation fault) in the program's own code at dies.c:34",
+        "died of signal 11 (Segmentation fault) in the program's own code at dies.c:LINE",
         "The network has no part in it",
     ),
     "divides": (
-        "died of signal 8 (Floating point exception) in the program's own code",
+        "died of signal 8 (Floating point exception) in the program's own code at dies.c:LINE",
         "debugger",
     ),
-    "aborts": ("died of signal 6 (Aborted) in the program's own code", "run rank 1 in a debugger"),
-    "bus": ("died of signal 7 (Bus error) in the program's own code", "run rank 1 in a debugger"),
+    "descends": (
+        "died of signal 11 (Segmentation fault) in the program's own code at dies.c:",
+        "debugger",
+    ),
+    "copies": ("died of signal 11 (Segmentation fault) in libc, called at dies.c:LINE", "debugger"),
+    "frees": ("died of signal 6 (Aborted) in libc, called at dies.c:LINE", "debugger"),
+    "aborts": ("died of signal 6 (Aborted) in libc, called at dies.c:LINE", "debugger"),
+    "bus": ("died of signal 7 (Bus error) in libc, called at dies.c:LINE", "debugger"),
+    "jumps": (
+        "died of signal 11 (Segmentation fault) at an address without code, called at dies.c:LINE",
+        "debugger",
+    ),
     "exits": (
         "ended without MPI_Finalize, with exit status 3, ",
         "See why rank 1 ends before MPI_Finalize",
@@ -44,7 +55,15 @@ DEATHS = {
     "leaves": ("ended without MPI_Finalize, ", "See why rank 1 ends before MPI_Finalize"),
     "survives": ("called MPI_Abort, ", "See why rank 1 calls MPI_Abort"),
 }
-"""What is said of rank 1, and what helps."""
+"""What is said of rank 1, and what helps; LINE is that whose end names the death."""
+
+
+def _profile(recorded: Recorded, folder: Path) -> ProgramProfile:
+    folder.mkdir()
+    recorded.folder.rename(folder / RECORDS)
+    write_profile_record(folder, ProfileRecord(("./dies",), status=1))
+    merge(folder)
+    return ProgramProfile.load(folder)
 
 
 @pytest.mark.parametrize("how", DEATHS)
@@ -52,18 +71,29 @@ def test_who_died_of_what(
     any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path, how: str
 ) -> None:
     said, cure = DEATHS[how]
+    lines = enumerate((PROGRAMS / "dies.c").read_text().splitlines(), 1)
+    [*marked] = (str(number) for number, line in lines if line.endswith(f"  // {how}"))
+    said = said.replace("LINE", "".join(marked))
     recorded = run_recorded(any_mpi, 2, build(any_mpi.wrapper, "dies.c"), how)
     assert recorded.ended.status != 0 or how == "leaves"  # which MPICH's launcher takes as success
-    folder = tmp_path / "p"
-    folder.mkdir()
-    recorded.folder.rename(folder / RECORDS)
-    write_profile_record(folder, ProfileRecord(("./dies", how), status=1))
-    merge(folder)
-    profile = ProgramProfile.load(folder)
+    profile = _profile(recorded, tmp_path / "p")
     assert profile.findings.verdict.startswith(f"The run ended early: rank 1 {said}")
     assert not profile.findings.stuck.hung
-    explanation = contend.explain(folder)
+    explanation = contend.explain(profile)
     assert [cell.proven for cell in explanation.cells] == [("a crash",)]
     [remedy] = explanation.remedies
     assert re.search(cure, remedy.advice)
     assert explanation.remarks == ("No other limit is judged in a program that ended early.",)
+
+
+def test_the_line_of_python_that_died(any_mpi: Mpi, run_recorded: Run, tmp_path: Path) -> None:
+    program = PROGRAMS / "dies.py"
+    environment = any_mpi.variables(tmp_path)
+    recorded = run_recorded(any_mpi, 2, Path(sys.executable), program, environment=environment)
+    [line] = (
+        number
+        for number, text in enumerate(program.read_text().splitlines(), 1)
+        if text.endswith("# libc")
+    )
+    said = f"died of signal 11 (Segmentation fault) in libc, called at dies.py:{line}"
+    assert said in _profile(recorded, tmp_path / "p").findings.verdict

@@ -187,9 +187,8 @@ class Gathering:
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
-            self._places.number(
-                np.append(threads["site"], record.header["died_at"]), record.modules
-            ),
+            self._places.number(threads["site"], record.modules),
+            self._places.of_death(record.header, record.modules),
             since_s.tolist(),
             asking_s.tolist(),
             gone_s=self._seconds(record.rank, gone),

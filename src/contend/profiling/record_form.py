@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contend.base.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 8
+VERSION = 9
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -230,6 +230,9 @@ HEADER = np.dtype(
         ("signal", "<u4"),
         ("died_thread", "<u4"),
         ("error", "S32"),
+        ("died_by", "<u8", 24),
+        ("died_file", "S252"),
+        ("died_line", "<u4"),
         ("whole", "<u8"),
         ("least", "<u8"),
         ("clock", CLOCK),

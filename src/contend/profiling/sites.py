@@ -28,6 +28,16 @@ _MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) \S+ \S+ +(.+)")
 # Stands for the rights of a file in Python.
 _SOURCE = "source"
 _LIMIT = 120.0
+# Libraries of compilers, of MPI and of the recorder, wherever they are: no code of the program's.
+_RUNTIME = re.compile(
+    r"ld-|lib(c|m|pthread|dl|rt|stdc\+\+|c\+\+\w*|gcc_s|gfortran|quadmath|[gi]?omp\d*|[alut]+san|"
+    r"(f?p?mpi|mpich|open-)[\w+-]*|contend[\w-]*)(-[\d.]+)?\.so"
+)
+_LIBC = re.compile(r"libc(\.musl-\w+|-[\d.]+)?\.so")
+# Of compilers and systems, whose functions come to stand in the program's.
+_HEADER = re.compile(r"^/usr/include/|/include/c\+\+/|/lib/gcc/")
+# What follows a library's name.
+_VERSION = re.compile(r"(-[\d.]+|\.cpython-[\w-]+|\.abi3)?\.so[\d.]*")
 # Command lines may hold 2 MiB; an address takes 20 characters.
 _BATCH = 20_000
 _ELF = struct.Struct("<16xHHIQQQIHHHHHH")
@@ -91,6 +101,41 @@ class Places:
         self._modules: dict[tuple[str, bool], int] = {}
         self._numbers: dict[tuple[int, int], int] = {}
 
+    def of_death(self, header: np.void, modules: Sequence[str]) -> tuple[int, str]:
+        """Where in the program a signal came from that a rank died of.
+
+        Args:
+            header: of the rank's record.
+            modules: executable lines of the rank's ``/proc/self/maps``.
+
+        Returns:
+            Number of the place in the program, 0 where none is known; and what it had called when
+            the signal came, such as ``in libc``; "" where it came in the program's own code.
+        """
+        mapped = _mapped(modules)
+        system = {Path(path).parent for *_, path, _ in mapped if _LIBC.match(Path(path).name)}
+
+        def library(address: int) -> Path | None:
+            paths = (Path(path) for start, end, _, path, _ in mapped if start < address <= end)
+            return next(paths, None)
+
+        at = int(header["died_at"])
+        there = library(at)
+        through = "" if at else "at an address without code"
+        if there is not None and (_is_foreign(there, system) or header["died_file"]):
+            through = f"in {_VERSION.split(there.name)[0]}"
+        if header["died_file"]:
+            file = header["died_file"].decode(errors="replace")
+            module = self._modules.setdefault((file, True), len(self._modules))
+            place = module, int(header["died_line"])
+            return self._numbers.setdefault(place, len(self._numbers) + 1), through
+        calls = [int(call) for call in header["died_by"] if call] if through else [at]
+        for call in calls:
+            path = library(call)
+            if path is not None and not _is_foreign(path, system):
+                return int(self.number(np.array([call], np.uint64), modules)[0]), through
+        return 0, through
+
     def number(self, addresses: NDArray[np.uint64], modules: Sequence[str]) -> NDArray[np.uint32]:
         """Numbers of places by their addresses in one rank.
 
@@ -98,11 +143,7 @@ class Places:
             addresses: return addresses.
             modules: executable lines of the rank's ``/proc/self/maps``.
         """
-        mapped = sorted(
-            (int(match[1], 16), int(match[2], 16), int(match[4], 16), match[5], match[3] == _SOURCE)
-            for line in modules
-            if (match := _MAP.fullmatch(line))
-        )
+        mapped = _mapped(modules)
         # Below the first module there is none.
         starts, ends, begins = (
             np.array([0, *(line[column] for line in mapped)], np.uint64) for column in range(3)
@@ -147,6 +188,20 @@ class Places:
             },
             schema=SCHEMAS["sites"],
         )
+
+
+def _mapped(modules: Sequence[str]) -> list[tuple[int, int, int, str, bool]]:
+    """Start, end, offset and path of modules, and whether they are source code, by address."""
+    return sorted(
+        (int(match[1], 16), int(match[2], 16), int(match[4], 16), match[5], match[3] == _SOURCE)
+        for line in modules
+        if (match := _MAP.fullmatch(line))
+    )
+
+
+def _is_foreign(module: Path, system: set[Path]) -> bool:
+    """Whether code is the system's, a compiler's or MPI's, and not the program's."""
+    return module.parent in system or _RUNTIME.match(module.name) is not None
 
 
 def find_lines(places: Sequence[CodePlace], run: Run = run_process) -> list[CodeLine]:
@@ -194,12 +249,18 @@ def _by_addr2line(module: str, addresses: Sequence[int], run: Run) -> list[CodeL
     if program is not None:
         for first in range(0, len(addresses), _BATCH):
             words = [hex(address) for address in addresses[first : first + _BATCH]]
-            finished = run([program, "-f", "-C", "-e", module, *words], os.environ, _LIMIT)
-            printed = finished.text.splitlines()
-            if finished.status != 0 or len(printed) != 2 * len(words):
+            finished = run([program, "-afiC", "-e", module, *words], os.environ, _LIMIT)
+            told = re.split(r"^0x[0-9a-f]+\n", finished.text, flags=re.MULTILINE)[1:]
+            if finished.status != 0 or len(told) != len(words):
                 break
-            lines += map(_line, printed[::2], printed[1::2])
+            lines += (_line_of(one.splitlines()) for one in told)
     return lines + [CodeLine()] * (len(addresses) - len(lines))
+
+
+def _line_of(told: Sequence[str]) -> CodeLine:
+    """The innermost function that is no compiler's or system's, of those that are inlined there."""
+    lines = list(map(_line, told[::2], told[1::2]))
+    return next((line for line in lines if not _HEADER.search(line.file)), lines[0])
 
 
 def _line(symbol: str, place: str) -> CodeLine:

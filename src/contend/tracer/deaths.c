@@ -1,32 +1,87 @@
 // What a rank dies of: a signal that ends processes, or an error that its library does not survive.
 // Both are noted when they come, and then go the way that they would have gone anyhow.
+//
+// Most that die do so in a library, of what the program gave it: the calls that led there are
+// found by unwinding. A stack that the program has spoiled may fault meanwhile, so that the
+// handler comes back to where it began to unwind. A stack that is full leaves no room for a
+// handler, so the thread that begins MPI gets another for them, unless it has one.
 #define _GNU_SOURCE
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "tracer.h"
 
+enum { STACK = 256 << 10 };
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 static struct sigaction before[NSIG];
+static CONTEND_OF_THREAD sigjmp_buf* unwinding;
 
-static uint64_t place_of(const void* context) {
+/// Where a thread was, and what a function that had just begun there would return to.
+typedef struct {
+  uint64_t at, behind;
+  bool seen;
+  int count;
+  uint64_t* calls;
+} search;
+
+static search begin(const void* context, uint64_t* calls) {
 #if defined(__x86_64__)
-  return (uint64_t)((const ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] + 1;
+  const greg_t* registers = ((const ucontext_t*)context)->uc_mcontext.gregs;
+  return (search){(uint64_t)registers[REG_RIP], (uint64_t)registers[REG_RSP], .calls = calls};
 #elif defined(__aarch64__)
-  return (uint64_t)((const ucontext_t*)context)->uc_mcontext.pc + 1;
+  const mcontext_t* machine = &((const ucontext_t*)context)->uc_mcontext;
+  return (search){machine->pc, machine->regs[30], .calls = calls};
 #else
   (void)context;
-  return 0;
+  return (search){.calls = calls};
 #endif
+}
+
+static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* argument) {
+  search* found = argument;
+  uint64_t address = _Unwind_GetIP(context);
+  if (found->seen) found->calls[found->count++] = address;
+  // The handler's own frames come first.
+  if (address == found->at) found->seen = true;
+  return found->count == CONTEND_DEATH_CALLS ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/// Finds the calls that led to a signal, as far as the stack tells.
+static void follow(search* found) {
+  sigset_t faults, usual;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
+  sigaddset(&faults, SIGBUS);
+  pthread_sigmask(SIG_UNBLOCK, &faults, &usual);
+  sigjmp_buf back;
+  if (sigsetjmp(back, 1) == 0) {
+    unwinding = &back;
+    _Unwind_Backtrace(step, found);
+    // From a jump to no code nothing can be unwound.
+    if (found->count == 0)
+#if defined(__x86_64__)
+      found->calls[0] = *(const uint64_t*)found->behind;
+#else
+      found->calls[0] = found->behind;
+#endif
+  }
+  unwinding = NULL;
+  pthread_sigmask(SIG_SETMASK, &usual, NULL);
 }
 
 /// Notes the beginning of an end. What ends a thread by itself, as a handler's call of abort() does
 /// after a fault, is not what it died of.
-static void note(uint32_t signal, uint64_t place, const char* error) {
+///
+/// Args:
+///   info, context: of the signal; NULL for an error.
+static void note(uint32_t signal, const siginfo_t* info, const void* context, const char* error) {
   contend_header* header = contend.header;
   const contend_thread* thread = &contend_this_thread;
   if (header == NULL || header->pid != getpid()) return;
@@ -38,17 +93,27 @@ static void note(uint32_t signal, uint64_t place, const char* error) {
   bool goes_on = at && header->died && at->start <= header->died && at->left <= header->died;
   if (header->died_thread != number || !goes_on) {
     header->died_thread = number;
-    header->signal = signal;
-    header->died_at = place;
-    snprintf(header->error, sizeof header->error, "%s", error);
     header->died = contend_ticks();
+    header->signal = signal;
+    header->died_at = 0;
+    snprintf(header->error, sizeof header->error, "%s", error);
+    memset(header->died_by, 0, sizeof header->died_by);
+    if (context != NULL) {
+      search found = begin(context, header->died_by);
+      bool no_code = signal == SIGSEGV && info->si_code > 0 && (uint64_t)info->si_addr == found.at;
+      if (!no_code) header->died_at = found.at + 1;
+      follow(&found);
+      header->died_line =
+          (uint32_t)contend_line_in_python(header->died_file, sizeof header->died_file);
+    }
   }
   atomic_flag_clear_explicit(&noting, memory_order_release);
 }
 
 static void caught(int signal, siginfo_t* info, void* context) {
+  if (unwinding != NULL) siglongjmp(*unwinding, 1);
   const struct sigaction* then = &before[signal];
-  note((uint32_t)signal, place_of(context), "");
+  note((uint32_t)signal, info, context, "");
   bool plain = !(then->sa_flags & SA_SIGINFO) && then->sa_handler == SIG_DFL;
   if (plain || then->sa_flags & (int)SA_RESETHAND) {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -63,6 +128,13 @@ static void caught(int signal, siginfo_t* info, void* context) {
 }
 
 void contend_watch_for_deaths(void) {
+  stack_t stack = {.ss_flags = 0};
+  if (sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_DISABLE) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+    void* room = mmap(NULL, STACK, PROT_READ | PROT_WRITE, flags, -1, 0);
+    stack = (stack_t){.ss_sp = room, .ss_size = STACK};
+    if (room != MAP_FAILED) sigaltstack(&stack, NULL);
+  }
   for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) {
     int signal = signals[index];
     if (sigaction(signal, NULL, &before[signal])) continue;
@@ -98,7 +170,7 @@ static void note_error(int code) {
   if (contend.header == NULL || !contend_this_thread.inside) return;
   int class = code;
   ((int (*)(int, int*))contend_symbol("PMPI_Error_class"))(code, &class);
-  note(0, 0, name_of(class));
+  note(0, NULL, NULL, name_of(class));
 }
 
 // Whatever handles an error, libraries come by here with it first.

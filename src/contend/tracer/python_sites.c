@@ -146,19 +146,30 @@ static uintptr_t site_of(const char* file, int line) {
   return start + (line > 0 && line < 1 << LINE_BITS ? (uintptr_t)line : 0);
 }
 
+/// Whether what was read has a name and lines, as codes of Python have.
+static bool is_code(const place* read) {
+  return word_at(read->name, TYPE) == python.text && word_at(read->lines, TYPE) == python.bytes;
+}
+
+/// The file and the line of a place; -1 for what imports a module, and what leads from C to Python,
+/// which is no place in the program.
+static int line_of(const place* read, char* file) {
+  copy_text(read->name, file);
+  if (strncmp(file, "<frozen importlib", 17) == 0 || strcmp(file, "<shim>") == 0) return -1;
+  return python.PyCode_Addr2Line(read->code, read->at);
+}
+
 /// The site of a place that is not known yet; 0 where there is no room for it.
 static uintptr_t learn(const place* read) {
-  if (word_at(read->name, TYPE) != python.text || word_at(read->lines, TYPE) != python.bytes) {
+  if (!is_code(read)) {
     refuted = true;
     known = NULL;
     return 0;
   }
   proven = true;
   char file[MOST_NAME];
-  copy_text(read->name, file);
-  // What imports a module, and what leads from C to Python, is no place in the program.
-  bool is_program = strncmp(file, "<frozen importlib", 17) != 0 && strcmp(file, "<shim>") != 0;
-  int line = is_program ? python.PyCode_Addr2Line(read->code, read->at) : 0;
+  int line = line_of(read, file);
+  bool is_program = line >= 0;
   contend_lock();
   uintptr_t site = is_program ? site_of(file, line) : IMPORTER;
   place* entry = entry_of(read);
@@ -171,13 +182,42 @@ static uintptr_t learn(const place* read) {
   return site;
 }
 
-uintptr_t contend_site_in_python(uintptr_t address) {
-  const layout* there = known;
+/// The topmost frame of this thread's; 0 where there is none.
+static uintptr_t topmost(const layout* there) {
   // Python ends before mpi4py ends MPI.
-  if (there == NULL || !python.Py_IsInitialized()) return address;
+  if (there == NULL || !python.Py_IsInitialized()) return 0;
   uintptr_t thread = (uintptr_t)python.PyGILState_GetThisThreadState();
   uintptr_t frame = thread ? word_at(thread, there->frame) : 0;
-  if (frame && there->behind >= 0) frame = word_at(frame, there->behind);
+  return frame && there->behind >= 0 ? word_at(frame, there->behind) : frame;
+}
+
+/// Whether a file is of Python's own library.
+static bool is_standard(const char* file) {
+  return strstr(file, "/lib/python3.") != NULL && strstr(file, "-packages/") == NULL;
+}
+
+int contend_line_in_python(char* file, size_t room) {
+  const layout* there = known;
+  uintptr_t frame = topmost(there);
+  int told = 0;
+  for (int depth = 0; frame && depth < MOST_FRAMES; depth++) {
+    place read = {.site = 0};
+    char name[MOST_NAME];
+    int line = read_place(there, frame, &read) && is_code(&read) ? line_of(&read, name) : 0;
+    // What the program called in Python's own library is told where nothing else is.
+    if (line > 0 && strlen(name) < room && !(told && is_standard(name))) {
+      strncpy(file, name, room);  // with zeros behind it, as other texts of a record have
+      told = line;
+      if (!is_standard(name)) break;
+    }
+    frame = word_at(frame, there->previous);
+  }
+  return told;
+}
+
+uintptr_t contend_site_in_python(uintptr_t address) {
+  const layout* there = known;
+  uintptr_t frame = topmost(there);
   for (int depth = 0; frame && depth < MOST_FRAMES; depth++) {
     place read = {.site = 0};
     if (read_place(there, frame, &read)) {

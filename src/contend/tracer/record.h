@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 8u
+#define CONTEND_RECORD_VERSION 9u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
@@ -34,6 +34,7 @@
 #define CONTEND_UNKNOWN_BYTES UINT64_MAX
 #define CONTEND_NO_CALL UINT32_MAX  ///< a thread is in no call
 #define CONTEND_NO_REQUEST 0u
+#define CONTEND_DEATH_CALLS 24
 #define CONTEND_WORLD 0u  ///< index of MPI_COMM_WORLD among communicators
 #define CONTEND_SELF 1u   ///< index of MPI_COMM_SELF
 #define CONTEND_ALL_SIZES 255u
@@ -112,10 +113,14 @@ typedef struct {
   char launch[192];   ///< which ranks began together: a word of their launcher's, a space, and the
                       ///< word of their rank 0, which is absent where that was not seen
   uint64_t died;      ///< ticks when a signal or an error came that may have been the end; or 0
-  uint64_t died_at;   ///< behind the instruction at which the signal came
+  uint64_t died_at;   ///< behind the instruction at which the signal came; 0 for a jump to no code
   uint32_t signal;    ///< or 0 for an error
   uint32_t died_thread;  ///< by first call; UINT32_MAX for one that had called nothing
   char error[32];        ///< its class, as MPI calls it
+  uint64_t died_by[CONTEND_DEATH_CALLS];  ///< return addresses that led to the signal, the nearest
+                                          ///< first; 0 behind the last
+  char died_file[252];                    ///< of Python, or ""
+  uint32_t died_line;
   uint64_t
       whole;  ///< events from the first one on behind which some are left out, if any are lost:
   uint64_t least;  ///< those whose calls, and the silence before them, took fewer ticks than this

@@ -183,6 +183,9 @@ void contend_learn_own_code(void);
 bool contend_find_python(void);
 /// What stands for the line of Python that has called what calls from an address; else the address.
 uintptr_t contend_site_in_python(uintptr_t address);
+/// The line of Python that this thread is in, outside of Python's own library if any is, for
+/// handlers of signals: nothing is learnt or taken. Gives its number, or 0 where none is known.
+int contend_line_in_python(char* file, size_t room);
 
 /// A call of the program's that is under way, or was.
 typedef struct {

@@ -143,6 +143,9 @@ class Stuck(msgspec.Struct, frozen=True):
     """Whether it asked again and again, in vain."""
     died: PythonOnly[str] = ""
     """What it died of, such as ``died of signal 11 (Segmentation fault)``; "" for nothing."""
+    through: PythonOnly[str] = ""
+    """Where in what the program had called a signal came, such as ``in libc``; "" where that was in
+    its own code."""
     gone_s: PythonOnly[float | None] = None
     """Seconds into the run when it died or ended by itself; None if it did not."""
 
@@ -254,6 +257,7 @@ def look(
     record: RankRecord,
     communicators: NDArray[np.uint32],
     sites: NDArray[np.uint32],
+    of_death: tuple[int, str],
     since_s: Sequence[float],
     asking_s: Sequence[float],
     *,
@@ -266,7 +270,8 @@ def look(
     Args:
         record: of the rank.
         communicators: numbers of its communicators, by their index in the record.
-        sites: numbers of the places of its threads' calls, and of where a signal came.
+        sites: numbers of the places of its threads' calls.
+        of_death: number of the place in the program of a signal, and through what that came.
         since_s: how long its threads had been where they were.
         asking_s: how long they had asked in vain; NaN for those that did not.
         gone_s: seconds into the run when it died or ended by itself, if it did.
@@ -285,7 +290,8 @@ def look(
             continue
         there = called or asks
         count = int(item["asked_for" if asks else "count"]) if there else 0
-        site = int(sites[number]) if there else int(sites[-1]) if number == dying else 0
+        signalled = of_death if number == dying and not there else (0, "")
+        site = int(sites[number]) if there else signalled[0]
         threads.append(
             Stuck(
                 rank=record.rank,
@@ -301,6 +307,7 @@ def look(
                 ),
                 asks=asks,
                 died=died if number == dying else "",
+                through=signalled[1],
                 gone_s=gone_s if number == dying or ended else None,
             )
         )

@@ -153,8 +153,12 @@ class StuckWords:
         if not thread.died:
             return thread.ended
         place = self.places[thread.site] if 0 < thread.site < len(self.places) else ""
-        own = f"in the program's own code{f' at {place}' if place else ''}"
-        return f"{thread.died} {self._call(thread) if thread.routine else own}"
+        if thread.routine:
+            return f"{thread.died} {self._call(thread)}"
+        if thread.through:
+            caller = f"called at {place}" if place else "called from an unknown place"
+            return f"{thread.died} {thread.through}, {caller}"
+        return f"{thread.died} in the program's own code{f' at {place}' if place else ''}"
 
     def _chain(self) -> list[str]:
         """The circles, each told from rank to rank."""
