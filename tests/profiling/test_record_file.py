@@ -133,8 +133,13 @@ def _damaged(file: Path, field: str, value: object, section: int | None = None) 
     ("field", "value", "section", "message"),
     [
         ("magic", b"contendX", None, "begins with contendR"),
-        ("version", 9, None, "expected version 8 .* got version 9"),
-        ("header_bytes", 8, None, "a header of 1368 bytes, got version 8 with 8"),
+        ("version", VERSION + 1, None, f"expected version {VERSION} .* got version {VERSION + 1}"),
+        (
+            "header_bytes",
+            8,
+            None,
+            f"a header of {HEADER.itemsize} bytes, got version {VERSION} with 8",
+        ),
         ("rank", 3, None, "got rank 3 of 3"),
         ("size", 2**30, None, "got rank 1 of 1073741824"),
         ("state", 9, None, "a state from 0 to 3, got 9"),
