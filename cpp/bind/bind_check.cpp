@@ -6,10 +6,13 @@
 #include "contend/base/error.hpp"
 #include "contend/routes/checks/check.hpp"
 #include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/checks/pair_lanes.hpp"
 #include "contend/routes/checks/trace.hpp"
 
 namespace contend::bind {
 
+/// Row by source, lane by row and target, one after the other, and how many lanes there are.
+using Laned = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint8_t>, std::uint32_t>;
 using Fault = nb::typed<nb::tuple, int, SwitchId, SwitchId, HostId, Address>;
 
 static RouteCheck check(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
@@ -121,6 +124,16 @@ void bind_check(nb::module_& m) {
   m.def("check_ways", &check_grouped, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("group_of_entry"), nb::arg("group_first"), nb::arg("group_ports"),
         nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("examples"));
+  m.def(
+      "pair_lanes",
+      [](const Fabric& fabric, const Resolver& resolver, const Vector<HostId>& hosts, bool spread,
+         std::uint32_t most) {
+        PairLanes found = released(
+            [&] { return pair_lanes(fabric, resolver, {as_vector(hosts), spread}, most); });
+        return Laned(nb::make_tuple(to_numpy(std::move(found.row_of)),
+                                    to_numpy(std::move(found.lane)), found.lanes));
+      },
+      nb::arg("fabric"), nb::arg("resolver"), nb::arg("hosts"), nb::arg("spread"), nb::arg("most"));
   m.def("dependency_cycle", &dependency_cycle, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"),
         nb::arg("lane_of_address"), nb::arg("lane"));

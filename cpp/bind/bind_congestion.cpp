@@ -242,6 +242,14 @@ void bind_congestion(nb::module_& m) {
       },
       resolver, source, target, rate, nb::arg("draw"));
   m.def(
+      "split_congestion",
+      [](const Resolver& on, const Numbers& from, const Numbers& to, const Rates& rates) {
+        SplitCongestion found = released(
+            [&] { return split_congestion(on, as_span(from), as_span(to), as_span(rates)); });
+        return to_tuple(std::move(found.load), std::move(found.share));
+      },
+      resolver, source, target, rate);
+  m.def(
       "route_shares",
       [](const Matrix<std::uint32_t>& route, const Matrix<double>& load, const Rates& rates) {
         return to_numpy(released([&] {

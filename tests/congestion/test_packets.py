@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import contend
@@ -19,7 +22,7 @@ from contend.congestion import (
     simulate_packets,
 )
 from contend.fabric import Fabric
-from contend.routes import compute
+from contend.routes import Round, compute, save
 
 
 def routed(name: str, engine: str) -> Fabric:
@@ -49,6 +52,83 @@ def test_packets_that_choose_anew_need_queues_of_their_own() -> None:
         assert found.counted.mean == pytest.approx(1)
         assert means(found)[Queues.FIFO] == pytest.approx(70, abs=3)
         assert means(found)[Queues.VOQ] >= 99
+
+
+def test_detours_carry_what_minimal_routes_cannot() -> None:
+    """Every host sends to the next group of a dragonfly, whose one cable 32 hosts want: 1/32 each.
+    Detours get about half (Kim, Dally, Scott, Abts, ISCA 2008, figure 8; counted 49.6 %), and
+    choosing by the queues at hand (UGAL-L) something between.
+    """
+    got = {}
+    for engine in ("spray", "valiant", "ugal"):
+        fabric = routed("dragonfly:4,8,4", f"{engine},by=groups")
+        found = simulate_packets(fabric, "shift:32", placement="linear", queues=["voq"])
+        assert found.circle == ()
+        got[engine] = means(found)[Queues.VOQ]
+    assert got["spray"] < 3.2
+    assert got["valiant"] == pytest.approx(50, abs=2.5)
+    assert 5 * got["spray"] < got["ugal"] < got["valiant"]
+
+
+def test_detours_say_who_else_is_on_the_way() -> None:
+    found = simulate_packets(routed("dragonfly:2,4,2", "valiant,by=groups"), samples=1, seed=3)
+    assert found.victims
+    assert any(victim.filled_by for victim in found.victims)
+
+
+@pytest.mark.parametrize("engine", ["spray", "ecmp"])
+def test_tables_with_groups_of_ports(engine: str, tmp_path: Path) -> None:
+    """Where a group is free its switch sends where fewest packets wait, as `adaptive` does; where
+    it is hashed every message goes the way that counting follows."""
+    fabric = routed("fattree2:8", engine)
+    save(fabric, tmp_path / "net.far")
+    read = contend.load("fattree2:8", routes=tmp_path / "net.far")
+    found = simulate_packets(read, samples=4)
+    same = routed("fattree2:8", "adaptive") if engine == "spray" else fabric
+    beside = simulate_packets(same, samples=4)
+    assert found.by_congestion == beside.by_congestion
+    assert (found.hops, found.queues) == (beside.hops, beside.queues)
+
+
+def test_groups_of_both_kinds_choose_each_by_its_own_rule(tmp_path: Path) -> None:
+    """Messages from hosts of one leaf to another over two spines: hashed they may meet."""
+    fabric = routed("xgft:2;2,2;1,2", "spray")
+    assert fabric.routes is not None
+    tables = fabric.routes.in_groups(fabric)
+    assert tables is not None
+    shares = {}
+    for kind in (0, 1):
+        hashed = np.array([0, kind], dtype=np.uint8)
+        groups = replace(tables.groups, hashed=np.append(hashed, np.uint8(0)))
+        # A group that no entry for these hosts has keeps the tables adaptive.
+        groups = replace(
+            groups,
+            first=np.append(groups.first, groups.first[-1] + 2).astype(np.uint32),
+            ports=np.append(groups.ports, groups.members(1)).astype(np.uint16),
+        )
+        of_entry = groups.of_entry.copy()
+        of_entry[:, fabric.host_lid[0]][of_entry[:, fabric.host_lid[0]] > 0] = 2
+        mixed = replace(tables, groups=replace(groups, of_entry=of_entry))
+        found = simulate_packets(
+            fabric.replace(routes=mixed), "shift:2", placement="linear", samples=16
+        )
+        shares[kind] = means(found)[Queues.VOQ]
+    assert shares[0] > 98
+    # Half of the pairs of hashed messages meet; only three of four messages are hashed.
+    assert 65 < shares[1] < 90
+
+
+def test_flows_of_a_message_go_ways_of_their_own() -> None:
+    """With many flows no cable is much fuller than others, and static flows need no luck in queues
+    as sprayed packets do."""
+    got = {}
+    for engine in ("ecmp", "ecmp,flows=16", "spray"):
+        found = simulate_packets(routed("fattree2:16", engine), queues=["fifo"], samples=2)
+        got[engine] = found
+    mean = {engine: means(found)[Queues.FIFO] for engine, found in got.items()}
+    assert mean["ecmp"] < mean["ecmp,flows=16"]
+    assert got["ecmp,flows=16"].counted.mean > 0.9
+    assert mean["ecmp,flows=16"] == pytest.approx(mean["spray"], abs=10)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +251,53 @@ def test_packets_that_choose_at_the_front_count_for_where_they_wait() -> None:
             assert 0 < sum(message.packets for message in ahead(one)) < 16
 
 
-def test_threads_change_nothing() -> None:
-    fabric = routed("fattree2:8", "ecmp")
+@pytest.mark.parametrize(
+    ("engine", "lanes"),
+    [("contend", 1), ("contend,lanes=4", 4), ("opensm:dfsssp", 2), ("opensm:lash", 2)],
+)
+def test_lanes_that_an_engine_assigns_keep_the_ring_going(
+    engine: str, lanes: int, require_program: Callable[[str], str]
+) -> None:
+    if engine.startswith("opensm:"):
+        require_program("opensm")
+    found = simulate_packets(routed("ring:8", engine), "shift:3", placement="linear")
+    assert found.circle == ()
+    assert found.lanes == lanes
+    assert [queued.locked for queued in found.queues] == [0, 0]
+    # The worst that merging queues may leave of a third is a part for each that went before.
+    assert min(means(found).values()) > 100 / 3 / 2
+
+
+def test_a_message_goes_on_the_lane_of_the_address_that_it_is_for() -> None:
+    fabric = routed("ring:8", "contend,lanes=4,lmc=1")
+    assert fabric.routes is not None
+    ends = np.array([0, 1, 2], np.uint32), np.array([3, 4, 6], np.uint32)
+    hosts = np.arange(8, dtype=np.uint32)
+    lane = fabric.routes.tables.lane  # type: ignore[union-attr]
+    assert lane is not None
+    for spread in (False, True):
+        taken = fabric.routes.lanes_taken(fabric, hosts, Round(*ends, 0, spread))  # type: ignore[attr-defined]
+        more = (ends[0] + ends[1]) % 2 if spread else 0
+        assert taken.tolist() == lane[fabric.host_lid[ends[1]] + more].tolist()
+
+
+def test_detours_take_as_many_lanes_as_are_published() -> None:
+    """Three for detours by groups (Kim et al., section 4.1), and a lane a hop on a torus. By cables
+    alone a shortest way of a dragonfly may be three cables between groups, and a lane each."""
+    for network, engine, lanes in (
+        ("dragonfly:2,4,2", "valiant,by=groups", 3),
+        ("dragonfly:2,4,2", "valiant", 6),
+        ("fattree2:4", "ugal", 2),
+        ("torus:4x4", "valiant", 8),
+    ):
+        assert simulate_packets(routed(network, engine), samples=1).lanes == lanes
+
+
+@pytest.mark.parametrize(
+    ("network", "engine"), [("fattree2:8", "ecmp"), ("dragonfly:2,4,2", "ugal,by=groups")]
+)
+def test_threads_change_nothing(network: str, engine: str) -> None:
+    fabric = routed(network, engine)
     one, two = (simulate_packets(fabric, samples=9, threads=threads) for threads in (1, 2))
     assert (one.queues, one.victims, one.by_congestion) == (
         two.queues,
@@ -246,7 +371,6 @@ def test_an_interrupt_leaves_what_was_done() -> None:
         (["--model", "packets", "--exhaustive"], "--exhaustive goes with --model counted alone"),
         (["--model", "packets", "--buffer", "1KiB"], "buffer: expected room for a packet"),
         (["--model", "packets", "--bytes", "soon"], "--bytes: expected"),
-        (["--model", "packets", "--route", "ugal"], "are not carried out packet by packet"),
         (
             [
                 "--model",
@@ -265,8 +389,7 @@ def test_an_interrupt_leaves_what_was_done() -> None:
 def test_what_does_not_fit_is_one_line(
     options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine = [] if "--route" in options else ["--route", "minhop"]
-    assert run(["simulate", "fattree2:4", *engine, *options]) == 2
+    assert run(["simulate", "fattree2:4", "--route", "minhop", *options]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err

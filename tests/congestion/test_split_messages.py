@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend import simulate
+from contend import _core, simulate
 from contend.congestion import DrawnPattern, draw_patterns, message_shares
+from contend.congestion.split_messages import split_shares
 from contend.fabric import Fabric
-from contend.routes import load
+from contend.routes import Ways, load, make_resolver
 
 
 def _messages(fabric: Fabric, *pairs: tuple[int, int]) -> DrawnPattern:
@@ -71,3 +72,17 @@ def test_flows_are_hashed_one_by_one() -> None:
         for draw in range(60)
     }
     assert loads == {(1.0, 1.0), (1.5, 1.5), (2.0, 2.0)}
+
+
+@pytest.mark.parametrize("engine", ["spray", "valiant,by=groups"])
+def test_a_whole_round_is_as_its_messages_one_by_one(engine: str) -> None:
+    """Routes of which each message knows its parts need no list of them for load and share."""
+    fabric = load("dragonfly:2,4,2", route=engine)
+    random = np.random.default_rng(3)
+    ends = [random.integers(0, fabric.hosts, 90).astype(np.uint32) for _ in range(2)]
+    resolver = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), follows=Ways.SPLIT)
+    rates = np.linspace(1, 2, resolver.switch_channels + 2 * fabric.hosts)
+    largest, share = _core.split_congestion(resolver, *ends, rates)
+    slowly = split_shares(resolver, *ends, rates, 0)
+    assert largest == pytest.approx(slowly[0])
+    assert share == pytest.approx(slowly[1])

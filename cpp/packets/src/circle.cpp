@@ -6,11 +6,12 @@ namespace contend::packets {
 
 std::vector<std::uint32_t> waiting_circle(std::span<const Channel> channels,
                                           std::span<const Queue> queues,
-                                          std::vector<std::uint8_t> moves, std::uint32_t ends) {
+                                          std::vector<std::uint8_t> moves, std::uint32_t links,
+                                          std::uint32_t ends) {
   std::vector<std::uint32_t> waits_for(channels.size(), kNone);
   std::vector<std::uint8_t> stuck(channels.size());
   for (std::uint32_t c = 0; c < channels.size(); ++c) {
-    stuck[c] = channels[c].room == 0 && channels[c].carries == kNone;
+    stuck[c] = channels[c].room == 0 && channels[c % links].carries == kNone;
     if (c < ends && channels[c].carries != kNone) moves[queues[channels[c].carries].over] = 1;
   }
   for (bool changed = true; changed;) {
@@ -40,7 +41,9 @@ std::vector<std::uint32_t> waiting_circle(std::span<const Channel> channels,
     seen[c] = 1;
     way.push_back(c);
   }
-  return {std::find(way.begin(), way.end(), c), way.end()};
+  std::vector<std::uint32_t> circle(std::find(way.begin(), way.end(), c), way.end());
+  for (std::uint32_t& channel : circle) channel %= links;
+  return circle;
 }
 
 }  // namespace contend::packets

@@ -11,6 +11,7 @@
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
 #include "contend/base/large_array.hpp"
+#include "contend/packets/random.hpp"
 #include "delay_lines.hpp"
 #include "senders.hpp"
 #include "state.hpp"
@@ -27,9 +28,13 @@ class Network {
   Network(const PacketRoutes& routes, std::span<const double> rate, const PacketModel& model)
       : model_(model),
         routes_(routes),
+        detours_(routes.detours.get()),
         chooses_(routes.chooses()),
+        counts_(chooses_ || detours_ != nullptr),
         by_output_(model.queueing == Queueing::kByOutput),
-        channels_(routes.channels),
+        links_(checked_links(routes)),
+        channels_(links_ * routes.lanes),
+        channel_(routes.channel.data()),
         first_ejection_(static_cast<std::uint32_t>(routes.channels - routes.places)),
         first_injection_(static_cast<std::uint32_t>(routes.channels - 2 * routes.places)),
         random_(model.seed),
@@ -42,8 +47,16 @@ class Network {
       if (channel >= routes.channels) throw Error("watched channels that exist");
     }
     if (exchanges_) find_partners();
-    waited_.resize(routes_.choices(), 0);
-    if (watches_) held_.resize(by_output_ ? routes_.choices() : routes_.channel.size(), 0);
+    if (detours_ != nullptr) {
+      stride_ = static_cast<std::uint32_t>(detours_->longest());
+      drawn_.resize(2 * stride_);
+    } else {
+      waited_.resize(routes_.choices(), 0);
+    }
+    if (watches_ && detours_ == nullptr) {
+      held_.resize(by_output_ ? routes_.choices() : routes_.channel.size(), 0);
+    }
+    turn_.resize(routes_.rule == Choice::kInTurn ? delivered_.size() : 0, 0);
     make_queues();
     set_rates(rate);
     make_cells();
@@ -80,7 +93,7 @@ class Network {
       const Channel& channel = channels_[event->channel];
       if (event->step != kNone) {
         if (channel.free != kNone) __builtin_prefetch(&cells_[channel.free], 1);
-        if (!chooses_) __builtin_prefetch(&channels_[routes_.channel[event->step + 1]], 1);
+        if (!chooses_) __builtin_prefetch(&channels_[channel_[event->step + 1]], 1);
       } else if (channel.carries != kNone) {
         __builtin_prefetch(&queues_[channel.carries], 1);
         if (channel.waiting.first != kNone) __builtin_prefetch(&queues_[channel.waiting.first], 1);
@@ -97,11 +110,28 @@ class Network {
     }
   }
 
-  /// One for each channel, or for each two that packets cross one after the other.
+  static std::uint32_t checked_links(const PacketRoutes& routes) {
+    if (std::uint64_t{routes.channels} * routes.lanes >= kNone) {
+      throw Error("fewer than 2^32 channels on all lanes together");
+    }
+    return static_cast<std::uint32_t>(routes.channels);
+  }
+
+  /// One for each channel and lane, or for each two that packets cross one after the other.
   void make_queues() {
     if (!by_output_) {
       queues_.resize(channels_.size());
       for (std::uint32_t c = 0; c < queues_.size(); ++c) queues_[c].over = c;
+      return;
+    }
+    if (detours_ != nullptr) {
+      // The lane that a packet goes on by follows from the channels.
+      for (std::uint32_t c = 0; c < channels_.size(); ++c) {
+        first_queue_.push_back(static_cast<std::uint32_t>(queues_.size()));
+        if (routes_.cable(c) >= first_ejection_) continue;
+        queues_.resize(queues_.size() + detours_->ways_on(routes_.cable(c)));
+        for (std::size_t q = first_queue_[c]; q < queues_.size(); ++q) queues_[q].over = c;
+      }
       return;
     }
     std::vector<std::pair<std::uint64_t, std::uint32_t>> turns;
@@ -119,7 +149,7 @@ class Network {
   }
 
   void set_rates(std::span<const double> rate) {
-    if (rate.size() != channels_.size()) throw Error("a rate for every channel");
+    if (rate.size() != links_) throw Error("a rate for every channel");
     std::vector<double> kinds(rate.begin(), rate.end());
     std::sort(kinds.begin(), kinds.end());
     kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
@@ -138,13 +168,14 @@ class Network {
     }
     const std::uint32_t room = model_.buffer > 0 ? model_.buffer : kNone;
     double slowest = std::numeric_limits<double>::infinity();
-    for (std::size_t c = 0; c < channels_.size(); ++c) {
+    for (std::uint32_t c = 0; c < channels_.size(); ++c) {
+      const std::uint32_t cable = routes_.cable(c);
       channels_[c].kind = static_cast<std::uint32_t>(
-          std::lower_bound(kinds.begin(), kinds.end(), rate[c]) - kinds.begin());
-      channels_[c].room = c < first_ejection_ ? room : kNone;
-      if (c >= first_injection_) slowest = std::min(slowest, rate[c]);
+          std::lower_bound(kinds.begin(), kinds.end(), rate[cable]) - kinds.begin());
+      channels_[c].room = cable < first_ejection_ ? room : kNone;
+      if (cable >= first_injection_) slowest = std::min(slowest, rate[cable]);
     }
-    blocked_.resize(channels_.size(), 0);
+    blocked_.resize(links_, 0);
     port_rate_.assign(rate.begin() + first_injection_, rate.end());
     if (model_.message_packets == 0 || exchanges_) {
       const double packet =
@@ -157,11 +188,12 @@ class Network {
   /// Those of small buffers stand side by side; larger ones get theirs as they fill.
   void make_cells() {
     constexpr std::uint32_t kSmall = 256;
-    const std::uint64_t cells = std::uint64_t{first_ejection_} * model_.buffer;
+    const std::uint64_t cells = std::uint64_t{first_ejection_} * model_.buffer * routes_.lanes;
     if (model_.buffer == 0 || model_.buffer > kSmall || cells >= kNone) return;
     cells_.resize(cells);
     std::uint32_t cell = 0;
-    for (std::uint32_t c = 0; c < first_ejection_; ++c) {
+    for (std::uint32_t c = 0; c < channels_.size(); ++c) {
+      if (routes_.cable(c) >= first_ejection_) continue;
       channels_[c].free = cell;
       for (std::uint32_t k = 1; k < model_.buffer; ++k, ++cell) cells_[cell].behind = cell + 1;
       cells_[cell++].behind = kNone;
@@ -194,7 +226,7 @@ class Network {
   void arrive(std::uint32_t over, std::uint32_t step) {
     // In one queue a packet chooses when it is the first; else its choice is its queue.
     const std::uint32_t what = by_output_ ? choose(step) : step;
-    const std::uint32_t number = by_output_ ? queue_of_[what] : over;
+    const std::uint32_t number = by_output_ ? queue_of(over, what) : over;
     const std::uint32_t cell = take_cell(channels_[over]);
     cells_[cell] = {what, kNone};
     // Of what is still there, the difference is the time.
@@ -219,26 +251,107 @@ class Network {
     return cell;
   }
 
+  std::uint32_t queue_of(std::uint32_t over, std::uint32_t choice) const {
+    if (detours_ == nullptr) return queue_of_[choice];
+    return first_queue_[over] + detours_->number_of(routes_.cable(channel_by(choice)));
+  }
+
+  // Where packets go. Those of detours have steps of their own, which end with the packet.
+
+  std::uint32_t channel_by(std::uint32_t choice) const {
+    return chooses_ ? routes_.channel_by(choice) : channel_[choice + 1];
+  }
+  std::uint32_t step_by(std::uint32_t choice) const {
+    return chooses_ ? routes_.then[choice] : choice + 1;
+  }
+  std::uint32_t message_of(std::uint32_t step) const {
+    return detours_ == nullptr ? routes_.message[step] : owner_[step / stride_];
+  }
+
+  /// The step of a packet that leaves its host.
+  std::uint32_t first_step(std::uint32_t message) {
+    const std::uint32_t first = routes_.first[message];
+    if (detours_ == nullptr) return first;
+    if (free_ways_.empty()) {
+      free_ways_.push_back(static_cast<std::uint32_t>(owner_.size()));
+      owner_.push_back(kNone);
+      ways_.resize(ways_.size() + stride_);
+      waited_.resize(waited_.size() + stride_, 0);
+      if (watches_) held_.resize(waited_.size(), 0);
+      channel_ = ways_.data();
+    }
+    const std::uint32_t way = free_ways_.back();
+    free_ways_.pop_back();
+    owner_[way] = message;
+    // It has no way yet but to come.
+    ways_[std::size_t{way} * stride_] = routes_.channel[first];
+    ways_[std::size_t{way} * stride_ + 1] = routes_.channel[first + 1];
+    return way * stride_;
+  }
+
+  void draw_way(std::uint32_t step) {
+    const std::uint32_t first = routes_.first[owner_[step / stride_]];
+    const auto waiting = [&](std::uint32_t channel) {
+      std::uint64_t held = channels_[routes_.cable(channel)].chosen;
+      for (std::uint32_t c = routes_.cable(channel); c < channels_.size(); c += links_) {
+        held += room() - channels_[c].room;
+      }
+      return held;
+    };
+    const std::uint32_t* const end = detours_->draw(routes_.channel[first] - first_injection_,
+                                                    routes_.channel[first + 1] - first_ejection_,
+                                                    random_, waiting, drawn_.data());
+    std::copy(static_cast<const std::uint32_t*>(drawn_.data()), end, ways_.begin() + step + 1);
+  }
+
+  /// A packet of a detour has come, or none other will.
+  void end_way(std::uint32_t way) {
+    std::uint32_t step = way * stride_;
+    for (; routes_.cable(channel_[step]) < first_ejection_; ++step) {
+      if (measures_) {
+        waits_.push_back({owner_[way], routes_.cable(channel_[step]),
+                          routes_.cable(channel_[step + 1]), waited_[step],
+                          watches_ ? held_[step] : 0});
+      }
+      waited_[step] = 0;
+      if (watches_) held_[step] = 0;
+    }
+    owner_[way] = kNone;
+    free_ways_.push_back(way);
+    if (waits_.size() < most_waits_) return;
+    join_waits(waits_);
+    most_waits_ = std::max(most_waits_, 2 * waits_.size());
+  }
+
+  std::uint32_t room() const { return model_.buffer > 0 ? model_.buffer : kNone; }
+
   std::uint32_t choose(std::uint32_t step) {
     std::uint32_t choice = routes_.choice_of(step);
     if (chooses_) {
       const std::uint32_t end = routes_.choices_end(step);
-      if (end - choice > 1) choice = among(choice, end);
-      ++channels_[routes_.channel_by(choice)].chosen;
+      if (end - choice > 1) choice = among(step, choice, end);
+    } else if (detours_ != nullptr && step % stride_ == 0) {
+      draw_way(step);
     }
+    if (counts_) ++channels_[routes_.cable(channel_by(choice))].chosen;
     return choice;
   }
 
-  std::uint32_t among(std::uint32_t begin, std::uint32_t end) {
+  std::uint32_t among(std::uint32_t step, std::uint32_t begin, std::uint32_t end) {
     const std::uint32_t count = end - begin;
+    if (routes_.rule == Choice::kInTurn) {
+      return begin + turn_[routes_.message[step]]++ % count;
+    }
     const auto start = static_cast<std::uint32_t>(random_.below(count));
     std::uint32_t best = begin + start;
-    if (!model_.shortest) return best;
+    if (routes_.rule == Choice::kDrawn) return best;
     // From a drawn one on, so that of several that are alike none is preferred.
+    const auto waiting = [&](std::uint32_t at) {
+      return channels_[routes_.cable(routes_.channel_by(at))].chosen;
+    };
     for (std::uint32_t k = 1; k < count; ++k) {
       const std::uint32_t at = begin + (start + k) % count;
-      if (channels_[routes_.channel_by(at)].chosen < channels_[routes_.channel_by(best)].chosen)
-        best = at;
+      if (waiting(at) < waiting(best)) best = at;
     }
     return best;
   }
@@ -250,7 +363,7 @@ class Network {
     queue.choice = by_output_ ? what : choose(what);
     queue.since = now_;
     queue.behind = kNone;
-    const std::uint32_t wanted = routes_.channel_by(queue.choice);
+    const std::uint32_t wanted = channel_by(queue.choice);
     List& waiting = channels_[wanted].waiting;
     if (waiting.first == kNone) {
       waiting.first = number;
@@ -258,47 +371,80 @@ class Network {
       queues_[waiting.last].behind = number;
     }
     waiting.last = number;
-    try_to_send(wanted);
+    try_to_send(routes_.cable(wanted));
   }
 
   void try_to_send(std::uint32_t number) {
     Channel& channel = channels_[number];
     if (channel.carries != kNone) return;
-    const bool injects = number >= first_injection_ && number < first_ejection_;
-    const bool any =
-        injects ? senders_.has_any(number - first_injection_) : channel.waiting.first != kNone;
-    if (!any) return;
-    if (channel.room == 0) {
-      if (channel.blocked_since == kNever) channel.blocked_since = now_;
-      return;
+    std::uint32_t step = kNone;
+    std::uint32_t onto = number;
+    if (number >= first_injection_ && number < first_ejection_) {
+      const std::uint32_t place = number - first_injection_;
+      if (!senders_.has_any(place)) return;
+      const bool one_lane = routes_.lanes == 1;
+      if (one_lane && channel.room == 0) return block(channel);
+      const std::uint32_t message = senders_.next(place, random_, [&](std::uint32_t m) {
+        return one_lane || channels_[routes_.channel[routes_.first[m]]].room > 0;
+      });
+      if (message == kNone) return block(channel);
+      step = first_step(message);
+      onto = channel_[step];
+      channel.carries = 0;
+    } else {
+      if (routes_.lanes > 1 && number < first_injection_) onto = lane_to_send(number);
+      if (onto == kNone) return block(channel);
+      List& waiting = channels_[onto].waiting;
+      if (waiting.first == kNone) return;
+      if (channels_[onto].room == 0) return block(channel);
+      channel.carries = waiting.first;
+      const Queue& queue = queues_[channel.carries];
+      waiting.first = queue.behind;
+      step = step_by(queue.choice);
+      if (measures_) waited_[queue.choice] += now_ - std::max(queue.since, begin_);
+      if (watches_) held_[cells_[queue.packets.first].what] += std::max(now_, begin_);
     }
     if (channel.blocked_since != kNever) {
       if (measures_) blocked_[number] += now_ - channel.blocked_since;
       channel.blocked_since = kNever;
     }
-    std::uint32_t step;
-    if (injects) {
-      step = routes_.first[senders_.next(number - first_injection_, random_)];
-      channel.carries = 0;
-    } else {
-      channel.carries = channel.waiting.first;
-      const Queue& queue = queues_[channel.carries];
-      channel.waiting.first = queue.behind;
-      step = routes_.step_by(queue.choice);
-      if (measures_) waited_[queue.choice] += now_ - std::max(queue.since, begin_);
-      if (watches_) held_[cells_[queue.packets.first].what] += std::max(now_, begin_);
-    }
     if (number < first_ejection_) {
-      if (model_.buffer > 0) --channel.room;
+      --channels_[onto].room;
       lines_.put(arrival_line_[channel.kind * takes_.size() + next_kind(step)], now_,
-                 {0, number, step});
+                 {0, onto, step});
     }
     lines_.put(sent_line_[channel.kind], now_, {0, number, kNone});
+  }
+
+  void block(Channel& channel) const {
+    if (channel.blocked_since == kNever) channel.blocked_since = now_;
+  }
+
+  /// Of the lanes of a channel with room for a packet that waits, the one whose packet has waited
+  /// longest; kNone where packets wait, and none has room; the channel itself where none wait.
+  std::uint32_t lane_to_send(std::uint32_t number) const {
+    std::uint32_t best = kNone;
+    bool any = false;
+    for (std::uint32_t c = number; c < channels_.size(); c += links_) {
+      const std::uint32_t first = channels_[c].waiting.first;
+      if (first == kNone) continue;
+      any = true;
+      if (channels_[c].room == 0) continue;
+      if (best == kNone || queues_[first].since < queues_[channels_[best].waiting.first].since) {
+        best = c;
+      }
+    }
+    return any ? best : number;
   }
 
   /// Of the fastest channel that a packet may go on by.
   std::uint32_t next_kind(std::uint32_t step) const {
     if (takes_.size() == 1) return 0;
+    if (detours_ != nullptr) {
+      // Nobody knows yet which way it goes from its first switch.
+      return step % stride_ == 0 ? static_cast<std::uint32_t>(takes_.size() - 1)
+                                 : channels_[channel_[step + 1]].kind;
+    }
     std::uint32_t fastest = 0;
     for (std::uint32_t at = routes_.choice_of(step); at < routes_.choices_end(step); ++at) {
       fastest = std::max(fastest, channels_[routes_.channel_by(at)].kind);
@@ -315,9 +461,12 @@ class Network {
       ++hops_;
       if (number < first_injection_ || number >= first_ejection_) {
         if (number >= first_ejection_) {
-          deliver(routes_.message[routes_.step_by(queues_[carried].choice)]);
+          const std::uint32_t step = step_by(queues_[carried].choice);
+          const std::uint32_t message = message_of(step);
+          if (detours_ != nullptr) end_way(step / stride_);
+          deliver(message);
         }
-        if (chooses_) --channel.chosen;
+        if (counts_) --channel.chosen;
         leave_buffer(carried);
       }
     }
@@ -335,10 +484,8 @@ class Network {
     cells_[cell].behind = over.free;
     over.free = cell;
     if (next != kNone) ask(number);
-    if (model_.buffer > 0) {
-      ++over.room;
-      try_to_send(came_over);
-    }
+    ++over.room;
+    if (model_.buffer > 0) try_to_send(routes_.cable(came_over));
   }
 
   void deliver(std::uint32_t message) {
@@ -369,7 +516,7 @@ class Network {
     for (const std::uint32_t one : {message, other}) {
       if (one == kNone) continue;
       begun_[one] = now_;
-      const std::uint32_t channel = routes_.channel[routes_.first[one]];
+      const std::uint32_t channel = routes_.cable(routes_.channel[routes_.first[one]]);
       senders_.begin_again(one, channel - first_injection_, model_.message_packets);
       try_to_send(channel);
     }
@@ -408,26 +555,25 @@ class Network {
       if (routes_.first[m] == routes_.first[m + 1]) continue;
       found.share[m] = share(m, ends ? std::min(ended_[m], until) : until - begin_);
     }
-    tell_waits(routes_, waited_, time, found);
-    if (watches_) {
-      tell_watched(routes_, waited_, held_, by_output_, model_.watched, time, found);
-    }
-    for (std::size_t c = 0; c < channels_.size(); ++c) {
+    gather_waits(found);
+    if (watches_) tell_watched(waits_, model_.watched, links_, time, found);
+    tell_waits(waits_, links_, time, found);
+    for (std::size_t c = 0; c < links_; ++c) {
       const auto carried = static_cast<double>(channels_[c].sent * takes_[channels_[c].kind]);
       found.busy.push_back(std::min(1.0, carried / time));
       found.blocked.push_back(static_cast<double>(blocked_[c]) / time);
     }
-    found.circle = waiting_circle(channels_, queues_, still_coming(), first_injection_);
+    found.circle = waiting_circle(channels_, queues_, still_coming(), links_, first_injection_);
     found.hops = hops_;
     return found;
   }
 
   /// The places that a message leaves and comes to.
   std::pair<std::uint32_t, std::uint32_t> ports(std::size_t m) const {
-    const std::uint32_t in = routes_.channel[routes_.first[m]] - first_injection_;
+    const std::uint32_t in = routes_.cable(routes_.channel[routes_.first[m]]) - first_injection_;
     std::uint32_t out = in;
     for (std::uint32_t step = routes_.first[m]; step < routes_.first[m + 1]; ++step) {
-      const std::uint32_t channel = routes_.channel[step];
+      const std::uint32_t channel = routes_.cable(routes_.channel[step]);
       if (channel >= first_ejection_) out = channel - first_ejection_;
     }
     return {in, out};
@@ -444,6 +590,45 @@ class Network {
     const double bytes = packets * model_.packet_bytes;
     const double seconds = static_cast<double>(std::max<Time>(time, 1)) / kTicksPerSecond;
     return bytes / std::min(port_rate_[in], port_rate_[routes_.places + out]) / seconds;
+  }
+
+  /// What packets waited for, by message and by the channels that they came over and went on by.
+  void gather_waits(PacketFlows& found) {
+    if (detours_ != nullptr) {
+      for (std::uint32_t way = 0; way < owner_.size(); ++way) {
+        if (owner_[way] != kNone) end_way(way);
+      }
+      join_waits(waits_);
+      for (const Wait& wait : waits_) {
+        const bool again = !found.crossed.empty() && found.crossed.back() == wait.wanted &&
+                           found.crossed_by.back() == wait.message;
+        if (again) continue;
+        found.crossed.push_back(wait.wanted);
+        found.crossed_by.push_back(wait.message);
+      }
+      return;
+    }
+    routes_.for_each_choice([&](std::uint32_t step, std::uint32_t choice) {
+      const Time held = watches_ ? held_for(step, choice) : 0;
+      if (waited_[choice] == 0 && held == 0) return;
+      waits_.push_back({routes_.message[step], routes_.cable(routes_.channel[step]),
+                        routes_.cable(routes_.channel_by(choice)), waited_[choice], held});
+    });
+    join_waits(waits_);
+  }
+
+  /// How long packets that chose so were in buffers. Where a packet in one queue chooses when it is
+  /// the first, those behind count for its message's choices as the first ones waited for these.
+  Time held_for(std::uint32_t step, std::uint32_t choice) const {
+    if (by_output_) return held_[choice];
+    const std::uint32_t begin = routes_.choice_of(step);
+    const std::uint32_t end = routes_.choices_end(step);
+    if (end - begin < 2) return held_[step];
+    Time all = 0;
+    for (std::uint32_t at = begin; at < end; ++at) all += waited_[at];
+    const double part =
+        all > 0 ? static_cast<double>(waited_[choice]) / static_cast<double>(all) : 0;
+    return static_cast<Time>(part * static_cast<double>(held_[step]));
   }
 
   /// Adds what waits at the end.
@@ -487,9 +672,13 @@ class Network {
 
   const PacketModel model_;
   const PacketRoutes& routes_;
+  const Detours* const detours_;
   const bool chooses_;
+  const bool counts_;  ///< packets that have chosen a channel
   const bool by_output_;
-  LargeArray<Channel> channels_;
+  const std::uint32_t links_;     ///< channels, whatever the lane
+  LargeArray<Channel> channels_;  ///< by lane and channel; what is of all lanes by the first
+  const std::uint32_t* channel_;  ///< by step
   LargeArray<Queue> queues_;
   const std::uint32_t first_ejection_;
   const std::uint32_t first_injection_;
@@ -498,10 +687,19 @@ class Network {
   std::vector<std::uint64_t> delivered_;  ///< packets of every message
   std::vector<Time> ended_;
   const bool exchanges_;
-  std::vector<std::uint32_t> partner_;   ///< the message that goes the other way; kNone: none
-  std::vector<Time> begun_;              ///< when the exchange of every message began
-  std::vector<double> exchanged_;        ///< exchanges of every message since measuring began
-  std::vector<std::uint32_t> queue_of_;  ///< by choice; empty where it is that of the channel
+  std::vector<std::uint32_t> partner_;      ///< the message that goes the other way; kNone: none
+  std::vector<Time> begun_;                 ///< when the exchange of every message began
+  std::vector<double> exchanged_;           ///< exchanges of every message since measuring began
+  std::vector<std::uint32_t> queue_of_;     ///< by choice; empty where it is that of the channel
+  std::vector<std::uint32_t> first_queue_;  ///< by channel and lane, of detours
+  std::vector<std::uint32_t> turn_;         ///< by message
+  std::uint32_t stride_ = 1;                ///< steps of a way
+  std::vector<std::uint32_t> drawn_;
+  std::vector<std::uint32_t> ways_;   ///< of packets under way, stride_ each
+  std::vector<std::uint32_t> owner_;  ///< message by way
+  std::vector<std::uint32_t> free_ways_;
+  std::vector<Wait> waits_;
+  std::size_t most_waits_ = std::size_t{1} << 20;
   std::vector<Time> takes_;
   std::vector<double> port_rate_;
   DelayLines lines_;

@@ -6,24 +6,10 @@
 #include <vector>
 
 #include "contend/packets/packet_routes.hpp"
+#include "contend/packets/random.hpp"
+#include "state.hpp"
 
 namespace contend::packets {
-
-/// xorshift64*, whose words are cheap; nothing here needs better ones.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 0x2545F4914F6CDD1Du) {}
-  /// A number below `bound`.
-  std::uint64_t below(std::uint64_t bound) {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return ((state_ * 0x2545F4914F6CDD1Du) >> 32) * bound >> 32;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 /// Whose packet goes next from every place.
 class Senders {
@@ -37,7 +23,7 @@ class Senders {
         left_(routes.first.size() - 1, packets) {
     const std::size_t injection = routes.channels - 2 * routes.places;
     const auto place_of = [&](std::size_t m) {
-      return routes.channel[routes.first[m]] - injection;
+      return routes.cable(routes.channel[routes.first[m]]) - injection;
     };
     const auto travels = [&](std::size_t m) { return routes.first[m] != routes.first[m + 1]; };
     for (std::size_t m = 0; m < left_.size(); ++m) {
@@ -61,17 +47,22 @@ class Senders {
 
   bool has_any(std::uint32_t place) const { return unsent_[place] > 0; }
 
-  /// The message whose packet goes now from a place that has any.
-  std::uint32_t next(std::uint32_t place, Random& random) {
+  /// The message whose packet goes now from a place that has any, of those that `may`; none: no.
+  template <class May>
+  std::uint32_t next(std::uint32_t place, Random& random, const May& may) {
     const std::uint32_t begin = first_[place];
     const std::uint32_t end = first_[place + 1];
     std::uint32_t& turn = turn_[place];
     if (drawn_) turn = begin + static_cast<std::uint32_t>(random.below(end - begin));
-    while (ends_ && left_[message_[turn]] == 0) turn = turn + 1 < end ? turn + 1 : begin;
-    const std::uint32_t message = message_[turn];
-    turn = turn + 1 < end ? turn + 1 : begin;
-    if (ends_ && --left_[message] == 0) --unsent_[place];
-    return message;
+    const std::uint32_t first = turn;
+    do {
+      const std::uint32_t message = message_[turn];
+      turn = turn + 1 < end ? turn + 1 : begin;
+      if ((ends_ && left_[message] == 0) || !may(message)) continue;
+      if (ends_ && --left_[message] == 0) --unsent_[place];
+      return message;
+    } while (turn != first);
+    return kNone;
   }
 
  private:

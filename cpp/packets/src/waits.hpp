@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "contend/packets/packets.hpp"
@@ -11,65 +11,69 @@
 
 namespace contend::packets {
 
+/// How long packets of a message waited at the far end of a channel for another one.
+struct Wait {
+  std::uint32_t message;
+  std::uint32_t over;
+  std::uint32_t wanted;
+  Time time;  ///< of those that were the first there
+  Time held;  ///< of all in the buffer, where channels are watched
+};
+
+/// Sorts them by message and channel, and makes one of those that have all in common.
+inline void join_waits(std::vector<Wait>& waits) {
+  const auto key = [](const Wait& wait) { return std::tie(wait.message, wait.wanted, wait.over); };
+  std::sort(waits.begin(), waits.end(),
+            [&](const Wait& one, const Wait& other) { return key(one) < key(other); });
+  std::size_t last = 0;
+  for (std::size_t at = 1; at < waits.size(); ++at) {
+    if (key(waits[at]) == key(waits[last])) {
+      waits[last].time += waits[at].time;
+      waits[last].held += waits[at].held;
+    } else {
+      waits[++last] = waits[at];
+    }
+  }
+  if (!waits.empty()) waits.resize(last + 1);
+}
+
 /// Writes for what messages and channels packets waited longest, and how much of `time` that was.
-/// `waited` is by choice.
-inline void tell_waits(const PacketRoutes& routes, std::span<const Time> waited, double time,
+/// Waits come joined, and are changed.
+inline void tell_waits(std::vector<Wait>& waits, std::uint32_t channels, double time,
                        PacketFlows& found) {
-  const auto none = static_cast<std::uint32_t>(routes.channels);
-  const std::size_t messages = routes.first.size() - 1;
-  found.held_up.assign(messages, none);
+  const std::size_t messages = found.share.size();
+  found.held_up.assign(messages, channels);
   found.waited.assign(messages, 0);
-  found.then.assign(routes.channels, none);
+  found.then.assign(channels, channels);
   std::vector<Time> longest(messages, 0);
-  std::vector<std::pair<std::uint64_t, Time>> turns;
-  routes.for_each_choice([&](std::uint32_t step, std::uint32_t choice) {
-    if (waited[choice] == 0) return;
-    turns.emplace_back(routes.turn(step, choice), waited[choice]);
-    const std::uint32_t m = routes.message[step];
-    if (waited[choice] <= longest[m]) return;
-    longest[m] = waited[choice];
-    found.held_up[m] = routes.channel_by(choice);
-    found.waited[m] = static_cast<double>(longest[m]) / time;
-  });
+  for (const Wait& wait : waits) {
+    if (wait.time <= longest[wait.message]) continue;
+    longest[wait.message] = wait.time;
+    found.held_up[wait.message] = wait.wanted;
+    found.waited[wait.message] = static_cast<double>(wait.time) / time;
+  }
   // What all messages waited together, over one channel and on by another.
-  std::sort(turns.begin(), turns.end());
-  std::vector<Time> most(routes.channels, 0);
-  for (std::size_t at = 0; at < turns.size();) {
-    const std::uint64_t turn = turns[at].first;
-    Time sum = 0;
-    for (; at < turns.size() && turns[at].first == turn; ++at) sum += turns[at].second;
-    const std::uint64_t from = turn >> 32;
-    if (sum <= most[from]) continue;
-    most[from] = sum;
-    found.then[from] = static_cast<std::uint32_t>(turn);
+  for (Wait& wait : waits) wait.message = 0;
+  join_waits(waits);
+  std::vector<Time> most(channels, 0);
+  for (const Wait& wait : waits) {
+    if (wait.time <= most[wait.over]) continue;
+    most[wait.over] = wait.time;
+    found.then[wait.over] = wait.wanted;
   }
 }
 
-/// What each message waited that came over a watched channel or went on by one. `held`, by step or
-/// by choice, sums how long its packets waited. Where a packet in one queue chooses when it is the
-/// first, those behind count for its message's choices as the first ones waited for these.
-inline void tell_watched(const PacketRoutes& routes, std::span<const Time> waited,
-                         std::span<const Time> held, bool by_choice,
-                         std::span<const std::uint32_t> watched, double time, PacketFlows& found) {
-  std::vector<std::uint8_t> watches(routes.channels, 0);
+/// What each message waited that came over a watched channel or went on by one.
+inline void tell_watched(std::span<const Wait> waits, std::span<const std::uint32_t> watched,
+                         std::uint32_t channels, double time, PacketFlows& found) {
+  std::vector<std::uint8_t> watches(channels, 0);
   for (const std::uint32_t channel : watched) watches[channel] = 1;
-  routes.for_each_choice([&](std::uint32_t step, std::uint32_t choice) {
-    const std::uint32_t over = routes.channel[step];
-    const std::uint32_t on = routes.channel_by(choice);
-    if (watches[over] == 0 && watches[on] == 0) return;
-    const auto first = static_cast<double>(waited[choice]);
-    auto packets = static_cast<double>(held[by_choice ? choice : step]);
-    if (!by_choice && routes.choices_end(step) - routes.choice_of(step) > 1) {
-      double all = 0;
-      for (std::uint32_t at = routes.choice_of(step); at < routes.choices_end(step); ++at) {
-        all += static_cast<double>(waited[at]);
-      }
-      packets *= all > 0 ? first / all : 0;
-    }
-    if (packets > 0) {
-      found.waits.push_back({routes.message[step], over, on, first / time, packets / time});
-    }
-  });
+  for (const Wait& wait : waits) {
+    if ((watches[wait.over] == 0 && watches[wait.wanted] == 0) || wait.held == 0) continue;
+    found.waits.push_back({wait.message, wait.over, wait.wanted,
+                           static_cast<double>(wait.time) / time,
+                           static_cast<double>(wait.held) / time});
+  }
 }
 
 }  // namespace contend::packets

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -81,21 +82,21 @@ double saturated(unsigned n, Queueing queueing, std::uint32_t buffer, double unt
 /// value: slow, and plain.
 class PlainNetwork {
  public:
-  PlainNetwork(const Crossings& crossings, std::size_t places, const PacketModel& model)
-      : crossings_(crossings),
+  PlainNetwork(const PacketRoutes& routes, const PacketModel& model)
+      : routes_(routes),
         model_(model),
-        eject_(crossings.channels() - places),
-        inject_(crossings.channels() - 2 * places),
-        channels_(crossings.channels()),
-        arrived_(crossings.messages(), 0) {
+        eject_(routes.channels - routes.places),
+        inject_(routes.channels - 2 * routes.places),
+        channels_(routes.channels * routes.lanes),
+        arrived_(routes.first.size() - 1, 0) {
     takes_ = std::llround(model.packet_bytes / 1e9 * 1e12);
     latency_ = std::llround(model.latency * 1e12);
   }
 
   std::vector<std::uint32_t> run() {
-    for (std::size_t m = 0; m < crossings_.messages(); ++m) {
+    for (std::size_t m = 0; m < arrived_.size(); ++m) {
       left_.push_back(model_.message_packets);
-      of_host_[crossings_.of_message(m).front()].push_back(m);
+      of_host_[routes_.channel[routes_.first[m]] % routes_.channels].push_back(m);
     }
     for (const auto& [channel, _] : of_host_) {
       at(0, 0, [this, c = channel] { serve(c); });
@@ -123,11 +124,12 @@ class PlainNetwork {
     std::size_t message;
     std::size_t hop;  ///< of its route: the channel that it came over
   };
+  /// On one lane.
   struct Channel {
     std::deque<Packet> buffer;
-    std::deque<std::size_t> waiting;
+    std::deque<std::pair<std::int64_t, std::size_t>> waiting;  ///< since when, and where
     std::uint32_t taken = 0;
-    bool busy = false;
+    bool busy = false;  ///< on any lane, of the first
   };
 
   void at(std::int64_t time, int kind, std::function<void()> what) {
@@ -135,35 +137,47 @@ class PlainNetwork {
   }
 
   std::size_t channel_of(const Packet& packet, std::size_t further) const {
-    return crossings_.of_message(packet.message)[packet.hop + further];
+    return routes_.channel[routes_.first[packet.message] + packet.hop + further];
+  }
+  bool full(std::size_t on) const {
+    return on % routes_.channels < eject_ && channels_[on].taken == model_.buffer;
   }
 
   void serve(std::size_t c) {
-    Channel& channel = channels_[c];
-    if (channel.busy || (c < eject_ && channel.taken == model_.buffer)) return;
+    if (channels_[c].busy) return;
     Packet packet{0, 0};
     std::size_t from = c;
+    std::size_t on = c;
     if (c >= inject_ && c < eject_) {
       auto& mine = of_host_[c];
-      while (!mine.empty() && left_[mine.front()] == 0) mine.pop_front();
-      if (mine.empty()) return;
-      packet.message = mine.front();
+      std::erase_if(mine, [&](std::size_t m) { return left_[m] == 0; });
+      const auto next = std::find_if(mine.begin(), mine.end(),
+                                     [&](std::size_t m) { return !full(channel_of({m, 0}, 0)); });
+      if (next == mine.end()) return;
+      packet.message = *next;
+      on = channel_of(packet, 0);
       --left_[packet.message];
-      mine.push_back(packet.message);
-      mine.pop_front();
+      std::rotate(mine.begin(), next + 1, mine.end());
     } else {
-      if (channel.waiting.empty()) return;
-      from = channel.waiting.front();
-      channel.waiting.pop_front();
+      std::int64_t longest = now_ + 1;
+      for (std::size_t lane = c; lane < channels_.size(); lane += routes_.channels) {
+        const auto& waiting = channels_[lane].waiting;
+        if (waiting.empty() || full(lane) || waiting.front().first >= longest) continue;
+        longest = waiting.front().first;
+        on = lane;
+      }
+      if (longest > now_) return;
+      from = channels_[on].waiting.front().second;
+      channels_[on].waiting.pop_front();
       packet = channels_[from].buffer.front();
       ++packet.hop;
     }
-    channel.busy = true;
+    channels_[c].busy = true;
     if (c < eject_) {
-      ++channel.taken;
-      at(now_ + latency_, 2, [this, packet, c] {
-        channels_[c].buffer.push_back(packet);
-        if (channels_[c].buffer.size() == 1) ask(c);
+      ++channels_[on].taken;
+      at(now_ + latency_, 2, [this, packet, on] {
+        channels_[on].buffer.push_back(packet);
+        if (channels_[on].buffer.size() == 1) ask(on);
       });
     }
     at(now_ + takes_, 1, [this, packet, c, from] {
@@ -173,7 +187,7 @@ class PlainNetwork {
         channels_[from].buffer.pop_front();
         if (!channels_[from].buffer.empty()) ask(from);
         --channels_[from].taken;
-        serve(from);
+        serve(from % routes_.channels);
       }
       serve(c);
     });
@@ -182,11 +196,11 @@ class PlainNetwork {
   /// The first packet of a buffer wants to go on.
   void ask(std::size_t from) {
     const std::size_t to = channel_of(channels_[from].buffer.front(), 1);
-    channels_[to].waiting.push_back(from);
-    serve(to);
+    channels_[to].waiting.emplace_back(now_, from);
+    serve(to % routes_.channels);
   }
 
-  const Crossings& crossings_;
+  const PacketRoutes& routes_;
   PacketModel model_;
   std::size_t eject_;
   std::size_t inject_;
@@ -320,12 +334,20 @@ TEST_CASE("a ring whose buffers fill locks up, and its circle is told") {
   for (Place h = 0; h < 8; ++h) target.push_back((h + 3) % 8);
   const PacketRoutes routes = packet_routes(*resolver, all, target, 0);
   const std::vector<double> rate(routes.channels, 1e9);
+  // Those over the last cable on a lane of their own leave no circle on either.
+  const std::vector<std::uint8_t> lane{0, 0, 0, 0, 0, 1, 1, 1};
+  const PacketRoutes laned = packet_routes(*resolver, all, target, 0, lane);
   for (const Queueing queueing : {Queueing::kInOrder, Queueing::kByOutput}) {
     PacketModel model;
     model.queueing = queueing;
     const PacketFlows found = packet_flows(routes, rate, model);
     CHECK(found.circle == std::vector<std::uint32_t>{0, 2, 4, 6, 8, 10, 12, 14});
     CHECK(sum(found.share) < .01);
+    const PacketFlows on_lanes = packet_flows(laned, rate, model);
+    CHECK(on_lanes.circle.empty());
+    // Where ways merge each takes turns with all that came before, so they do not get a third each.
+    CHECK(sum(on_lanes.share) > 8 * .2);
+    CHECK(*std::max_element(on_lanes.busy.begin(), on_lanes.busy.end()) <= 1);
     // With room for all nothing does.
     model.buffer = 0;
     CHECK(packet_flows(routes, rate, model).circle.empty());
@@ -333,7 +355,7 @@ TEST_CASE("a ring whose buffers fill locks up, and its circle is told") {
 }
 
 TEST_CASE("messages of random fabrics go as by a plain list of events, and all arrive") {
-  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
     const auto on = contend::test::make_random_fabric(seed, 6, 14, 12);
     std::vector<HostId> hosts(14);
     for (HostId h = 0; h < 14; ++h) hosts[h] = h;
@@ -346,15 +368,17 @@ TEST_CASE("messages of random fabrics go as by a plain list of events, and all a
       source.push_back(static_cast<Place>(engine() % 14));
       target.push_back((source.back() + 1 + static_cast<Place>(engine() % 13)) % 14);
     }
-    const PacketRoutes routes = packet_routes(*resolver, source, target, 0);
+    // On one lane, or each on one of three.
+    std::vector<std::uint8_t> lane(seed > 6 ? source.size() : 0);
+    for (std::uint8_t& one : lane) one = static_cast<std::uint8_t>(engine() % 3);
+    const PacketRoutes routes = packet_routes(*resolver, source, target, 0, lane);
     const std::vector<double> rate(routes.channels, 1e9);
     PacketModel model;
     model.buffer = 3;
     model.message_packets = 40;
     model.together = true;
     const PacketFlows found = packet_flows(routes, rate, model);
-    const Crossings crossings(*resolver, source, target);
-    PlainNetwork plain(crossings, 14, model);
+    PlainNetwork plain(routes, model);
     const auto arrived = plain.run();
     double least = 2;
     for (std::size_t m = 0; m < arrived.size(); ++m) {
@@ -367,6 +391,63 @@ TEST_CASE("messages of random fabrics go as by a plain list of events, and all a
     const double took = 40 * 4096 / 1e9 / least;
     CHECK(took == doctest::Approx(static_cast<double>(plain.end()) / 1e12).epsilon(1e-9));
   }
+}
+
+TEST_CASE(
+    "packets by detours all arrive, however small buffers are, and go straight where they can") {
+  const Fabric ring = contend::test::ClockwiseRing::build(8);
+  const Places places{contend::test::in_order(8), false};
+  const std::vector<std::uint32_t> alike(ring.switch_channels(), 0);
+  std::vector<Place> target;
+  for (Place h = 0; h < 8; ++h) target.push_back((h + 3) % 8);
+  for (const bool adapts : {false, true}) {
+    const auto detours =
+        std::make_shared<Detours>(ring, places, std::span<const std::uint32_t>{}, alike, adapts);
+    // Four hops to a stop at most, and four on, each on a lane of its own.
+    CHECK(detours->lanes() == 8);
+    CHECK(detours->longest() == 10);
+    for (const Queueing queueing : {Queueing::kInOrder, Queueing::kByOutput}) {
+      PacketModel model;
+      model.queueing = queueing;
+      model.buffer = 1;
+      model.message_packets = 500;
+      const PacketRoutes routes = packet_routes(detours, places.hosts, target);
+      const std::vector<double> rate(routes.channels, 1e9);
+      const PacketFlows found = packet_flows(routes, rate, model);
+      CHECK(found.circle.empty());
+      // A stop is two hops away in the mean, and so is the target from there.
+      const double hops = static_cast<double>(found.hops) / (8 * 500) - 2;
+      if (!adapts) CHECK(std::abs(hops - 4) < .1);
+      CHECK(*std::min_element(found.share.begin(), found.share.end()) > .2);
+      CHECK(found.crossed.size() == found.crossed_by.size());
+      // Alone a packet meets no queue, and the shorter way is the straight one.
+      const PacketRoutes lone =
+          packet_routes(detours, std::vector<Place>{0}, std::vector<Place>{3});
+      model.message_packets = 1;
+      if (adapts) CHECK(packet_flows(lone, rate, model).hops == 5);
+    }
+  }
+}
+
+TEST_CASE("packets of several flows take turns, and flows a way each") {
+  // Two cables between two switches; by hashes the flows of a message part, or do not.
+  const Fabric fabric({0, 1}, {1, 1}, {3, 3}, {{0, 2, 1, 2}, {0, 3, 1, 3}});
+  const Places places{{0, 1}, false};
+  const auto resolver =
+      make_hashed_resolver(fabric, places, next_hops(fabric, places), Hashing{8, false});
+  const std::vector<Place> source{0};
+  const std::vector<Place> target{1};
+  const PacketRoutes routes = packet_routes(*resolver, source, target, 5);
+  std::vector<std::uint32_t> written(resolver->stride());
+  resolver->resolve_drawn(source, target, 5, written.data());
+  const auto over_first = std::count(written.begin(), written.end(), 0U);
+  PacketModel model;
+  model.message_packets = 800;
+  const PacketFlows found = packet_flows(routes, std::vector<double>(routes.channels, 1e9), model);
+  // 800 packets in the time that the message takes, of which every flow has 100.
+  CHECK(found.busy[0] / (found.busy[0] + found.busy[2]) ==
+        doctest::Approx(static_cast<double>(over_first) / 8));
+  CHECK(found.share[0] > .99);
 }
 
 TEST_CASE("a fast channel behind a slow one never runs out of a packet's bits") {
@@ -395,7 +476,7 @@ TEST_CASE("full channels that wait for each other are no circle while a packet m
     channels[1 - c].waiting = {c, c};
   }
   const auto circle = [&](std::vector<std::uint8_t> moves) {
-    return waiting_circle(channels, queues, moves, 2);
+    return waiting_circle(channels, queues, moves, 2, 2);
   };
   CHECK(circle({0, 0}) == std::vector<std::uint32_t>{0, 1});
   CHECK(circle({0, 1}).empty());

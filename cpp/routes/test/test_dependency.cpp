@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "contend/routes/checks/dependency.hpp"
+#include "contend/routes/checks/pair_lanes.hpp"
 #include "small_ring.hpp"
 
 using namespace contend;
@@ -49,4 +50,30 @@ TEST_CASE("a dependency is noted once") {
   CHECK(found.has(0, 2));
   CHECK(found.count() == 1);
   CHECK(found.cycle().empty());
+}
+
+TEST_CASE("every route is on the lowest lane on which it closes no circle") {
+  const contend::test::ClockwiseRing ring(8);
+  const Places places{contend::test::in_order(8), false};
+  const auto resolver = ring.tabled(places);
+  const PairLanes found = pair_lanes(ring.fabric, *resolver, places, 4);
+  // On each lane nothing passes one of the switches. A route all the way round ends beside where it
+  // begins and passes all others, so that of two neighbours one must be such a switch: half of
+  // them.
+  CHECK(found.lanes == 4);
+  for (std::uint8_t lane = 0; lane < 4; ++lane) {
+    ChannelDependencies waits(ring.fabric);
+    for (Place from = 0; from < 8; ++from) {
+      for (Place to = 0; to < 8; ++to) {
+        if (from == to || found.lane[found.row_of[from] * 8 + to] != lane) continue;
+        for (Place at = from; at + 1 < from + (to + 8 - from) % 8; ++at) {
+          waits.add(2 * (at % 8), 2);
+        }
+      }
+    }
+    CHECK(waits.count() > 0);
+    CHECK(waits.cycle().empty());
+  }
+  CHECK_THROWS_WITH(pair_lanes(ring.fabric, *resolver, places, 1),
+                    "as many virtual lanes as routes need, got 1");
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import UsageError
 from contend.base.schema import Seconds, Share
 from contend.base.units import parse_size
 from contend.congestion.drawing import DrawnPattern
@@ -21,7 +21,7 @@ from contend.congestion.messages import PlacedMessages, place_messages
 from contend.congestion.rates import link_rates
 from contend.congestion.split_messages import split_shares
 from contend.fabric import Fabric
-from contend.routes import Routes, Ways, routes_of
+from contend.routes import Round, Routes, Ways, routes_of
 
 VICTIM = 0.9
 """Part of its counted share below which a message is a victim."""
@@ -40,7 +40,7 @@ _MOST_PACKETS = 1 << 24
 # Where a channel is blocked for less, the waiting begins.
 _BLOCKED = 0.05
 _FILLED_BY = 4
-_FOLLOWED = Ways.DRAWN | Ways.SPLIT | Ways.SOLVED
+_FOLLOWED = Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED
 
 
 class Queues(StrEnum):
@@ -162,7 +162,6 @@ class PacketModel:
         self,
         routes: _core.PacketRoutes,
         rates: NDArray[np.float64],
-        shortest: bool,
         exchanges: bool,
         seed: int,
         watched: NDArray[np.uint32],
@@ -172,7 +171,6 @@ class PacketModel:
         Args:
             routes: where their packets may go.
             rates: bytes per second of every channel.
-            shortest: whether switches that choose send a packet where fewest wait.
             exchanges: whether messages of a length are exchanged again and again by pairs.
             seed: of all random choices.
             watched: channels of which every wait is told.
@@ -182,7 +180,7 @@ class PacketModel:
         span = (_EXCHANGED_FROM, _EXCHANGED_UNTIL) if exchanges else (_FROM, _UNTIL)
         sizes = (room, self.mtu, LATENCY_S, length, exchanges, *span)
         return {
-            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, shortest, seed, watched)
+            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, seed, watched)
             for queues in self.queues
         }
 
@@ -216,6 +214,7 @@ class PacketSample:
     split."""
     counted: list[NDArray[np.float64]] = field(default_factory=list)
     fair: list[NDArray[np.float64]] = field(default_factory=list)
+    lanes: int = 1
     hops: int = 0
 
 
@@ -233,7 +232,7 @@ def carry_sample(
     """Carries out all rounds of a drawn pattern, one after the other.
 
     Raises:
-        UsageError: routes take several ways at once, or a host cannot be reached.
+        UsageError: a host cannot be reached.
     """
     ends = [drawn.between_hosts(number) for number in range(len(drawn.rounds))]
     routes = routes_of(fabric)
@@ -257,13 +256,12 @@ def carry_sample(
         sample.pi.append(pi)
         sample.counted.append(counted)
         sample.fair.append(fair)
-        if Ways.SPLIT in routes.ways:
-            hosts = placed.hosts.astype(np.uint32)
-            ways = _core.packet_routes_by_choice(fabric.core, hosts, source, target)
-        else:
-            ways = _core.packet_routes(placed.resolver, source, target, drawing)
-        seed, shortest = drawn.seed + drawn.number, Ways.TOGETHER in routes.ways
-        carried = model.carry(ways, rates, shortest, exchanges, seed, watches)
+        hosts = placed.hosts.astype(np.uint32)
+        ways = routes.packet_routes(
+            fabric, hosts, placed.resolver, Round(source, target, drawing, spread)
+        )
+        sample.lanes = max(sample.lanes, ways.lanes)
+        carried = model.carry(ways, rates, exchanges, drawn.seed + drawn.number, watches)
         for queues, found in carried.items():
             queued = sample.queued[queues]
             queued.received.append(found["share"])
@@ -297,9 +295,12 @@ def _counted(
 ) -> tuple[NDArray[np.floating], NDArray[np.float64], NDArray[np.float64]]:
     """Congestion, share by counting and fair share of every message, shape [messages] each."""
     where = (placed.resolver, source, target)
-    if Ways.TOGETHER in routes.ways:
+    if Ways.SOLVED in routes.ways:
         share, *_ = _core.IdealRounds(placed.resolver, rates).solve(source, target, 0, False)
         return np.round(1 / share), share, share
+    if Ways.TOGETHER in routes.ways:
+        load, share = _core.split_congestion(*where, rates)
+        return np.round(load), share, share
     if Ways.SPLIT in routes.ways:
         load, share, fair = split_shares(*where, rates, drawing)
         return np.round(load), share, fair
@@ -313,24 +314,6 @@ def _partners(source: NDArray[np.uint32], target: NDArray[np.uint32]) -> NDArray
     partners = np.empty(len(order), np.intp)
     partners[order] = np.lexsort((source, target))
     return partners
-
-
-def check_followed(fabric: Fabric) -> None:
-    """Refuses routes whose packets cannot be followed.
-
-    Raises:
-        UsageError: switches choose among other ways than the shortest.
-    """
-    routes = routes_of(fabric)
-    if (
-        Ways.SPLIT in routes.ways
-        and routes.each_alone.next_hops(fabric, np.arange(2, dtype=np.uint32)) is None
-    ):
-        raise UsageError(
-            f"routes by {routes.engine} are not carried out packet by packet: give ",
-            Argument("route", "spray"),
-            ", adaptive, or routes that take one way at a time",
-        )
 
 
 def worst_victims(victims: Sequence[Victim]) -> list[Victim]:
@@ -433,7 +416,8 @@ class _Jam:
     @cached_property
     def _crossings(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Channels in ascending order, and the message that crosses each."""
-        channel, message = self._ways.steps()
+        found = self._found["crossed"], self._found["crossed_by"]
+        channel, message = found if len(found[0]) else self._ways.steps()
         order = np.argsort(channel, kind="stable")
         return channel[order], message[order]
 

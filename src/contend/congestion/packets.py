@@ -38,7 +38,6 @@ from contend.congestion.packet_rounds import (
     Queues,
     Victim,
     carry_sample,
-    check_followed,
     worst_victims,
 )
 from contend.congestion.processes import Communicator, core_threads
@@ -139,11 +138,13 @@ class PacketSimulation(Shown, told="packets_document"):
     messages: int
     """Number of messages between hosts."""
     buffer: Size
-    """Bytes that the far end of every channel holds; 0 if there is no limit."""
+    """Bytes that the far end of every channel holds on each lane; 0 if there is no limit."""
     mtu: Size
     """Bytes of a packet."""
     message_bytes: Size | None
     """Bytes of a message; null if hosts send all the time."""
+    lanes: int
+    """Number of virtual lanes, each with a buffer of its own at the far end of every channel."""
     latency_s: Seconds
     """Time from a packet's first bit on a channel until it can leave the next switch."""
     counted: SampleMean
@@ -210,7 +211,7 @@ def simulate_packets(
     first. Switches pass packets on as soon as their first bits are there (virtual cut-through).
 
     Args:
-        fabric: with routes of one way at a time, or by which switches choose for each packet.
+        fabric: with routes.
         pattern: as in `contend.simulate`, and so are the following.
         placement: which rank runs on which host.
         hosts: those that take part.
@@ -228,7 +229,7 @@ def simulate_packets(
         channels: where to see who waits for what, as in `contend.simulate`; the hottest ones are
             those that are blocked most, and every sample is carried out twice for them.
         queues: how switches keep packets: ``fifo``, ``voq`` or both, which bracket real switches.
-        buffer: bytes that the far end of every channel holds; 0 for no limit.
+        buffer: bytes that the far end of every channel holds on each virtual lane; 0 for no limit.
         mtu: bytes of a packet.
         message_bytes: of every message, from its start until the last packet is there. Pairs that
             send both ways exchange such messages again and again, as `MPI_Sendrecv` does: the next
@@ -246,7 +247,6 @@ def simulate_packets(
     check_seed(seed)
     wanted = valued(precision, parse_share)
     sent, placed = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
-    check_followed(fabric)
     model = PacketModel.of(queues, buffer, mtu, message_bytes)
     asked = AskedChannels.of(fabric, channels)
     watched: Sequence[int] = asked.numbers
@@ -396,6 +396,7 @@ def _result(
         buffer=model.buffer,
         mtu=model.mtu,
         message_bytes=model.message_bytes,
+        lanes=max(one.lanes for one in done),
         latency_s=LATENCY_S,
         counted=_mean(np.array([_mean_of(one.counted) for one in done])),
         fair=_mean(np.array([_mean_of(one.fair) for one in done])),

@@ -7,7 +7,6 @@ from .checking import summarise_routes as summarise_routes
 from .dumps.columns import adopt as adopt
 from .dumps.readers import load_tables as load_tables
 from .dumps.readers import recognises_tables as recognises_tables
-from .engines import MOST_LANES as MOST_LANES
 from .engines import Demand as Demand
 from .engines import TableSteps as TableSteps
 from .engines import check_engine as check_engine
@@ -31,6 +30,7 @@ from .opensm import find_program as find_program
 from .opensm import opensm_programs as opensm_programs
 from .others import with_others_found as with_others_found
 from .routes import ONE_WAY as ONE_WAY
+from .routes import Round as Round
 from .routes import Routes as Routes
 from .routes import RoutesLeft as RoutesLeft
 from .routes import Ways as Ways
@@ -45,6 +45,7 @@ from .saving import kind_of as kind_of
 from .saving import lost as lost
 from .saving import save as save
 from .saving import save_to as save_to
+from .tables import MOST_LANES as MOST_LANES
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import changed_ports as changed_ports

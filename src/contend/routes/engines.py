@@ -28,11 +28,7 @@ from contend.routes.options import split
 from contend.routes.others import with_entries_kept
 from contend.routes.routes import Routes, tables_of
 from contend.routes.table_engines import EngineJob, dmodk, dor, fig1, minhop, updn
-from contend.routes.tables import NO_PORT, ForwardingTables
-
-MOST_LANES = 15
-"""Data lanes that InfiniBand has; the sixteenth carries management."""
-
+from contend.routes.tables import MOST_LANES, NO_PORT, ForwardingTables
 
 Demand = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
 """Who sends how much to whom: hosts, the hosts that they send to, and how much, in any unit, each

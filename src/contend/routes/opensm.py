@@ -36,6 +36,8 @@ _ENGINES = {
     "sssp": "OpenSM's sssp: balanced over the whole fabric",
     "dfsssp": "OpenSM's dfsssp: sssp, free of deadlock by virtual lanes",
 }
+# Which give every path a service level, and so a lane; no dump tells them.
+_OF_LANES = ("lash", "dfsssp", "nue")
 _MOST_LMC = 7
 _USUAL_LIMIT = 1800.0
 
@@ -158,7 +160,9 @@ def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
         host_lid=host_lid,
         host_lmc=np.full(fabric.hosts, order.lmc, dtype=np.uint8),
         switch_lid=_first_lids(switch_guid, owner),
-        routes=ForwardingTables(ports, engine=f"opensm:{order.text}"),
+        routes=ForwardingTables(
+            ports, lane_by_pair=order.engine in _OF_LANES, engine=f"opensm:{order.text}"
+        ),
     )
     return with_other_lids(routed, ports.shape[1])
 

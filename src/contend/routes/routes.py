@@ -42,6 +42,23 @@ ONE_WAY = Ways(0)
 """Each message has one way, the same whenever it is sent."""
 
 
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Messages under way together.
+
+    Attributes:
+        source: place of every message, shape [messages].
+        target: likewise.
+        draw: which drawing of the routes they take, where these are drawn.
+        spread: whether they use all addresses of hosts with LMC > 0 in turn.
+    """
+
+    source: NDArray[np.uint32]
+    target: NDArray[np.uint32]
+    draw: int
+    spread: bool = False
+
+
 @dataclass(frozen=True)
 class Routes(ABC):
     """Which ways messages take between hosts.
@@ -138,6 +155,26 @@ class Routes(ABC):
             UsageError: when one of the hosts cannot be reached from another.
         """
         return None
+
+    def packet_routes(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], resolver: _core.Resolver, messages: Round
+    ) -> _core.PacketRoutes:
+        """Where the packets of messages may go, of which switches or hosts may choose.
+
+        Args:
+            fabric: with these routes.
+            hosts: host of every place, shape [places].
+            resolver: what `resolver` gave for them.
+            messages: that are under way together.
+        """
+        lane = self.lanes_taken(fabric, hosts, messages)
+        return _core.packet_routes(resolver, messages.source, messages.target, messages.draw, lane)
+
+    def lanes_taken(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], messages: Round
+    ) -> NDArray[np.uint8]:
+        """The virtual lane of every message, shape [messages]; empty where all are on the first."""
+        return np.zeros(0, dtype=np.uint8)
 
     @abstractmethod
     def resolver(

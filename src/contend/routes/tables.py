@@ -13,11 +13,13 @@ from contend import _core
 from contend.base.errors import Argument, UsageError
 from contend.fabric import Fabric, made_of
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
-from contend.routes.routes import Routes, tables_of
+from contend.routes.routes import Round, Routes, tables_of
 
 NO_PORT = 0xFFFF
 
 
+MOST_LANES = 15
+"""Data lanes that InfiniBand has; the sixteenth carries management."""
 # A route table up to this size is looked up faster than the forwarding tables are walked, even when
 # it has left the caches.
 _LARGEST_TABLE = 256 << 20
@@ -41,6 +43,25 @@ class _KeptResolver:
 
 
 @dataclass(frozen=True, eq=False)
+class _KeptLanes:
+    """The lanes that tables were given between all hosts of a fabric."""
+
+    core: _core.Fabric
+    spread: bool
+    place: NDArray[np.int64]
+    row: NDArray[np.uint32]
+    lane: NDArray[np.uint8]
+    count: int
+
+    def of(self, source: NDArray[np.uint32], target: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """That of every message between hosts; none where one lane is enough."""
+        if self.count == 1:
+            return np.zeros(0, dtype=np.uint8)
+        lanes: NDArray[np.uint8] = self.lane[self.row[self.place[source]], self.place[target]]
+        return lanes
+
+
+@dataclass(frozen=True, eq=False)
 class ForwardingTables(Routes):
     """One forwarding table per switch, in the order of the fabric's switches.
 
@@ -50,11 +71,16 @@ class ForwardingTables(Routes):
             Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
         lane: the virtual lane of all routes to an address, shape [addresses], dtype uint8; None
             where nothing is known of lanes or all are on the first.
+        lane_by_pair: whether what made them assigns lanes by source and target, which it does not
+            tell: they are then those of LASH's rule, each route on the lowest lane on which it
+            closes no circle.
     """
 
     ports: NDArray[np.uint16]
     lane: NDArray[np.uint8] | None = None
+    lane_by_pair: bool = False
     _kept: list[_KeptResolver] = field(default_factory=list, init=False, repr=False)
+    _lanes: list[_KeptLanes] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
@@ -125,6 +151,35 @@ class ForwardingTables(Routes):
         if resolver.bytes <= _LARGEST_KEPT:
             self._kept[:] = [_KeptResolver(fabric.core, hosts.copy(), spread, resolver)]
         return resolver
+
+    def lanes_taken(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], messages: Round
+    ) -> NDArray[np.uint8]:
+        """By target's address, or by source and target."""
+        source, target = (hosts[end] for end in (messages.source, messages.target))
+        if self.lane_by_pair:
+            return self._by_pair(fabric, messages.spread).of(source, target)
+        if self.lane is None:
+            return super().lanes_taken(fabric, hosts, messages)
+        address = fabric.host_lid[target].astype(np.int64)
+        if messages.spread:
+            count = np.left_shift(1, fabric.host_lmc[target].astype(np.int64))
+            address += (messages.source.astype(np.int64) + messages.target) % count
+        return np.ascontiguousarray(self.lane[address])
+
+    def _by_pair(self, fabric: Fabric, spread: bool) -> _KeptLanes:
+        """The lanes between all hosts with addresses, whichever of them send."""
+        for kept in self._lanes:
+            if kept.core is fabric.core and kept.spread == spread:
+                return kept
+        hosts = np.flatnonzero(fabric.host_lid > 0).astype(np.uint32)
+        resolver = self.resolver(fabric, hosts, spread=spread, messages=np.inf)
+        row, lane, count = _core.pair_lanes(fabric.core, resolver, hosts, spread, MOST_LANES)
+        place = np.zeros(fabric.hosts, dtype=np.int64)
+        place[hosts] = np.arange(len(hosts))
+        by_row = lane.reshape(-1, len(hosts))
+        self._lanes[:] = [_KeptLanes(fabric.core, spread, place, row, by_row, count)]
+        return self._lanes[0]
 
 
 def by_cable(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.bool_]:

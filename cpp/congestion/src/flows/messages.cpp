@@ -13,6 +13,7 @@
 #include "contend/base/interruption.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "contend/congestion/flows.hpp"
+#include "contend/routes/split/ways.hpp"
 
 namespace contend {
 
@@ -123,6 +124,48 @@ std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size
                                            [&](std::size_t k) { return load[first + k]; }));
   }
   return share;
+}
+
+SplitCongestion split_congestion(const Resolver& resolver, std::span<const Place> source,
+                                 std::span<const Place> target, std::span<const double> rate) {
+  check_messages(resolver, source, target);
+  const Ways* const ways = resolver.ways();
+  if (ways == nullptr) throw Error("routes that split messages");
+  const std::size_t between = resolver.switch_channels();
+  const std::size_t places = resolver.places();
+  const std::vector<double> each = rates_or_ones(rate, between + 2 * places);
+  std::vector<std::uint64_t> messages(ways->classes() * ways->leaves(), 0);
+  std::vector<double> load(each.size(), 0);
+  const auto pair_of = [&](std::size_t m) {
+    return ways->class_of(target[m]) * ways->leaves() + ways->leaf_of(source[m]);
+  };
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] == target[m]) continue;
+    ++messages[pair_of(m)];
+    ++load[between + source[m]];
+    ++load[between + places + target[m]];
+  }
+  Crossed crossed;
+  ways->spread(messages, std::span(load).first(between), crossed);
+  const auto largest_of = [&](const std::vector<double>& value) {
+    std::vector<double> of_pairs(messages.size(), 0);
+    ways->largest(messages, crossed, std::span(value).first(between), of_pairs);
+    std::vector<double> found(source.size(), 0);
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      if (source[m] == target[m]) continue;
+      found[m] = std::max(
+          {of_pairs[pair_of(m)], value[between + source[m]], value[between + places + target[m]]});
+    }
+    return found;
+  };
+  SplitCongestion found{largest_of(load), {}};
+  for (std::size_t c = 0; c < load.size(); ++c) load[c] /= each[c];
+  found.share = largest_of(load);
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    const double port = std::min(each[between + source[m]], each[between + places + target[m]]);
+    found.share[m] = source[m] == target[m] ? 1 : 1 / (found.share[m] * port);
+  }
+  return found;
 }
 
 std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<const Place> source,

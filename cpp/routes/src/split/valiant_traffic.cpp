@@ -64,17 +64,15 @@ std::vector<std::vector<SwitchId>> stops_of(const Fabric& fabric,
 
 }  // namespace
 
-ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places,
-                               std::span<const std::uint32_t> group, const Remains* rest)
-    : switches_(fabric.switches()) {
-  const NextHops joined = next_hops(fabric, places, rest, group);
-  leaves_ = joined.sources;
-  to_ = fabric.channel_ends();
+StopWays find_stop_ways(const Fabric& fabric, const Places& places,
+                        std::span<const std::uint32_t> group, const Remains* rest) {
+  StopWays found;
+  found.leaves = next_hops(fabric, places, rest, group).sources;
 
   const Measure measure = measure_of(rest, group);
   // Switches that messages cannot get to are no stops, such as those of another part.
-  std::vector<std::uint8_t> joins(switches_, 0);
-  const std::vector<std::vector<SwitchId>> all_leaves{leaves_};
+  std::vector<std::uint8_t> joins(fabric.switches(), 0);
+  const std::vector<std::vector<SwitchId>> all_leaves{found.leaves};
   for (const SwitchId s : ways_to_some(fabric, all_leaves, measure).order) joins[s] = 1;
   std::vector<std::vector<SwitchId>> ends;
   for (const std::vector<SwitchId>& stop : stops_of(fabric, group)) {
@@ -83,23 +81,39 @@ ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places,
                  [&](SwitchId s) { return joins[s] != 0; });
     if (ends.back().empty()) ends.pop_back();
   }
-  stops_ = ends.size();
-  leaf_of_row_.assign(stops_, kNoLeaf);
-  std::vector<std::uint32_t> row_at(switches_, kNoLeaf);
-  for (std::uint32_t stop = 0; stop < stops_; ++stop) {
+  found.stops = ends.size();
+  found.leaf_of_row.assign(found.stops, kNoLeaf);
+  std::vector<std::uint32_t> row_at(fabric.switches(), kNoLeaf);
+  for (std::uint32_t stop = 0; stop < found.stops; ++stop) {
     if (ends[stop].size() == 1) row_at[ends[stop][0]] = stop;
-    alike_ = alike_ && ends[stop].size() == 1;
   }
-  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    const std::uint32_t row = row_at[leaves_[leaf]];
+  for (std::uint32_t leaf = 0; leaf < found.leaves.size(); ++leaf) {
+    const std::uint32_t row = row_at[found.leaves[leaf]];
     if (row != kNoLeaf) {
-      leaf_of_row_[row] = leaf;
+      found.leaf_of_row[row] = leaf;
       continue;
     }
-    ends.push_back({leaves_[leaf]});
-    leaf_of_row_.push_back(leaf);
+    ends.push_back({found.leaves[leaf]});
+    found.leaf_of_row.push_back(leaf);
   }
-  ways_ = ways_to_some(fabric, ends, measure);
+  found.ways = ways_to_some(fabric, ends, measure);
+  return found;
+}
+
+ValiantTraffic::ValiantTraffic(const Fabric& fabric, const Places& places,
+                               std::span<const std::uint32_t> group, const Remains* rest)
+    : switches_(fabric.switches()), to_(fabric.channel_ends()) {
+  StopWays found = find_stop_ways(fabric, places, group, rest);
+  leaves_ = std::move(found.leaves);
+  stops_ = found.stops;
+  ways_ = std::move(found.ways);
+  leaf_of_row_ = std::move(found.leaf_of_row);
+  // A stop of several switches has as many ends of its ways.
+  for (std::size_t stop = 0; stop < stops_; ++stop) {
+    const std::span<const SwitchId> order = ways_.order_of(stop);
+    const auto is_end = [&](SwitchId s) { return ways_.set_of[stop * switches_ + s] == 0; };
+    alike_ = alike_ && (order.size() < 2 || !is_end(order[1]));
+  }
   find_entries();
 }
 

@@ -13,7 +13,7 @@ from contend import _core
 from contend.base.errors import Argument, UnreachableError, UsageError
 from contend.fabric import Fabric
 from contend.routes.addresses import targets_of
-from contend.routes.routes import Routes, RoutesLeft, Ways, unreachable
+from contend.routes.routes import Round, Routes, RoutesLeft, Ways, unreachable
 
 _MOST_GROUPS = 0xFFFF
 _NO_PORT = 0xFFFF
@@ -125,6 +125,16 @@ class AdaptiveTables(Routes):
         addresses = (fabric.host_lid, fabric.host_lmc)
         return _core.grouped_resolver(
             fabric.core, *self._arrays, *addresses, hosts, not splits, asks_for_cut
+        )
+
+    def packet_routes(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], resolver: _core.Resolver, messages: Round
+    ) -> _core.PacketRoutes:
+        """Of a group the port where fewest packets wait, or what a hash of the message says."""
+        addresses = (fabric.host_lid, fabric.host_lmc)
+        ends = (hosts, messages.source, messages.target)
+        return _core.packet_routes_by_groups(
+            fabric.core, *self._arrays, self.groups.hashed, *addresses, *ends, messages.draw
         )
 
     def as_they_were(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.base.errors import UsageError
-from contend.fabric import Fabric, capacities, group_circle
+from contend.fabric import Fabric, capacities, group_circle, switch_levels
 from contend.routes.multipath.adaptive import AdaptiveTables, shortest_in_groups
 from contend.routes.multipath.without_tables import (
     Finder,
@@ -23,7 +23,7 @@ from contend.routes.multipath.without_tables import (
     first_shape,
     shortest_next_hops,
 )
-from contend.routes.routes import Ways
+from contend.routes.routes import Round, Ways
 
 # Leaves times channels between switches.
 _MOST_CHANNELS = 1 << 24
@@ -83,9 +83,34 @@ class SprayedRoutes(RoutesWithoutTables):
             raise self.told_by_no_file()
         return shortest_in_groups(fabric, hashed=False)
 
+    def packet_routes(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], resolver: _core.Resolver, messages: Round
+    ) -> _core.PacketRoutes:
+        """Switches draw."""
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        ends = (messages.source, messages.target)
+        return _core.packet_routes_by_choice(fabric.core, hosts, *ends, group, False)
+
     def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
         """The channels that the packets of a message take alike; None where groups count."""
         return None if self.by_groups else shortest_next_hops(fabric, hosts)
+
+
+def _ranks(fabric: Fabric) -> NDArray[np.uint32]:
+    """Ranks of channels between switches that rise along most ways, shape [2 cables].
+
+    Channels between groups rank above those within one. Where there are none, those up a tree rank
+    by their level, and above all of these, the other way round, those down.
+    """
+    start = np.stack([fabric.cable_from, fabric.cable_to], axis=1).ravel()
+    end = np.stack([fabric.cable_to, fabric.cable_from], axis=1).ravel()
+    groups = group_circle(fabric)
+    if groups is not None:
+        between: NDArray[np.bool_] = groups[start] != groups[end]
+        return between.astype(np.uint32)
+    level = switch_levels(fabric)
+    down = 2 * level.max(initial=0) - level[start]
+    return np.where(level[end] < level[start], down, level[start]).astype(np.uint32)
 
 
 def _lead_over_many(fabric: Fabric, hosts: NDArray[np.uint32]) -> bool:
@@ -151,6 +176,16 @@ class ValiantRoutes(RoutesWithoutTables):
         self.expect_room(fabric, hosts, rest, between_leaves=_IN_ORDER + _OF_VALIANT)
         group = group_of_switch(fabric, by_groups=self.by_groups)
         return _core.valiant_resolver(fabric.core, hosts, rest, group)
+
+    def packet_routes(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], resolver: _core.Resolver, messages: Round
+    ) -> _core.PacketRoutes:
+        """A way drawn for every packet, on lanes that no circle closes on."""
+        group = group_of_switch(fabric, by_groups=self.by_groups)
+        adapts, ends = Ways.TOGETHER in self.ways, (messages.source, messages.target)
+        return _core.packet_routes_by_detours(
+            fabric.core, hosts, group, _ranks(fabric), adapts, *ends
+        )
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """No entry says by way of which switch a packet goes."""
@@ -222,6 +257,14 @@ class IdealRoutes(RoutesWithoutTables):
             )
         self.expect_room(fabric, hosts, rest)
         return _core.ideal_resolver(fabric.core, hosts, rest)
+
+    def packet_routes(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], resolver: _core.Resolver, messages: Round
+    ) -> _core.PacketRoutes:
+        """Switches send each packet where fewest wait."""
+        none = np.zeros(0, dtype=np.uint32)
+        ends = (messages.source, messages.target)
+        return _core.packet_routes_by_choice(fabric.core, hosts, *ends, none, True)
 
     def in_groups(self, fabric: Fabric) -> AdaptiveTables:
         """Every switch chooses for each packet among all ports that begin a shortest way."""

@@ -34,6 +34,17 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
 std::vector<double> route_shares(std::span<const std::uint32_t> route, std::size_t stride,
                                  std::span<const double> load, std::span<const double> rate);
 
+/// What messages meet that take several ways at once, where these are fixed or follow from all
+/// messages together, by Ways.
+struct SplitCongestion {
+  std::vector<double> load;   ///< the largest that a message meets; 0 from a place to itself
+  std::vector<double> share;  ///< as above, where all its parts go on at the pace of the slowest
+};
+
+/// Throws Error as message_congestion(), and for routes that take one way at a time.
+SplitCongestion split_congestion(const Resolver& resolver, std::span<const Place> source,
+                                 std::span<const Place> target, std::span<const double> rate = {});
+
 /// What crosses every channel, as channel_messages above, when every message carries an amount of
 /// its own. Throws Error as message_congestion() does, for an amount too few, and where a channel's
 /// sum does not fit.

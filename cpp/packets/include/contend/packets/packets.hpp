@@ -20,7 +20,7 @@ enum class Queueing : std::uint8_t {
 /// of it; of several that wait for one channel, the one that has waited longest goes first.
 struct PacketModel {
   Queueing queueing = Queueing::kInOrder;
-  /// Packets that the far end of a channel holds; 0 for any number.
+  /// Packets that the far end of a channel holds of each lane; 0 for any number.
   std::uint32_t buffer = 16;
   double packet_bytes = 4096;
   /// Seconds from a packet's first bit on a channel until it can leave the switch at its far end.
@@ -34,9 +34,6 @@ struct PacketModel {
   /// port; in messages of it where they are exchanged.
   double from = 256;
   double until = 768;
-  /// Whether a switch that has several channels to choose among sends every packet where fewest
-  /// others wait; else it draws.
-  bool shortest = false;
   /// Whether a host with several messages draws whose packet is next; else they take turns.
   bool drawn = false;
   /// Of all random choices.
@@ -78,6 +75,10 @@ struct PacketFlows {
   std::vector<std::uint32_t> circle;
   /// Of messages that came over a watched channel or went on by it, those that waited.
   std::vector<PacketWait> waits;
+  /// Of detours: every channel that packets crossed since measuring began, once for each message
+  /// that crossed it, and these messages; without hosts' own channels into the network.
+  std::vector<std::uint32_t> crossed;
+  std::vector<std::uint32_t> crossed_by;
   /// Channels that packets crossed, one by one.
   std::uint64_t hops = 0;
 };

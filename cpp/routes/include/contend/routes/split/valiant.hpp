@@ -8,8 +8,22 @@
 #include "contend/fabric/fabric.hpp"
 #include "contend/fabric/remains.hpp"
 #include "contend/routes/resolver.hpp"
+#include "contend/routes/ways/next_hops.hpp"
 
 namespace contend {
+
+/// Shortest ways to every stop, and to every switch with hosts that take part.
+struct StopWays {
+  std::vector<SwitchId> leaves;  ///< switches with hosts that take part, ascending
+  /// Rows of stops come first.
+  std::size_t stops = 0;
+  WaysToSome ways;
+  std::vector<std::uint32_t> leaf_of_row;  ///< the number of the leaf that it ends at; or none
+};
+
+/// `group` and `rest` as below. Throws UnreachableError when no way joins two of the hosts.
+StopWays find_stop_ways(const Fabric& fabric, const Places& places,
+                        std::span<const std::uint32_t> group, const Remains* rest = nullptr);
 
 /// Valiant's algorithm: each packet goes to a stop first that is drawn at random, all of them
 /// alike, and from there to its target. Stops are the switches with hosts; or, where `group` has
