@@ -141,7 +141,9 @@ SplitCongestion split_congestion(const Resolver& resolver, std::span<const Place
   };
   for (std::size_t m = 0; m < source.size(); ++m) {
     if (source[m] == target[m]) continue;
-    ++messages[pair_of(m)];
+    // Within a switch no message meets others but at its hosts.
+    const bool leaves = ways->leaf_of_class(ways->class_of(target[m])) != ways->leaf_of(source[m]);
+    messages[pair_of(m)] += leaves ? 1 : 0;
     ++load[between + source[m]];
     ++load[between + places + target[m]];
   }
