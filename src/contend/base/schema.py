@@ -129,7 +129,7 @@ def plain(value: Any) -> Any:
     if hasattr(kind, "as_told"):
         return plain(value.as_told())
     if _has_members(kind):
-        return _of_members(value)
+        return _of_members(value, kind)
     if isinstance(value, Mapping):
         return {str(key): plain(content) for key, content in value.items()}
     if isinstance(value, list | tuple):
@@ -143,13 +143,14 @@ def plain(value: Any) -> Any:
     return plain(to_builtins(value, str_keys=True))
 
 
-def _of_members(value: Any) -> dict[str, Any]:
-    kind: type = type(value)
+def _of_members(value: Any, kind: type) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for member in members(kind):
         content = getattr(value, member.name)
         if FieldMark.SPREAD in member.marks:
-            result |= _of_members(content)
+            # Of the class that the page of keys shows, where the value's own has more.
+            [declared] = member.alternatives
+            result |= _of_members(content, declared)
         elif content is not None or FieldMark.LEFT_OUT not in member.marks:
             result[member.key] = plain(content)
     return result

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from contend.base.schema import PythonOnly, Seconds
+from contend.base.schema import PythonOnly, Seconds, told
 from contend.base.units import counted, format_bytes, verb
 from contend.lab.emulation import Drops
 from contend.lab.measurement import NEAR
@@ -146,51 +146,57 @@ class Evidence:
     """What speaks for or against a limit of a cell, whatever kind of cell it is."""
 
     cell: str
-    """What was measured, for people."""
-    told: tuple[str, ...] = ()
+    """What was measured; of a profile the run, its communication, or a place in it."""
+    phrases: PythonOnly[tuple[str, ...]] = ()
     """Phrases in it that other cells may have too."""
-    series: str = ""
+    series: PythonOnly[str] = ""
     """What belongs together in a sentence, such as a schedule."""
-    at: str = ""
+    at: PythonOnly[str] = ""
     """Which of the series, with its preposition, such as ``at 64 KiB``."""
-    condition: tuple[object, ...]
+    condition: PythonOnly[tuple[object, ...]]
     """Everything but schedule and size; cells that share it are compared."""
     schedule: str
-    """Name of the schedule or the kind of messages."""
+    """Its schedule or kind of messages; of a profile the same as the cell."""
     bytes: int | None
-    """Bytes to one destination; None where that is not known."""
+    """Bytes to one destination; null where that is not known, and of profiles."""
     ranks: int | None
-    """Number of ranks; None where that is not known."""
-    hosts: int = 0
+    """Number of ranks; null where it is not known."""
+    hosts: PythonOnly[int] = 0
     """Number of hosts; 0 where that is not known."""
-    measured_s: float | None = None
-    """Seconds of one operation: the median, or that of the faster of two kinds of samples; None
-    where there is no figure."""
-    bounds: tuple[Bound, ...] = ()
+    measured_s: Seconds | None = None
+    """Median, or that of the faster of two kinds of samples; of a profile the mean over ranks; null
+    where it failed."""
+    mean_s: Seconds | None = None
+    """Mean of both kinds, where samples are of two; else null."""
+    bounds: PythonOnly[tuple[Bound, ...]] = ()
     """Bounds of port, fabric, overhead, late ranks."""
-    crowded: float | None = None
+    crowded: PythonOnly[float | None] = None
     """Ranks on each processor, where ranks share processors."""
-    drops: int | None = None
+    drops: PythonOnly[int | None] = None
     """Packets that found queues full during the whole run; None where nobody counted."""
-    drops_by_place: Drops | None = None
+    drops_by_place: PythonOnly[Drops | None] = None
     """The same by where the queue was; None where that is not known."""
-    memory: Memory | None = None
+    memory: PythonOnly[Memory | None] = None
     """What the data need; None where that is not known."""
+    failure: str = ""
+    """Reason why there is no figure; "" where there is one, or nobody said."""
 
     @property
-    def mean_s(self) -> float | None:
-        """What an operation takes on average where samples are of two kinds."""
-        return None
+    @told
+    def memory_bytes(self) -> int | None:
+        """Bytes that the data of a host need; null where that is not known."""
+        return None if self.memory is None else self.memory.needed
+
+    @property
+    @told
+    def host_bytes(self) -> int | None:
+        """Memory of a host; null where it is not known."""
+        return None if self.memory is None else self.memory.available
 
     @property
     def failed(self) -> bool:
         """Whether there is no figure because it failed."""
         return False
-
-    @property
-    def failure(self) -> str:
-        """Why there is no figure; "" where there is one, or nobody said."""
-        return ""
 
     @property
     def dropped(self) -> str:
@@ -242,8 +248,6 @@ class MeasuredEvidence(Evidence):
     """Lower end of the interval; `measured_s` where none is known."""
     high_s: float | None = None
     """Upper end of it."""
-    mean_s: float | None = None
-    """What an operation takes on average where samples are of two kinds."""
     modes: Modes | None = None
     """The two kinds."""
     volume: float = 1.0
@@ -278,8 +282,6 @@ class HotSpotEvidence(MeasuredEvidence):
 class FailedEvidence(Evidence):
     """A cell without a figure."""
 
-    failure: str = ""
-    """Why there is none; "" where nobody said."""
     out_of_memory: bool = False
     """Whether it is known that memory was lacking."""
 

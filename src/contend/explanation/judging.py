@@ -202,31 +202,12 @@ class ComparedBound:
 class Verdict:
     """What limited a cell."""
 
-    evidence: PythonOnly[Evidence]
+    evidence: Spread[Evidence]
     """Evidence that it rests on."""
-    cell: str
-    """What was measured; of a profile the run, its communication, or a place in it."""
-    schedule: str
-    """Its schedule or kind of messages; of a profile the same as the cell."""
-    bytes: int | None
-    """Bytes to one destination; null where that is not known, and of profiles."""
-    ranks: int | None
-    """Number of ranks; null where it is not known."""
-    measured_s: Seconds | None
-    """Median, or that of the faster of two kinds of samples; of a profile the mean over ranks; null
-    where it failed."""
-    mean_s: Seconds | None
-    """Mean of both kinds, where samples are of two; else null."""
     limits: tuple[Reason, ...]
     """Limits that are proven, in the order of `Limit`; none: nothing is."""
     bounds: tuple[ComparedBound, ...]
     """Bounds, all that could be computed."""
-    memory_bytes: int | None
-    """Bytes that the data of a host need; null where that is not known."""
-    host_bytes: int | None
-    """Memory of a host; null where it is not known."""
-    failure: str
-    """Reason why there is no figure; "" where there is one, or nobody said."""
 
     @property
     def proven(self) -> tuple[Limit, ...]:
@@ -238,19 +219,10 @@ def _verdict(evidence: Evidence, limits: Iterable[Reason]) -> Verdict:
     ratios = ((bound, evidence.ratio(bound)) for bound in evidence.bounds)
     return Verdict(
         evidence=evidence,
-        cell=evidence.cell,
-        schedule=evidence.schedule,
-        bytes=evidence.bytes,
-        ranks=evidence.ranks,
-        measured_s=evidence.measured_s,
-        mean_s=evidence.mean_s,
         limits=tuple(limits),
         bounds=tuple(
             ComparedBound(bound, None if math.isnan(ratio) else ratio) for bound, ratio in ratios
         ),
-        memory_bytes=None if evidence.memory is None else evidence.memory.needed,
-        host_bytes=None if evidence.memory is None else evidence.memory.available,
-        failure=evidence.failure,
     )
 
 

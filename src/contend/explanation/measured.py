@@ -123,7 +123,7 @@ class Source:
         hosts = f"{counted(cell.ranks, 'rank')} on {counted(cell.hosts, 'host')}"
         return {
             "cell": ", ".join(filter(None, (schedule, size, hosts, *conditions))),
-            "told": (hosts, *conditions),
+            "phrases": (hosts, *conditions),
             "condition": (
                 *(record.probe, record.library.title, record.placement, record.wire_Bps),
                 *(cell.ranks, cell.hosts),

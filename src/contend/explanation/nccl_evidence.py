@@ -103,7 +103,7 @@ class NcclSource:
             for timed in test.sizes:
                 yield MeasuredEvidence(
                     cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
-                    told=(on,),
+                    phrases=(on,),
                     series=series,
                     at=f"at {format_bytes(timed.bytes)}",
                     condition=(servers, test.ranks),

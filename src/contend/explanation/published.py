@@ -55,10 +55,10 @@ def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
     if hosts is None and ranks is not None and each is not None:
         hosts = -(-ranks // each)
     wire = known.wire_Bps if known.wire_Bps is not None else wire
-    told = _phrases(known, schedule, size, ranks, hosts)
+    phrases = _phrases(known, schedule, size, ranks, hosts)
     common: dict[str, Any] = {
-        "cell": ", ".join(told),
-        "told": told,
+        "cell": ", ".join(phrases),
+        "phrases": phrases,
         "condition": (known.source, known.measure, known.conditions, ranks, each, known.vectors),
         "series": _series(known, schedule),
         "at": f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",

@@ -77,8 +77,8 @@ def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
 
 def _name(evidence: Evidence, shared: Sequence[str]) -> str:
     """What a series is called beside others that have the same conditions."""
-    bare = evidence.series.removesuffix(f" ({', '.join(evidence.told[1:])})")
-    rest = ", ".join(phrase for phrase in evidence.told[1:] if phrase not in shared)
+    bare = evidence.series.removesuffix(f" ({', '.join(evidence.phrases[1:])})")
+    rest = ", ".join(phrase for phrase in evidence.phrases[1:] if phrase not in shared)
     return evidence.series if bare == evidence.series else f"{bare} ({rest})" if rest else bare
 
 
@@ -216,7 +216,7 @@ def _cells(explanation: Explanation) -> ResultTable:
 
 def _shared(verdicts: Sequence[Verdict]) -> list[str]:
     """Phrases that stand in the tables' titles, as every cell would repeat them."""
-    every = [verdict.evidence.told for verdict in verdicts]
+    every = [verdict.evidence.phrases for verdict in verdicts]
     return shared_phrases(every) if len(every) > 1 else []
 
 

@@ -230,10 +230,6 @@ def _never(_: str) -> bool:
     return False
 
 
-def _no_file(_: Launch) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class LauncherKind:
     """One kind of launcher.
