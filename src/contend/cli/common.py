@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import typer
 
 from contend.base.errors import ContendError, IncompleteInput, printable_line
 from contend.base.files import write_whole
-from contend.cli.options.shared import Loading
+from contend.cli.options.shared import WHOLE, Loading, RouteOption, RoutesOption
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator
@@ -51,6 +52,19 @@ def load(
     if fabric.told is not None:
         print(f"{source}: {printable_line(fabric.told.words)}", file=sys.stderr)
     return fabric
+
+
+@dataclass(frozen=True)
+class RoutedLoading:
+    """How fabrics are loaded with their routes. A verb that takes one has all options of it."""
+
+    routes: RoutesOption = None
+    route: RouteOption = None
+    loading: Loading = WHOLE
+
+    def load(self, fabric: str, *, need_routes: bool = True) -> Fabric:
+        """The fabric with its routes."""
+        return load(fabric, self.routes, self.route, self.loading, need_routes=need_routes)
 
 
 @contextmanager

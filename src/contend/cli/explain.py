@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from contend import explanation, report
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Bytes, BytesPerSecond
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -16,9 +16,6 @@ from contend.cli.options.shared import (
     FABRIC,
     MEMORY,
     WIRE,
-    Loading,
-    RouteOption,
-    RoutesOption,
 )
 from contend.report import Document
 
@@ -47,12 +44,10 @@ MemoryOption = Annotated[Bytes | None, MEMORY(default="what the run or the study
 
 
 def explain(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: TextOutputs,
     what: WhatArgument,
     fabric: FabricOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     wire: WireOption = None,
     memory: MemoryOption = None,
     calibration: ExplainedCalibrationOption = None,
@@ -65,12 +60,12 @@ def explain(
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """
-    network = fabric and load(fabric, routes, route, loading, need_routes=True)
+    network = fabric and routed.load(fabric)
     result = explanation.explain(
         what,
         fabric=network,
-        routes=routes if fabric is None else None,
-        route=route if fabric is None else None,
+        routes=routed.routes if fabric is None else None,
+        route=routed.route if fabric is None else None,
         wire=wire,
         memory=memory,
         calibration=calibration,

@@ -12,16 +12,13 @@ import typer
 from contend import congestion, report
 from contend.base.files import append_line
 from contend.base.units import parse_share
-from contend.cli.common import load, write_output
+from contend.cli.common import RoutedLoading, write_output
 from contend.cli.options.option import Option, Seconds, Share, parsed, writable
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
     JOBS,
     PATTERN,
     FabricArgument,
-    Loading,
-    RouteOption,
-    RoutesOption,
 )
 from contend.cli.simulate import COUNTERS, INTERVAL
 from contend.report import Document
@@ -56,7 +53,7 @@ LogOption = Annotated[
 
 
 def watch(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: MetricOutputs,
     fabric: FabricArgument,
     counters: CountersOption,
@@ -66,8 +63,6 @@ def watch(
     pattern: PatternOption = "bisect",
     busy: BusyOption = 0.9,
     log: LogOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
 ) -> Document:
     """Show what every cable carries now, beside what it can and should.
 
@@ -75,7 +70,7 @@ def watch(
 
     Example: contend watch net.ibnetdiscover --counters "command:ibqueryerrors --counters"
     """
-    loaded = load(fabric, routes, route, loading, need_routes=jobs is not None)
+    loaded = routed.load(fabric, need_routes=jobs is not None)
     states = congestion.watch(
         loaded,
         counters,

@@ -9,7 +9,7 @@ import typer
 
 from contend import cure, report
 from contend.base.errors import UsageError
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
@@ -17,9 +17,6 @@ from contend.cli.options.shared import (
     PATTERN,
     SAMPLES,
     FabricArgument,
-    Loading,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.report import Document
@@ -51,15 +48,13 @@ SamplesOption = Annotated[int, SAMPLES(min=2)]
 
 
 def jobs(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: MetricOutputs,
     fabric: FabricArgument,
     jobs: JobsArgument = None,
     following: NextOption = None,
     hosts: FreeOption = None,
     pattern: PatternOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
 ) -> Document:
@@ -75,11 +70,11 @@ def jobs(
     if fabric == jobs == "-":
         raise UsageError("the fabric and the jobs cannot both be standard input")
     whole = None
-    if loading.without and "-" not in (fabric, routes, loading.rails):
-        as_it_was = replace(loading, without=None)
-        whole = load(fabric, routes, route, as_it_was, need_routes=True)
+    how = routed.loading
+    if how.without and "-" not in (fabric, routed.routes, how.rails):
+        whole = replace(routed, loading=replace(how, without=None)).load(fabric)
     found = cure.jobs(
-        load(fabric, routes, route, loading, need_routes=True),
+        routed.load(fabric),
         jobs,
         whole=whole,
         following=following,

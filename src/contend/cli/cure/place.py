@@ -10,7 +10,7 @@ import typer
 from contend import cure, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate
-from contend.cli.common import attempt, load, write_output
+from contend.cli.common import RoutedLoading, attempt, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
@@ -24,10 +24,7 @@ from contend.cli.options.shared import (
     RANKS_PER_HOST,
     RATE,
     HostsOption,
-    Loading,
     MaybeFileOption,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.report import Document
@@ -71,7 +68,7 @@ PictureOption = Annotated[
 
 
 def place(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: Outputs,
     profile: SourceArgument = None,
     fabric: PlacedFabricArgument = None,
@@ -80,8 +77,6 @@ def place(
     ranks: PatternRanksOption = None,
     ranks_per_host: MostRanksOption = None,
     rate: RateOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     seed: SeedOption = 1,
     form: FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
@@ -101,7 +96,7 @@ def place(
         raise UsageError("place needs a fabric, and before it what ranks send")
     better = cure.place(
         source,
-        load(network, routes, route, loading, need_routes=True),
+        routed.load(network),
         hosts=hosts,
         placement=placement,
         ranks=ranks,

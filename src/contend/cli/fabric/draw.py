@@ -10,9 +10,9 @@ from contend import report
 from contend import routes as routing
 from contend.base.errors import UsageError
 from contend.base.units import counted, parse_numbers
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Numbers, parsed
-from contend.cli.options.shared import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
+from contend.cli.options.shared import FigureOption
 from contend.report import Document
 
 SourceArgument = Annotated[
@@ -39,11 +39,9 @@ AllToAllOption = Annotated[
 
 
 def draw(
-    loading: Loading,
+    routed: RoutedLoading,
     plot: FigureOption,
     fabric: SourceArgument = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     loads: LoadsOption = False,
     alltoall: AllToAllOption = None,
 ) -> None:
@@ -54,19 +52,17 @@ def draw(
     """
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
-    _drawn(loading, fabric, routes, route, loads, alltoall or ()).draw(plot)
+    _drawn(routed, fabric, loads, alltoall or ()).draw(plot)
 
 
 def _drawn(
-    loading: Loading,
+    routed: RoutedLoading,
     fabric: str | None,
-    routes: str | None,
-    route: str | None,
     loads: bool,
     alltoall: Numbers,
 ) -> Document:
     if fabric is not None:
-        loaded = load(fabric, routes, route, loading, need_routes=loads)
+        loaded = routed.load(fabric, need_routes=loads)
         carried = routing.all_to_all_load(loaded) if loads else None
         size = [(loaded.hosts, "host"), (loaded.switches, "switch"), (loaded.cables, "cable")]
         parts = ", ".join(counted(number, what) for number, what in size)
@@ -75,6 +71,6 @@ def _drawn(
             pictures={"network": lambda: report.fabric_figure(loaded, carried)},
             explorable=lambda: report.explored(loaded),
         )
-    if loads or routes or route or loading != WHOLE:
+    if loads or routed != RoutedLoading():
         raise UsageError("options of a fabric, such as --loads, need a fabric, not --alltoall")
     return Document(pictures={"connections": lambda: report.alltoall_figure(list(alltoall))})

@@ -13,7 +13,7 @@ from contend import report
 from contend import routes as routing
 from contend.base.errors import UsageError
 from contend.base.units import parse_share
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Option, Share, parsed
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -21,10 +21,7 @@ from contend.cli.options.shared import (
     ROUTE,
     FabricArgument,
     FileOption,
-    Loading,
     MaybeFileOption,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.report import Document
@@ -49,21 +46,17 @@ ToOption = Annotated[str | None, TO(default="by the ending of FILE")]
 
 
 def convert(
-    loading: Loading,
+    routed: RoutedLoading,
     fabric: FabricArgument,
     output: FileOption,
     to: ToOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
 ) -> None:
     """Write a fabric as a file of another kind.
 
     Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
     """
     kind = kind_for(to, output)
-    write_fabric(
-        load(fabric, routes, route, loading, need_routes=kind in routing.NEED_ROUTES), output, kind
-    )
+    write_fabric(routed.load(fabric, need_routes=kind in routing.NEED_ROUTES), output, kind)
 
 
 def make(

@@ -12,16 +12,13 @@ from contend import congestion, cure, report
 from contend import fabric as fabric_room
 from contend import routes as routing
 from contend.base.errors import UsageError
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import drawable, writing
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
     OUTPUT,
     PATTERN,
     FabricArgument,
-    Loading,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.cli.simulate import COUNTERS
@@ -48,12 +45,10 @@ FailuresOption = Annotated[
 
 
 def page(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: TextOutputs,
     output: PageOption,
     fabric: FabricArgument,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     pattern: PatternOption = "bisect",
     counters: CountersOption = None,
     failures: FailuresOption = False,
@@ -65,7 +60,7 @@ def page(
 
     Example: contend fabric page net.ibnetdiscover --routes net.lfts -o net.html
     """
-    loaded = load(fabric, routes, route, loading, need_routes=bool(counters) or failures)
+    loaded = routed.load(fabric, need_routes=bool(counters) or failures)
     shown = report.fabric_document(congestion.show(loaded))
     checked = report.check_document(routing.check(loaded))
     simulated = failed = None

@@ -9,7 +9,7 @@ import typer
 from contend import congestion, report
 from contend import fabric as fabrics
 from contend import routes as routing
-from contend.cli.common import load, write_output
+from contend.cli.common import RoutedLoading, load, write_output
 from contend.cli.options.outputs import MetricOutputs, TextOutputs
 from contend.cli.options.shared import (
     FORMAT,
@@ -23,8 +23,6 @@ from contend.cli.options.shared import (
     MaybeFileOption,
     RanksOption,
     RanksPerHostOption,
-    RouteOption,
-    RoutesOption,
 )
 from contend.report import Document
 from contend.traffic import placement as seating
@@ -47,27 +45,23 @@ RatedHostsOption = Annotated[
 
 
 def show(
-    loading: Loading,
+    routed: RoutedLoading,
     fabric: FabricArgument,
     hosts: RatedHostsOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
 ) -> Document:
     """Show what a fabric is made of, and its rated bisection bandwidth.
 
     Example: contend fabric show net.ibnetdiscover --routes net.lfts
     """
     return report.fabric_document(
-        congestion.show(load(fabric, routes, route, loading), hosts=hosts)
+        congestion.show(routed.load(fabric, need_routes=False), hosts=hosts)
     )
 
 
 def check(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: MetricOutputs,
     fabric: FabricArgument,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     no_lanes: NoLanesOption = False,
 ) -> Document:
     """Check a fabric and its routes; exit status 1 when something is wrong.
@@ -75,7 +69,7 @@ def check(
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
     return report.check_document(
-        routing.check(load(fabric, routes, route, loading), lanes=not no_lanes)
+        routing.check(routed.load(fabric, need_routes=False), lanes=not no_lanes)
     )
 
 

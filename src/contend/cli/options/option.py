@@ -68,10 +68,11 @@ def with_options(
 
     hints = get_type_hints(verb, include_extras=True)
     hints |= get_type_hints(options, include_extras=True)
+    # Options may have the name of the group that they come from.
+    own = {key: value for key, value in inspect.signature(verb).parameters.items() if key != name}
     parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
-        for parameter in (*inspect.signature(verb).parameters.values(), *shared.values())
-        if parameter.name != name
+        for parameter in (*own.values(), *shared.values())
     ]
     # Typer reads what a command takes from here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from contend import report
 from contend.base.errors import UsageError
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds
 from contend.cli.options.shared import (
     BUFFER,
@@ -32,7 +32,6 @@ from contend.cli.options.shared import (
     ROUTES,
     RTO_MIN,
     WHOLE,
-    Loading,
 )
 from contend.lab import emulation, measurement
 from contend.lab.emulation import Settings
@@ -60,7 +59,7 @@ CommandArgument = Annotated[
 
 
 @dataclass(frozen=True)
-class CableOptions:
+class CableOptions(RoutedLoading):
     """A fabric's routes and, where it is emulated, what its cables carry."""
 
     routes: Annotated[str | None, ROUTES(**_PANEL)] = None
@@ -89,16 +88,11 @@ class CableOptions:
         str | None,
         PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear", **_PANEL),
     ] = None
-    loading: Loading = WHOLE
 
     def settings(self) -> dict[str, Any]:
         """What `bring_up` of an emulated fabric is told of cables; the rest has defaults."""
         named = {name: getattr(self, name) for name in ("rate", "buffer", "host_queue", "rto_min")}
         return {name: value for name, value in named.items() if value is not None}
-
-    def load(self, fabric: str) -> Fabric:
-        """The fabric with its routes."""
-        return load(fabric, self.routes, self.route, self.loading, need_routes=True)
 
     def order(self, fabric: Fabric, hosts: str | None = None) -> list[int]:
         """The chosen hosts in the order in which ranks fill them.

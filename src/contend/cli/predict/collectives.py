@@ -7,7 +7,7 @@ from typing import Annotated
 from contend import congestion, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate, parse_sizes
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading
 from contend.cli.options.option import BytesPerSecond, option
 from contend.cli.options.shared import (
     BYTES,
@@ -15,11 +15,8 @@ from contend.cli.options.shared import (
     PLACEMENTS,
     FabricArgument,
     HostsOption,
-    Loading,
     RanksOption,
     RanksPerHostOption,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.cli.simulate import EqualRatesOption, LinkRateOption, SpreadOption, ThreadsOption
@@ -41,15 +38,13 @@ _MOST_SIZES = 12
 
 
 def collectives(
-    loading: Loading,
+    routed: RoutedLoading,
     fabric: FabricArgument,
     bytes: BytesOption = "1M",  # noqa: A002
     hosts: HostsOption = None,
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = 1,
     placement: PlacementOption = "linear",
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     spread: SpreadOption = False,
     rate: LinkRateOption = None,
     equal_rates: EqualRatesOption = False,
@@ -68,7 +63,7 @@ def collectives(
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
     found = congestion.collectives(
-        load(fabric, routes, route, loading, need_routes=True),
+        routed.load(fabric),
         placement=placement,
         hosts=hosts,
         ranks_per_host=ranks_per_host,

@@ -14,7 +14,7 @@ import typer
 from contend import prediction, profiling, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate, parse_size
-from contend.cli.common import load
+from contend.cli.common import RoutedLoading, load
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
 from contend.cli.options.shared import (
     ALGORITHM,
@@ -37,7 +37,6 @@ from contend.cli.options.shared import (
     RanksOption,
     RanksPerHostOption,
     RouteListOption,
-    RouteOption,
     RoutesOption,
 )
 from contend.report import Document
@@ -208,7 +207,7 @@ class TcpOptions:
 
 
 def alltoall(
-    loading: Loading,
+    routed: RoutedLoading,
     tcp: TcpOptions,
     fabric: FabricArgument,
     calibration: CalibrationOption = None,
@@ -217,8 +216,6 @@ def alltoall(
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = 1,
     placement: MaybePlacementOption = None,
-    routes: RoutesOption = None,
-    route: RouteOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
     measured: MeasuredOption = None,
@@ -236,7 +233,7 @@ def alltoall(
     if not over_tcp:
         given["measured"] = measured
     found = (prediction.predict_tcp if over_tcp else prediction.predict)(
-        load(fabric, routes, route, loading, need_routes=True),
+        routed.load(fabric),
         calibration,
         algorithms=algorithm or "all",
         bytes=bytes,
