@@ -88,7 +88,6 @@ LinkRateOption = Annotated[
         callback=parsed("--rate", checked_rates),
     ),
 ]
-EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ChannelsOption = Annotated[
     list[str] | None,
     CHANNEL(
@@ -111,14 +110,28 @@ CountersOption = Annotated[
 BeforeOption = Annotated[list[str] | None, BEFORE(": files or folders likewise.")]
 IntervalOption = Annotated[Seconds | None, INTERVAL(default="what the files say")]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
-SpreadOption = Annotated[bool, SPREAD()]
-ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
     SimulationPicture | None,
     PICTURE(
         f": {', '.join(SimulationPicture)}. A page (.html) shows all that fit unless one is named."
     ),
 ]
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """Whose messages are counted, and how: arguments of functions that count have these names."""
+
+    hosts: HostsOption = None
+    ranks_per_host: RanksPerHostOption = 1
+    ranks: RanksOption = None
+    spread: Annotated[bool, SPREAD()] = False
+    rate: LinkRateOption = None
+    equal_rates: Annotated[bool, EQUAL_RATES()] = False
+    seed: SeedOption = 1
+    threads: Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")] = (
+        None
+    )
 
 
 class ModelChoice(StrEnum):
@@ -207,26 +220,19 @@ def simulate(
     loading: Loading,
     outputs: MetricOutputs,
     packets: PacketOptions,
+    counting: CountingOptions,
     fabrics: FabricsArgument,
     pattern: PatternOption = "bisect",
     placement: PlacementOption = "random",
-    hosts: HostsOption = None,
-    ranks_per_host: RanksPerHostOption = 1,
-    ranks: RanksOption = None,
     routes: RoutesOption = None,
     route: RouteListOption = None,
     samples: SamplesOption = None,
     precision: PrecisionOption = None,
     exhaustive: ExhaustiveOption = False,
-    spread: SpreadOption = False,
-    rate: LinkRateOption = None,
-    equal_rates: EqualRatesOption = False,
     channel: ChannelsOption = None,
     counters: CountersOption = None,
     before: BeforeOption = None,
     interval: IntervalOption = None,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = None,
     picture: PictureOption = None,
     patterns: ListOption = False,
 ) -> Document:
@@ -245,12 +251,12 @@ def simulate(
     world = congestion.launched_communicator()
     told: list[Document] = []
 
-    counting = {
+    counted_alone = {
         "--exhaustive": exhaustive,
         "--counters": counters,
         "--picture": picture,
     }
-    if packets.asked and (others := [option for option, given in counting.items() if given]):
+    if packets.asked and (others := [option for option, given in counted_alone.items() if given]):
         raise UsageError(f"{others[0]} goes with --model counted alone")
 
     with told_by_the_first(world) as first:
@@ -258,19 +264,12 @@ def simulate(
             congestion.simulate_packets if packets.asked else congestion.simulate,
             pattern=pattern,
             placement=placement,
-            hosts=hosts,
-            ranks_per_host=ranks_per_host,
-            ranks=ranks,
             samples=samples,
             precision=precision,
-            spread=spread,
-            rate=rate,
-            equal_rates=equal_rates,
-            seed=seed,
-            threads=threads,
             progress=first,
             communicator=world,
             channels=channel or (),
+            **vars(counting),
             **(packets.arguments() if packets.asked else {"exhaustive": exhaustive}),
         )
 

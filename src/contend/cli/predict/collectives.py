@@ -14,12 +14,8 @@ from contend.cli.options.shared import (
     PLACEMENT,
     PLACEMENTS,
     FabricArgument,
-    HostsOption,
-    RanksOption,
-    RanksPerHostOption,
-    SeedOption,
 )
-from contend.cli.simulate import EqualRatesOption, LinkRateOption, SpreadOption, ThreadsOption
+from contend.cli.simulate import CountingOptions
 from contend.report import Document
 
 BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
@@ -39,18 +35,11 @@ _MOST_SIZES = 12
 
 def collectives(
     routed: RoutedLoading,
+    counting: CountingOptions,
     fabric: FabricArgument,
     bytes: BytesOption = "1M",  # noqa: A002
-    hosts: HostsOption = None,
-    ranks: RanksOption = None,
-    ranks_per_host: RanksPerHostOption = 1,
     placement: PlacementOption = "linear",
-    spread: SpreadOption = False,
-    rate: LinkRateOption = None,
-    equal_rates: EqualRatesOption = False,
     nvlink: NvlinkOption = None,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = None,
 ) -> Document:
     """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
 
@@ -65,16 +54,9 @@ def collectives(
     found = congestion.collectives(
         routed.load(fabric),
         placement=placement,
-        hosts=hosts,
-        ranks_per_host=ranks_per_host,
-        ranks=ranks,
-        spread=spread,
-        rate=rate,
-        equal_rates=equal_rates,
         nvlink=nvlink,
         bytes=sizes,
-        seed=seed,
-        threads=threads,
         progress=True,
+        **vars(counting),
     )
     return report.collectives_document(found)
