@@ -12,6 +12,7 @@ import msgspec
 import polars as pl
 
 from contend.base.errors import InputError, UsageError
+from contend.base.schema import members, plain
 from contend.base.shown import Shown
 from contend.lab.runs.findings import Findings, find
 from contend.lab.runs.frames import NotBegunError
@@ -19,6 +20,7 @@ from contend.lab.runs.launch_file import RawSamples, read_samples
 from contend.lab.runs.parquet import read_table, write_table
 from contend.lab.runs.record import (
     LAST_LAUNCH,
+    CellRecord,
     RunRecord,
     Warned,
     read_record,
@@ -29,32 +31,14 @@ from contend.lab.runs.summary import CellSummary, without_samples
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
 _RAW = re.compile(r"launch-(\d{3}|[1-9]\d{3,4})\.samples")
-_COLUMNS: Mapping[str, Callable[[CellSummary], object]] = {
-    "cell": lambda cell: cell.record.cell,
-    "algorithm": lambda cell: cell.record.algorithm,
-    "schedule": lambda cell: cell.schedule,
-    "bytes": lambda cell: cell.record.bytes,
-    "ranks": lambda cell: cell.record.ranks,
-    "hosts": lambda cell: cell.record.hosts,
-    "n": lambda cell: cell.n,
-    "used": lambda cell: cell.used,
-    "late": lambda cell: cell.late,
-    "launches": lambda cell: cell.launches,
-    "median_s": lambda cell: cell.median.value,
+# What a column has no room for, by its parts.
+_PARTS: Mapping[str, Callable[[CellSummary], object]] = {
     "ci95_low_s": lambda cell: (cell.ci95_s or (None, None))[0],
     "ci95_high_s": lambda cell: (cell.ci95_s or (None, None))[1],
     "low_s": lambda cell: cell.median.low,
     "high_s": lambda cell: cell.median.high,
-    "coverage": lambda cell: cell.coverage,
-    "p99_s": lambda cell: cell.p99_s,
-    "max_s": lambda cell: cell.max_s,
-    "mean_s": lambda cell: cell.mean_s,
-    "rate_Bps_per_rank": lambda cell: cell.rate and cell.rate.value,
-    "mean_rate_Bps_per_rank": lambda cell: cell.mean_rate_Bps_per_rank,
     "slow_share": lambda cell: cell.two_kinds and cell.two_kinds.slow_share,
     "slow_s": lambda cell: cell.two_kinds and cell.two_kinds.slow_s,
-    "beyond_wire": lambda cell: cell.beyond_wire,
-    "verified": lambda cell: cell.verified,
     "reasons": lambda cell: ", ".join(dict.fromkeys(cell.ended)),
 }
 
@@ -173,10 +157,16 @@ class Run(Shown, told="run_document"):
         labels follow as text; one that is called like a column gets ``label_`` before its name.
         """
         cells = self.summaries
-        columns = {name: list(map(of, cells)) for name, of in _COLUMNS.items()}
+        told = list(map(plain, cells))
+        columns: dict[str, list[object]] = {"cell": [cell.record.cell for cell in cells]}
+        for member in (*members(CellRecord), *members(CellSummary)):
+            if member.alternatives <= {bool, int, float, str}:
+                columns[member.key] = [of_cell[member.key] for of_cell in told]
+        columns |= {name: list(map(of, cells)) for name, of in _PARTS.items()}
+        figures = frozenset(columns)
         for name in dict.fromkeys(name for cell in cells for name in cell.record.labels):
             values = (cell.record.labels.get(name) for cell in cells)
-            column = f"label_{name}" if name in _COLUMNS else name
+            column = f"label_{name}" if name in figures else name
             columns[column] = [None if value is None else str(value) for value in values]
         return pl.DataFrame(columns)
 
