@@ -217,10 +217,10 @@ ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 
 
 def simulate(
+    counting: CountingOptions,
     loading: Loading,
     outputs: MetricOutputs,
     packets: PacketOptions,
-    counting: CountingOptions,
     fabrics: FabricsArgument,
     pattern: PatternOption = "bisect",
     placement: PlacementOption = "random",

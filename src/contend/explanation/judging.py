@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from contend.base.schema import PythonOnly, Seconds, Spread, told
+from contend.base.schema import PythonOnly, Spread, told
 from contend.base.units import counted, format_bytes, format_seconds, rounded
 from contend.explanation.evidence import (
     A_TIME_OUT_S,

@@ -34,8 +34,8 @@ _MOST_SIZES = 12
 
 
 def collectives(
-    routed: RoutedLoading,
     counting: CountingOptions,
+    routed: RoutedLoading,
     fabric: FabricArgument,
     bytes: BytesOption = "1M",  # noqa: A002
     placement: PlacementOption = "linear",
