@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,83 @@ def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str
         names = [f"node0{number}{between}{word}" for number in (1, 2) for word in adapters]
         assert _servers(names) == [0, 0, 1, 1]
         assert server_names(_fabric(names)) == ["node01", "node01", "node02", "node02"]
+
+
+JOINED = (
+    ("mlx5_0", "mlx5_1"),
+    ("mlx5_ib0", "mlx5_ib1"),
+    ("mlx5_bond_0", "mlx5_bond_1"),
+    ("mlx4_0/P1", "mlx4_0/P2"),
+    ("mlnx_mlx5_0", "mlnx_mlx5_1"),
+    ("hfi1_0", "hfi1_1"),
+    ("cornelis-hfi1_0", "cornelis-hfi1_1"),
+    ("bnxt_re0", "bnxt_re1"),
+    ("bnxt_re_bond0", "bnxt_re_bond1"),
+    ("irdma0", "irdma1"),
+    ("intel-irdma0", "intel-irdma1"),
+    ("rocep59s0f0", "rocep59s0f1"),
+    ("ibp12s0", "ibp94s0"),
+    ("ibs22f0", "ibs22f1"),
+    ("ibo3", "ibo4"),
+    ("ibx0c42a10300fb0001", "ibx0c42a10300fb0002"),
+    ("enp1s0f0np0", "enp1s0f1np1"),
+    ("rdmap16s27", "rdmap32s27"),
+    ("opa0", "opa1"),
+    ("nes0", "nes1"),
+    ("ib0", "ib1"),
+    ("hsn0", "hsn1"),
+    ("cxi0", "cxi1"),
+    ("efa_0", "efa_1"),
+    ("hns_0", "hns_1"),
+    ("HCA-1", "HCA-2"),
+    ("qedr0", "qedr1"),
+    ("rocepf0", "rocepf1"),
+    ("nic0", "nic1"),
+    ("eth0", "eth1"),
+)
+
+
+@pytest.mark.parametrize("adapters", JOINED)
+@pytest.mark.parametrize("server", ["node0{}", "gpu-node-0{}", "rack2_n{}", "ib-gw{}", "n{}.hpc"])
+def test_adapters_behind_a_dash_share_their_server(adapters: tuple[str, str], server: str) -> None:
+    expected = [server.format(number) for number in (1, 1, 2, 2)]
+    for between in " :-_":
+        names = [
+            f"{server.format(number)}{between}{word}" for number in (1, 2) for word in adapters
+        ]
+        fabric = _fabric(names)
+        assert server_names(fabric) == expected
+        assert rails_of(fabric).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["gpu-node-01", "gpu-node-02", "cpu-node-01", "cpu-node-02"],
+        ["rack1_n1", "rack1_n2", "rack2_n1", "rack2_n2", "rack2_n3"],
+        ["ib-gw1", "ib-gw2", "eth-gw1"],
+        ["storage-ib1", "storage-ib2", "storage-ib3"],
+        # Pools of two kinds, more in each than there are pools.
+        ["gpu-efa1", "gpu-efa2", "gpu-efa3", "cpu-efa1", "cpu-efa2", "cpu-efa3"],
+        ["c1-opa1", "c1-opa2", "c1-opa3", "c1-opa4"],
+        ["login-0", "login-1", "head_0", "head_1"],
+        ["r1-node_0", "r1-node_1", "r2-node_0", "r2-node_1"],
+        ["dgx-a100-0", "dgx-a100-1", "dgx-h100-0", "dgx-h100-1"],
+        ["n1-s0", "n1-s1", "n2-s0", "n2-s1"],
+        ["cn-f0", "cn-f1", "dn-f0", "dn-f1"],
+        ["node1-ib0"],
+    ],
+)
+def test_a_dash_within_a_server_s_name_is_a_part_of_it(names: list[str]) -> None:
+    assert _servers(names) == list(range(len(names)))
+    assert server_names(_fabric(names)) == names
+
+
+@pytest.mark.parametrize("word", [word for words in JOINED for word in words if "-" not in word])
+def test_an_adapter_s_name_alone_names_no_server(word: str) -> None:
+    if re.fullmatch("ib[so].*|rocepf.*|nic.*|eth.*", word):
+        return  # A server may be called so.
+    assert server_names(_fabric([word, word])) == ["0x0000000000000100", "0x0000000000000101"]
 
 
 def test_a_server_may_be_called_like_an_adapter_behind_its_rack() -> None:

@@ -16,7 +16,7 @@ from contend.fabric.servers import (
     are_numbered,
     server_names,
     servers_of,
-    split_adapter,
+    split_adapters,
 )
 from contend.fabric.told.told_rails import NONE
 
@@ -85,9 +85,10 @@ def find_rails(fabric: Fabric, server: NDArray[np.int64] | None = None) -> Rails
     times: Counter[tuple[int, object]] = Counter()
     untold = order[rails_told[order] == 0]
     ports = fabric.host_adapter_port[untold].tolist()
+    split = split_adapters(fabric.host_name)
     for host, owner, port in zip(untold.tolist(), server[untold].tolist(), ports, strict=True):
         own = adapters.setdefault(owner, [])
-        word = split_adapter(fabric.host_name[host])[1]
+        word = split[host][1]
         # Places without a name count on by GUID.
         adapter = _in_order(word), port if word else len(own)
         own.append(((*adapter, times[owner, adapter]), host))

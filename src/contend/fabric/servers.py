@@ -28,28 +28,37 @@ _DRIVERS = (
 _FURTHER = r"(?:opa|hns\d?(?:_roce)?|usnic|mana|ionic|xscale|qib)"
 _KIND = "(?:bond|ib|opa|roce|eth|en|rdma|iw|vf|pf|port)"
 _PORT = r"(?:[/:.]?(?:p|port)[-_]?\d{1,3}|[/:]\d{1,3})?"
+_VENDOR = (
+    "(?:(?:amazon|amd|aws|bcm|broadcom|chelsio|cornelis|hp|hpe|huawei|intel|marvell|mellanox|mlnx"
+    "|nvidia|pensando|qlogic)[-_])?"
+)
 _DRIVER = (
-    rf"(?:{_DRIVERS}(?:_?{_KIND}|(?:_[a-z]{{1,8}}){{1,2}})?_?\d+|{_FURTHER}(?:_{_KIND})?_\d+"
-    rf"|gpu[-_]?\d+_{_KIND}\d*|HCA[-_]?\d+|q?ib\d+)"
+    rf"{_VENDOR}(?:{_DRIVERS}(?:_?{_KIND}|(?:_[a-z]{{1,8}}){{1,2}})?_?\d+|{_FURTHER}(?:_{_KIND})?_\d+"
+    rf"|gpu[-_]?\d+_{_KIND}\d*|HCA[-_]?\d+|q?ib\d+|opa\d+|nes\d+)"
     rf"(?:_?(?:f|v|vf|pf)\d+)*{_PORT}"
 )
 # Those that last over restarts, which rdma-core gives since 2019: by place on the bus or by GUID
 # (ibP1p2s0, rocep11s0f1, ibx0002c903000ab1cd), by slot or by number on the board (ibs22f0, ibo3).
-_KINDS = "(?:ib|opa|roce|iw|rdma|usnic)"
+_KINDS = "(?:ib|opa|roce|iw|rdma|usnic|en)"
 _FUNCTIONS = rf"(?:f\d+)?(?:v\d+)?(?:d\d+)?(?:np\d+)?{_PORT}"
 _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
-_BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
+_BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+|[pv]f\d+){_FUNCTIONS}"
 # Behind a server's name numbered words of any driver, and what people call adapters by.
-_ANY = (
-    rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+"
-    r"|(?:nic|rail|opa|roce|bond|nes)[-_]?\d+|rail)"
-)
+_CALLED = r"(?:nic|rail|roce|bond|eth)[-_]?\d+"
+_ANY = rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|{_CALLED}|rail)"
 # What is appended to a server's name.
 _ADAPTER = re.compile(rf"{_ANY}{_PORT}|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _PORT_ALONE = re.compile(r"(?:p(?:ort)?[-_]?)?\d{1,3}", re.IGNORECASE)
 # The same where no server's name stands before it: a server may well be called node_7 or ibs22.
 _ONLY_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}", re.IGNORECASE)
+# The same behind "-" or "_", where a server's name may go on: the first are no part of any (mlx5_0,
+# ibp59s0), the others may be (storage-ib1), so that other names must prove them.
+_JOINED = re.compile(
+    rf"{_VENDOR}(?:bnxt_re|HCA[-_]|(?:{_DRIVERS}|{_FURTHER})\w*_)\w*\d{_PORT}|{_LASTING}",
+    re.IGNORECASE,
+)
+_MAYBE_JOINED = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}|{_CALLED}{_PORT}", re.IGNORECASE)
 # What every machine calls itself, and what stands where none has a name: no launcher finds it.
 _NOBODY = re.compile(
     r"(?:ip6-)?(?:localhost|loopback)\d?(?:[.-].*)?|127(?:\.\d{1,3}){1,3}|::1|0\.0\.0\.0"
@@ -138,7 +147,51 @@ def split_adapter(description: str) -> tuple[str, str]:
         adapter = description[mark.end() :].strip()
         if len(adapter) <= _LONGEST_ADAPTER and _KNOWN_ADAPTER.fullmatch(adapter):
             return description[: mark.start()].strip(), adapter
+    server, adapter = _behind_a_mark(description.strip())
+    return (server, adapter) if _JOINED.fullmatch(adapter) else ("", "")
+
+
+@lru_cache(1 << 16)
+def _behind_a_mark(description: str) -> tuple[str, str]:
+    """A server's name and that of its adapter, as in ``node1-ib0``; "" where none can be one."""
+    if len(description.split()) == 1 and not _ONLY_ADAPTER.fullmatch(description):
+        for mark in _ANY_MARK.finditer(description, 1):
+            adapter = description[mark.end() :]
+            if len(adapter) <= _LONGEST_ADAPTER and _MAYBE_JOINED.fullmatch(adapter):
+                return description[: mark.start()], adapter
     return "", ""
+
+
+def split_adapters(descriptions: Sequence[str]) -> list[tuple[str, str]]:
+    """As `split_adapter`, of all hosts; names behind a dash that a server may have, where proven.
+
+    Servers of a kind have adapters of the same names: two of ``node1`` and ``node2`` are ``ib0``
+    and ``ib1``. Servers that are called so, as ``storage-ib1`` to ``storage-ib9``, are more than
+    the beginnings that they share, and count from 1.
+    """
+    split = [split_adapter(description) for description in descriptions]
+    if isinstance(descriptions, NumberedNames):
+        return split
+    maybe = {
+        host: _behind_a_mark(description.strip())
+        for host, (description, (server, _)) in enumerate(zip(descriptions, split, strict=True))
+        if not server
+    }
+    words: dict[str, set[str]] = {}
+    for server, adapter in maybe.values():
+        words.setdefault(server.casefold(), set()).add(adapter.casefold())
+    sets = Counter(frozenset(own) for server, own in words.items() if server and len(own) > 1)
+    proven = set().union(*(own for own, servers in sets.items() if _are_adapters(own, servers)))
+    for host, (server, adapter) in maybe.items():
+        if adapter.casefold() in proven:
+            split[host] = server, adapter
+    return split
+
+
+def _are_adapters(words: frozenset[str], servers: int) -> bool:
+    """Whether words that so many beginnings of names have in common name adapters."""
+    counted = any(re.search(r"(?<!\d)0+(?!\d)", word) for word in words)
+    return servers > 1 and (counted or servers >= len(words))
 
 
 def is_nobody(name: str) -> bool:
@@ -154,15 +207,16 @@ def adapter_words(fabric: Fabric, names: Sequence[str]) -> list[str]:
         names: of their servers, as `server_names` has them.
     """
     words = []
-    for description, name in zip(fabric.host_name, names, strict=True):
+    split = split_adapters(fabric.host_name)
+    for description, name, (_, adapter) in zip(fabric.host_name, names, split, strict=True):
         text = description.strip()
         behind = text.removeprefix(name).strip(_MARKS) if text.startswith(name) else text
-        words.append(split_adapter(text)[1] or behind)
+        words.append(adapter or behind)
     return words
 
 
 _MARKS = " \t:/"
-_MARK = re.compile("[:/]")
+_MARK, _ANY_MARK = re.compile("[:/]"), re.compile("[:/_-]")
 _LONGEST_ADAPTER = 64
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
 _END_OF_NAME = re.compile(r"[\s/:]+")
@@ -187,9 +241,10 @@ def server_names(fabric: Fabric) -> list[str]:
     owners: dict[str, set[int]] = {}
     offers: dict[int, Counter[str]] = {}
     first: dict[int, int] = {}
+    split = split_adapters(fabric.host_name)
     for host, (owner, description) in enumerate(zip(server, fabric.host_name, strict=True)):
         first.setdefault(owner, host)
-        for beginning in _beginnings(description.strip()):
+        for beginning in _beginnings(split[host][0] or description.strip()):
             owners.setdefault(beginning.casefold(), set()).add(owner)
             offers.setdefault(owner, Counter())[beginning] += 1
     names = _told_names(fabric, server)
@@ -260,7 +315,7 @@ def _by_name(fabric: Fabric) -> dict[str, list[int]]:
         return {}
     named = [
         (host, server, adapter)
-        for host, (server, adapter) in enumerate(map(split_adapter, fabric.host_name))
+        for host, (server, adapter) in enumerate(split_adapters(fabric.host_name))
         if server and adapter and not is_nobody(server)
     ]
     # One machine may be called node1 and Node1.cluster, unless two adapters deny it.
