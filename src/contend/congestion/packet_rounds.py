@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.base.errors import UsageError
-from contend.base.schema import Seconds, Share
+from contend.base.schema import PythonOnly, Seconds, Share
 from contend.base.units import parse_size
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.messages import PlacedMessages, place_messages
@@ -66,6 +66,8 @@ class SampledMessage:
     """Share of a port's rate by counting."""
     received: Share
     """Share of a port's rate that its packets got."""
+    hosts: PythonOnly[tuple[int, int]]
+    """Numbers of both hosts."""
 
     def __str__(self) -> str:
         return f"{self.source} -> {self.target}"
@@ -85,6 +87,8 @@ class Victim(SampledMessage):
     """Channel at which the waiting begins: it is busy all the time, and others wait for it."""
     filled_by: tuple[str, ...]
     """Messages across that channel, those that get most of it first: ``source -> target``."""
+    channels: PythonOnly[tuple[int, int]]
+    """Numbers of both channels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,6 +359,7 @@ class _Jam:
             waited=float(self._found["waited"][message]),
             cause=self._name(cause),
             filled_by=tuple(self._across(cause, message)),
+            channels=(int(self._channels[held_up]), int(self._channels[cause])),
             **self._gets(message, sample),
         )
 
@@ -394,10 +399,12 @@ class _Jam:
 
     def _gets(self, message: int, sample: int) -> dict[str, Any]:
         """What victims and held messages tell alike."""
+        source, target = (int(self._hosts[end[message]]) for end in self._ends)
         return {
             "sample": sample,
-            "source": self._host(int(self._ends[0][message])),
-            "target": self._host(int(self._ends[1][message])),
+            "hosts": (source, target),
+            "source": self._fabric.host_name[source],
+            "target": self._fabric.host_name[target],
             "counted": float(self._counted[message]),
             "received": float(self._found["share"][message]),
         }

@@ -18,7 +18,8 @@ from contend.congestion import (
 )
 from contend.fabric import Fabric
 from contend.report.document import Document
-from contend.report.fabric.scene import Layer
+from contend.report.fabric.marks import Mark, channel_way
+from contend.report.fabric.scene import Layer, spoken_names
 from contend.report.page.explorable import Explorable, View, followed, routes_layer
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, rate_words
@@ -301,4 +302,13 @@ def _explored(found: PacketSimulation) -> Explorable | None:
         if np.any(shares)
     }
     view = View("packets", followed(fabric), {**layers, **routes_layer(fabric)})
-    return report.explored(fabric, [view])
+    names, lost = spoken_names(fabric), []
+    for victim in found.victims:
+        waits, cause = (channel_way(fabric, channel, names) for channel in victim.channels)
+        words = (
+            f"to {victim.target}: {percent(victim.received)}, {percent(victim.counted)} by "
+            f"counting ({victim.queues.value}); waits for {waits}"
+        )
+        words += "" if cause == waits else f", because of {cause}"
+        lost.append(Mark("victim", "host", victim.hosts[0], words))
+    return report.explored(fabric, [view], lost)

@@ -7,6 +7,7 @@ import pytest
 
 import contend
 from contend import report
+from contend.congestion import simulate_packets
 from contend.fabric import (
     Fabric,
     missing_cables,
@@ -55,6 +56,22 @@ def test_a_cable_that_is_clicked_tells_what_the_record_says(opened: Opened, rout
     hottest = next(one for one in document.record.hottest_channels if one.channel < 32)
     first = cells(page, "Hottest channels")[0]
     assert number(first[1]) == pytest.approx(hottest.messages_per_round, rel=5e-3)
+
+
+def test_packets_colour_channels_by_how_long_they_stand_still(opened: Opened) -> None:
+    fabric = contend.load("xgft:2;4,2;1,1", route="minhop")
+    found = simulate_packets(fabric, "uniform", samples=2, queues=["fifo"])
+    page = opened(report.packets_document(found))
+    assert page.locator("#layer").input_value() == "blocked, fifo"
+    worst = found.channels[0]
+    first = cells(page, "Hottest channels")[0]
+    assert first[0] == " → ".join(ends(fabric, worst.channel))
+    assert number(first[1]) == pytest.approx(100 * worst.blocked, rel=5e-3)
+    rows = cells(page, "Messages that lose most")
+    assert [row[0] for row in rows] == [victim.source for victim in found.victims]
+    for (_, words), victim in zip(rows, found.victims, strict=True):
+        assert words.startswith(f"to {victim.target}: {100 * victim.received:.1f} %, ")
+        assert words in page.evaluate("explorer.canvas.source('marks', 0).data.tip")
 
 
 def test_users_of_a_cable_are_those_of_the_routes(opened: Opened, routed: Fabric) -> None:

@@ -9,6 +9,7 @@ const MOST_SPREAD = 400; // changed cables that are drawn one by one
 const SIGNS = {
   fault: { sign: "x", colour: "#D55E00", words: "✕ fault or dead" },
   missing: { sign: "inverted_triangle", colour: "#D55E00", words: "▽ lacks cables" },
+  victim: { sign: "star", colour: "#CC79A7", words: "★ messages lose most" },
   added: { sign: "cross", colour: "#882255", words: "+ added" },
   removed: { sign: "dash", colour: "#882255", words: "– removed" },
   changed: { sign: "diamond", colour: "#882255", words: "◇ moved or changed" },

@@ -341,8 +341,10 @@ class Panel {
     const parts = [];
     const told = (caption, marks) => marks.length && parts.push(this.table(caption, ["part", "what"],
       marks.map(({ part, number, words }) => [this.link(part, number, network.nameOf(part, number)), words])));
-    told("What changed", network.marks.filter(({ kind }) => !["fault", "missing"].includes(kind)));
+    const others = network.marks.filter(({ kind }) => !["fault", "missing"].includes(kind));
+    told("What changed", others.filter(({ kind }) => kind !== "victim"));
     parts.push(...shown.flatMap((view) => network.under(view, () => this._state(view, shown.length > 1))));
+    told("Messages that lose most", others.filter(({ kind }) => kind === "victim"));
     if (network.costs.length) {
       parts.push(this.table("What fails worst", ["part", "cost"], network.costs.slice(0, 12).map(([part, number, words]) => [
         this.link(part, number, network.nameOf(part, number)), words])));
