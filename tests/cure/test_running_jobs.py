@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contend.base.errors import InputError, UsageError
-from contend.congestion import simulate
+from contend.congestion import PacketModel, Queues, simulate
 from contend.cure import JobCost, Jobs
 from contend.cure import jobs as look_at_jobs
 from contend.cure.next_job import choose_next
@@ -31,6 +31,32 @@ def job(name: str, *hosts: int, runs: bool = True) -> ListedJob:
 
 def judged(*jobs: ListedJob, following: int | None = None, **options: object) -> Jobs:
     return look_at_jobs(fabric(), jobs, following=following, **options)  # type: ignore[arg-type]
+
+
+def test_packets_hold_up_a_job_that_shares_no_cable_with_their_own() -> None:
+    """One switch above; a and t share the cable up, and t the one down to leaf 4 with b1 and b2.
+
+    A third of that cable is left for t, and what a sends behind t's packets gets no more. Without
+    b1 both get a half. By counting a gets a half of its cable with or without b1.
+    """
+    made = load("xgft:2;4,4;1,1", route="minhop")
+    made = made.replace(host_name=tuple(f"node{host + 1}" for host in range(16)))
+    jobs = [job("a", 1, 12), job("t", 2, 13), job("b1", 5, 14), job("b2", 9, 15)]
+    found = look_at_jobs(made, jobs, pattern="pipeline", packets=PacketModel.of())
+    assert found.packets is not None
+    told = {(one.job, one.queues): one for one in found.packets.jobs}
+    held = {(one.job, one.by, one.queues): one for one in found.packets.held_up}
+    for queues in Queues:
+        assert told["a", queues].alone == pytest.approx(1, abs=0.01)
+        assert told["a", queues].beside == pytest.approx(1 / 3, abs=0.01)
+        assert told["a", queues].counted == pytest.approx(1 / 2)
+        stranger, neighbour = held["a", "b1", queues], held["t", "b1", queues]
+        assert (stranger.loss, neighbour.loss) == pytest.approx((1 / 6, 1 / 6), abs=0.01)
+        assert (stranger.counted, neighbour.counted) == pytest.approx((0, 1 / 6))
+        assert (stranger.shares, neighbour.shares) == (False, True)
+        assert stranger.name == 'switch "leaf 1" port 5 -> switch "top 1" port 1'
+    assert ", with which it never shares a cable, by counting 0.0" in found.verdict
+    assert look_at_jobs(made, jobs, pattern="pipeline").packets is None
 
 
 def test_leaves_and_the_fewest() -> None:

@@ -24,7 +24,11 @@ from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion
 from .messages import message_shares as message_shares
+from .packet_jobs import JobHeldUp as JobHeldUp
+from .packet_jobs import PacketJobs as PacketJobs
+from .packet_jobs import carry_jobs as carry_jobs
 from .packet_rounds import HeldMessage as HeldMessage
+from .packet_rounds import PacketModel as PacketModel
 from .packet_rounds import Queues as Queues
 from .packet_rounds import Victim as Victim
 from .packets import ChannelWaits as ChannelWaits

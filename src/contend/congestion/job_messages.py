@@ -15,7 +15,7 @@ from contend.base.units import counted
 from contend.congestion.drawing import check_seed
 from contend.congestion.rates import LinkRates, link_rates
 from contend.fabric import Fabric, rails_of, servers_of
-from contend.routes import Ways, each_alone, make_resolver
+from contend.routes import Round, Ways, each_alone, make_resolver, routes_of
 from contend.traffic.pattern import Pattern
 from contend.traffic.pattern import parse as parse_pattern
 
@@ -194,11 +194,9 @@ class JobMessages:
         share = np.ones(len(key))
         order = np.argsort(key, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(key) else []
-        between, places = self._resolver.switch_channels, len(self.hosts)
-        ends = (sent.crossed[:, -2:] - np.array([between, between + places])).astype(np.uint32)
         found = []
         for rows in groups:
-            source, target = (np.ascontiguousarray(end) for end in ends[rows].T)
+            source, target = self._ends(sent.of(rows))
             share[rows], channel, split = self._rounds_solved.solve(
                 source, target, self.channels, parts
             )
@@ -213,6 +211,21 @@ class JobMessages:
             crossed[rows, : channel.shape[1]] = channel
             part[rows, : channel.shape[1]] = split
         return share, replace(sent, crossed=crossed, part=part)
+
+    def packet_ways(self, sent: SampledMessages, sample: int) -> _core.PacketRoutes:
+        """Where the packets of messages of one sample may go."""
+        messages = Round(*self._ends(sent), self._draw(sample))
+        routes = routes_of(self._fabric)
+        return routes.packet_routes(self._fabric, self.hosts, self._resolver, messages)
+
+    def _ends(self, sent: SampledMessages) -> tuple[Hosts, Hosts]:
+        """The places that messages leave and come to."""
+        between, places = self._resolver.switch_channels, len(self.hosts)
+        ends = (sent.crossed[:, -2:] - np.array([between, between + places])).astype(np.uint32)
+        return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
+
+    def _draw(self, sample: int) -> int:
+        return (self._seed * _SAMPLES_APART + sample) % (1 << 64)
 
     def drawn(self, *further: Hosts) -> bool:
         """Whether samples differ, those of further jobs on such hosts included."""
@@ -366,8 +379,8 @@ class JobMessages:
         routes = np.empty((len(source), self._resolver.stride), dtype=np.uint32)
         for number, sample in enumerate(samples):
             chosen = sample_of == number
-            draw = (self._seed * _SAMPLES_APART + sample) % (1 << 64)
-            routes[chosen] = self._resolver.routes(source[chosen], target[chosen], draw)
+            drawn = self._resolver.routes(source[chosen], target[chosen], self._draw(sample))
+            routes[chosen] = drawn
         flows = self._resolver.unit
         return routes, None if flows == 1 else np.full(routes.shape, 1 / flows)
 

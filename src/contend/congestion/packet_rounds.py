@@ -132,10 +132,10 @@ class PacketModel:
     @classmethod
     def of(
         cls,
-        queues: Sequence[Queues | str],
-        buffer: int | str,
-        mtu: int | str,
-        message_bytes: int | str | None,
+        queues: Sequence[Queues | str] = tuple(Queues),
+        buffer: int | str = "64KiB",
+        mtu: int | str = "4KiB",
+        message_bytes: int | str | None = None,
     ) -> PacketModel:
         """The model by sizes in bytes or in words.
 

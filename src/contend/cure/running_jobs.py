@@ -18,8 +18,11 @@ from contend.base.units import counted
 from contend.congestion import (
     ALL_TO_ALLS,
     RAIL_PATTERNS,
+    PacketJobs,
+    PacketModel,
     PairLoss,
     SideBySide,
+    carry_jobs,
     half_width,
     judge_jobs,
 )
@@ -197,6 +200,8 @@ class Jobs(Shown, told="jobs_document"):
     """Best servers for the next job; null if that was not asked."""
     seconds: float
     """Seconds that it took."""
+    packets: PacketJobs | None = None
+    """The same packet by packet; null unless that was asked."""
     costs: tuple[JobCost, ...] = ()
     """What each job loses with the parts that are gone; none where nothing is."""
 
@@ -223,6 +228,7 @@ def jobs(
     seed: int = 1,
     progress: bool | Progress = False,
     whole: Fabric | None = None,
+    packets: PacketModel | None = None,
 ) -> Jobs:
     """Says how well running jobs sit, which hurt each other, and where the next should go.
 
@@ -249,6 +255,7 @@ def jobs(
         progress: True shows a bar; a function is told how many samples are counted, of how many.
         whole: the fabric before parts of it were gone, with routes: it is told what each job loses
             with them. The same hosts are compared, those that are left.
+        packets: how switches keep packets, to say packet by packet, too, who holds whom up.
 
     Returns:
         Its ``to_frame()`` has the jobs, ``to_frame("pairs")`` those that hurt each other, and
@@ -330,6 +337,21 @@ def jobs(
         )
         for number, shares in zip(sending, worst.beside, strict=True):
             found[number] = replace(found[number], all_at_once=float(shares.mean()))
+    carried = None
+    if packets is not None and groups:
+        called_jobs = [found[number].job for number in sending]
+        carried = carry_jobs(
+            fabric,
+            groups,
+            called_jobs,
+            packets,
+            pattern=common,
+            own=differing,
+            rails=within,
+            samples=samples,
+            seed=seed,
+            progress=progress,
+        )
     chosen_next = None
     if following is not None:
         chosen_next = choose_next(
@@ -357,6 +379,7 @@ def jobs(
     return Jobs(
         fabric=fabric,
         costs=costs,
+        packets=carried,
         jobs=tuple(found),
         pairs=harms,
         free=len(free),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from contend import report
 from contend.base.errors import printable_line
 from contend.base.names import shorten
-from contend.base.units import counted, rounded, verb
+from contend.base.units import counted, format_bytes, rounded, verb
+from contend.congestion import PacketJobs
 from contend.cure import Harm, Job, JobCost, Jobs, NextJob, Seats, SharedChannel
 from contend.fabric import Fabric
 from contend.report.document import Document
@@ -191,8 +192,9 @@ def _unknown_hosts(found: Jobs) -> list[str]:
 
 def jobs_document(found: Jobs) -> Document:
     """Who hurts whom, where the next job should go, and hosts that the fabric does not know."""
+    told = (_cost(found), _verdict(found), _packets_sentence(found), _next_verdict(found))
     return Document(
-        verdict="\n".join(filter(None, (_cost(found), _verdict(found), _next_verdict(found)))),
+        verdict="\n".join(filter(None, told)),
         tables=_tables(found),
         record=found,
         pictures={"jobs": lambda: _figure(found)},
@@ -235,6 +237,8 @@ def _tables(found: Jobs) -> list[ResultTable]:
         tables.append(_harms_table(found))
     if found.hottest and len(found.jobs) > 1:
         tables.append(_hottest_table(found))
+    if found.packets is not None:
+        tables += _packets_tables(found.packets, found.fabric, _called(found))
     if found.next is not None:
         tables.append(_next_table(found, found.next))
         if found.rails and found.next.best.order != found.next.best.servers:
@@ -271,7 +275,7 @@ def _sends(found: Jobs) -> Callable[[Job], str]:
 
 
 def _hottest_table(found: Jobs) -> ResultTable:
-    called = {job.job: label(job) for job in found.jobs}
+    called = _called(found)
 
     def whose(channel: SharedChannel) -> str:
         words = [f"{called[one.job]} {percent(one.part, 0)}" for one in channel.jobs[:_USERS]]
@@ -289,6 +293,70 @@ def _hottest_table(found: Jobs) -> ResultTable:
         note="between switches; heat: messages at once in the mean over samples, so many more on "
         "a channel as it is slower than the fastest port",
     )
+
+
+def _called(found: Jobs) -> dict[str, str]:
+    """What jobs are called, by their numbers at their scheduler."""
+    return {job.job: label(job) for job in found.jobs}
+
+
+def _packets_sentence(found: Jobs) -> str:
+    """Which job loses most to another one, packet by packet, that counting does not see."""
+    if found.packets is None:
+        return ""
+    unseen = [one for one in found.packets.held_up if one.counted < one.loss / 2]
+    if not unseen:
+        return "Packet by packet, no job loses more to another one than by counting."
+    # Sharing no cable, they look like strangers.
+    worst, called = min(unseen, key=lambda one: (one.shares, -one.loss)), _called(found)
+    cable = "" if worst.shares else ", with which it never shares a cable"
+    return (
+        f"Packet by packet, {called[worst.job]} loses {_points(worst.loss, worst.margin)} points "
+        f"because of {called[worst.by]}{cable}, by counting {100 * worst.counted:.1f}: it waits "
+        f"for {_channel(found.fabric, worst.channel)} ({worst.queues})."
+    )
+
+
+def _packets_tables(
+    found: PacketJobs, fabric: Fabric, called: Mapping[str, str]
+) -> list[ResultTable]:
+    """What jobs get packet by packet, and who holds whom up."""
+    sends = "hosts send all the time"
+    if found.message_bytes is not None:
+        sends = f"messages of {format_bytes(found.message_bytes)}"
+    tables = [
+        table_of(
+            "Jobs packet by packet",
+            found.jobs[:ROWS],
+            {
+                "job": lambda job: called[job.job],
+                "queues": lambda job: job.queues.value,
+                "alone": "alone",
+                "beside others": "beside",
+                "by counting": "counted",
+            },
+            note=f"{counted(found.samples, 'sample')}, {sends}, packets of "
+            f"{format_bytes(found.mtu)}, buffers of {format_bytes(found.buffer)}",
+        )
+    ]
+    if found.held_up:
+        tables.append(
+            table_of(
+                "Jobs that are held up by packets of another one",
+                found.held_up,
+                {
+                    "job": lambda one: called[one.job],
+                    "because of": lambda one: called[one.by],
+                    "loses": Number(lambda one: _points(one.loss, one.margin)),
+                    "by counting": Number(lambda one: f"{100 * one.counted:.1f}"),
+                    "queues": lambda one: one.queues.value,
+                    "share a cable": lambda one: "yes" if one.shares else "no",
+                    "waits for": lambda one: _channel(fabric, one.channel),
+                },
+                note="what it gets more where the other one does not run, all others beside both",
+            )
+        )
+    return tables
 
 
 def _points(share: float, margin: float, digits: int = 1) -> str:
@@ -390,7 +458,7 @@ def _harms_table(found: Jobs) -> ResultTable:
 
 
 def _next_table(found: Jobs, following: NextJob) -> ResultTable:
-    called = {job.job: label(job) for job in found.jobs}
+    called = _called(found)
 
     def most(seats: Seats) -> str:
         if seats.worst_job is None:

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from contend import cure, report
+from contend import congestion, cure, report
 from contend.base.errors import UsageError
 from contend.cli.common import RoutedLoading
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import MetricOutputs
+from contend.cli.options.packets import PacketOptions
 from contend.cli.options.shared import (
     HOSTS,
     PATTERN,
@@ -50,6 +51,7 @@ SamplesOption = Annotated[int, SAMPLES(min=2)]
 def jobs(
     routed: RoutedLoading,
     outputs: MetricOutputs,
+    packets: PacketOptions,
     fabric: FabricArgument,
     jobs: JobsArgument = None,
     following: NextOption = None,
@@ -60,7 +62,8 @@ def jobs(
 ) -> Document:
     """Show how well running jobs are placed, which hurt each other, and where to put the next.
 
-    With --without, it says which jobs stop, lose servers or rails, or slow down.
+    With --model packets, it also says whose packets hold up whose. With --without, it says which
+    jobs stop, lose servers or rails, or slow down.
 
     Example: contend jobs net.ibnetdiscover squeue.json --routes net.lfts --next 16
     """
@@ -84,6 +87,7 @@ def jobs(
         samples=samples,
         seed=seed,
         progress=True,
+        packets=congestion.PacketModel.of(**packets.arguments()) if packets.asked else None,
     )
     return report.jobs_document(found)
 
