@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
+NAMES = ["s1", "s2", "s3", "s4"]
+RANKS = [name for name in NAMES for _ in range(2)]
+"""Two on each server."""
+
 
 def printed(
     program: str,

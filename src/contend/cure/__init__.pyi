@@ -13,14 +13,11 @@ from .growth import extend as extend
 from .improvement import Addition as Addition
 from .improvement import Improvement as Improvement
 from .improvement import NewCable as NewCable
-from .network_changes import Change as Change
 from .network_changes import ComparedShare as ComparedShare
-from .network_changes import Difference as Difference
 from .network_changes import NetworkChanges as NetworkChanges
 from .network_changes import Outcome as Outcome
 from .network_changes import StateOfRoutes as StateOfRoutes
 from .network_changes import diff as diff
-from .network_changes import difference as difference
 from .next_job import NextJob as NextJob
 from .next_job import Seats as Seats
 from .phased_traffic import RankTraffic as RankTraffic

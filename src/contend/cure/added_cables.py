@@ -18,8 +18,6 @@ from contend.cure.improvement import (
     NewCable,
     Pair,
     Relief,
-    bare_switches,
-    few_hosts,
     first_of_each_kind,
     levels_in_tree,
     relief,
@@ -28,6 +26,8 @@ from contend.cure.purpose import ROUNDING, Purpose, gain_over
 from contend.fabric import (
     Cable,
     Fabric,
+    bare_switches,
+    few_hosts,
     free_ports,
     missing_cables,
     switch_levels,

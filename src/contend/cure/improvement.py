@@ -14,7 +14,16 @@ from contend.base.shown import Shown
 from contend.base.units import counted
 from contend.congestion import Simulation
 from contend.cure.purpose import ROUNDING, CollectiveGain
-from contend.fabric import Fabric, capacities, free_ports, idle_switches, is_tree, switch_levels
+from contend.fabric import (
+    Fabric,
+    bare_switches,
+    capacities,
+    few_hosts,
+    free_ports,
+    idle_switches,
+    is_tree,
+    switch_levels,
+)
 from contend.routes import Demand, tables_of
 
 Pair = tuple[int, int]
@@ -23,8 +32,6 @@ _MOST_FOLLOWED = 1 << 24
 _MOST_SUMMED = 1 << 19
 # The most promising pairs that are told apart from their like.
 _LOOKED_AT = 2000
-# Hosts of a leaf, as a share of what leaves have in the median, that cables are not bought for.
-_FEW = 1 / 3
 # Rounds in which a switch is told apart from others by its neighbours.
 _ROUNDS = 4
 
@@ -113,13 +120,6 @@ def _joined_alike(fabric: Fabric, level: NDArray[np.int64]) -> NDArray[np.bool_]
     return pairs
 
 
-def bare_switches(fabric: Fabric) -> NDArray[np.bool_]:
-    """Which switches have neither cables nor hosts, shape [switches]."""
-    bare = np.ones(fabric.switches, dtype=bool)
-    bare[fabric.cable_from] = bare[fabric.cable_to] = bare[fabric.host_switch] = False
-    return bare
-
-
 def levels_in_tree(fabric: Fabric) -> NDArray[np.int64] | None:
     """Level of every switch, 0 for those that no route between hosts needs; None: no tree."""
     level = switch_levels(fabric)
@@ -128,14 +128,6 @@ def levels_in_tree(fabric: Fabric) -> NDArray[np.int64] | None:
     if not is_tree(level, near[across], far[across]):
         return None
     return np.where(idle_switches(fabric), 0, level)
-
-
-def few_hosts(fabric: Fabric) -> NDArray[np.bool_]:
-    """Leaves with less than a third of the hosts that half of them have, as for management."""
-    hosts = np.bincount(fabric.host_switch, minlength=fabric.switches)
-    leaves = (switch_levels(fabric) <= 1) & ~bare_switches(fabric)
-    few: NDArray[np.bool_] = leaves & (hosts < _FEW * np.median(hosts[leaves | (hosts > 0)]))
-    return few
 
 
 class _Course:

@@ -10,6 +10,10 @@ from .altered import without as without
 from .altered import without_numbers as without_numbers
 from .assemble import Topology as Topology
 from .assemble import what_is_missing as what_is_missing
+from .cabling_rule import CablingRule as CablingRule
+from .changes import Change as Change
+from .changes import Difference as Difference
+from .changes import difference as difference
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import cables_within_reach as cables_within_reach
@@ -68,9 +72,10 @@ from .groups import grid_coordinates as grid_coordinates
 from .groups import group_circle as group_circle
 from .groups import short_names as short_names
 from .groups import switch_groups as switch_groups
-from .grown import Grown as Grown
 from .levels import Part as Part
 from .levels import PartSize as PartSize
+from .levels import bare_switches as bare_switches
+from .levels import few_hosts as few_hosts
 from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import parts_of as parts_of

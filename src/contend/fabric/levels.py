@@ -14,6 +14,8 @@ from contend.fabric.fabric import Fabric
 if TYPE_CHECKING:
     from contend.fabric.composition import Capacities
 
+# Hosts of a leaf, as a share of what leaves have in the median, that cables are not bought for.
+_FEW = 1 / 3
 # A fabric with more than this share of its joined pairs within a level is no tree.
 _MOST_ACROSS = 0.05
 
@@ -250,3 +252,18 @@ def parts_of(fabric: Fabric) -> tuple[Part, ...]:
             )
         )
     return tuple(found)
+
+
+def bare_switches(fabric: Fabric) -> NDArray[np.bool_]:
+    """Which switches have neither cables nor hosts, shape [switches]."""
+    bare = np.ones(fabric.switches, dtype=bool)
+    bare[fabric.cable_from] = bare[fabric.cable_to] = bare[fabric.host_switch] = False
+    return bare
+
+
+def few_hosts(fabric: Fabric) -> NDArray[np.bool_]:
+    """Leaves with less than a third of the hosts that half of them have, as for management."""
+    hosts = np.bincount(fabric.host_switch, minlength=fabric.switches)
+    leaves = (switch_levels(fabric) <= 1) & ~bare_switches(fabric)
+    few: NDArray[np.bool_] = leaves & (hosts < _FEW * np.median(hosts[leaves | (hosts > 0)]))
+    return few

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 # What draws is imported when somebody looks.
 from contend import report
 from contend.base.units import counted, listed, verb
-from contend.cure import Change, ComparedShare, NetworkChanges, Outcome
-from contend.fabric import Fabric
+from contend.cure import ComparedShare, NetworkChanges, Outcome
+from contend.fabric import Change, Fabric
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.jobs import costs_table

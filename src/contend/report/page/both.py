@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import Simulation
-from contend.cure import Change, Difference, NetworkChanges
-from contend.fabric import Fabric
+from contend.cure import NetworkChanges
+from contend.fabric import Change, Difference, Fabric
 from contend.report.fabric.marks import Mark, faults
 from contend.report.fabric.scene import MOST_HOSTS
 from contend.report.page.explorable import (
