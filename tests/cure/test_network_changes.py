@@ -114,8 +114,9 @@ def test_servers_that_lose_a_rail_are_told() -> None:
 
 
 def test_without_routes_only_lost_hosts_are_judged() -> None:
-    assert diff(_tree(), _tree()).outcome is None
-    assert diff(_tree(), contend.load("xgft:2;2,3;1,2", without=["leaf 2"])).outcome == "worse"
+    tree = make("xgft:2;2,3;1,2")
+    assert diff(tree, tree).outcome is None
+    assert diff(tree, contend.load("xgft:2;2,3;1,2", without=["leaf 2"])).outcome == "worse"
 
 
 def test_jobs_decide_too() -> None:

@@ -1,6 +1,7 @@
 """What changes of a network did to those who use it.
 
-What messages get is compared on the hosts that both states have: a mean over fewer hosts is no gain.
+What messages get is compared on the hosts that both states have: a mean over fewer hosts is no
+gain.
 """
 
 from __future__ import annotations
