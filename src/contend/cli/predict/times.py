@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -40,10 +40,6 @@ from contend.cli.options.shared import (
     RoutesOption,
 )
 from contend.report import Document
-
-if TYPE_CHECKING:
-    from contend.prediction import Calibration, PredictionConditions
-    from contend.profiling import ProgramProfile
 
 AlgorithmOption = Annotated[
     str | None,
@@ -110,59 +106,24 @@ def program(
     # What has died on the way there had not when it was recorded.
     there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
     record = prediction.record_of(recorded, costs, there)
-    cases = tuple(
-        prediction.predict_program(record, where, name)
-        for name, where in _places(
-            recorded,
-            fabrics,
-            routes,
-            route,
-            loading,
-            placement,
-            ranks_per_host,
-            costs,
-            rate,
-            buffer,
-        )
-    )
-    return report.program_document(prediction.PredictedProgram(record, cases))
-
-
-def _places(
-    profile: ProgramProfile,
-    fabrics: Sequence[str],
-    routes: str | None,
-    route: Sequence[str] | None,
-    loading: Loading,
-    placement: Sequence[str] | None,
-    ranks_per_host: int | None,
-    costs: Calibration,
-    rate: float | None,
-    buffer: int | None,
-) -> Iterator[tuple[str, PredictionConditions]]:
-    """Every fabric with every route and placement, and what tells it from the others."""
     engines: Sequence[str | None] = route or [None]
     orders: Sequence[str | None] = placement or [None]
+    cases = []
     for source, engine in product(fabrics, engines):
         network = load(source, routes, engine, loading, need_routes=True)
-        for words in orders:
-            name = network.name
-            if engine is not None:
-                name += f", {engine}"
-            if words is not None:
-                name += f", {words}"
-            yield (
-                name,
-                prediction.conditions_of(
-                    profile,
-                    network,
-                    costs,
-                    placement=words,
-                    ranks_per_host=ranks_per_host,
-                    rate=rate,
-                    buffer=buffer,
-                ),
+        for order in orders:
+            where = prediction.conditions_of(
+                recorded,
+                network,
+                costs,
+                placement=order,
+                ranks_per_host=ranks_per_host,
+                rate=rate,
+                buffer=buffer,
             )
+            name = ", ".join(filter(None, [network.name, engine, order]))
+            cases.append(prediction.predict_program(record, where, name))
+    return report.program_document(prediction.PredictedProgram(record, tuple(cases)))
 
 
 class AlltoallModel(StrEnum):
