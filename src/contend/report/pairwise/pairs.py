@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -70,16 +70,8 @@ def _interval(agreement: Agreement) -> str:
 
 def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTable:
     simulated = agreement.models[0].effective
-    free = "what a message that shared no channel got"
-    if wire is not None:
-        free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
     rows = (
-        ("γ, an uncontended pair", format_rate(agreement.gamma), free),
-        (
-            "measured effective bisection bandwidth",
-            percent(agreement.effective),
-            f"of γ; {_interval(agreement)}",
-        ),
+        *_measured(agreement, wire, "that shared no channel got", f"of γ; {_interval(agreement)}"),
         (
             "simulated, the same patterns",
             percent(simulated),
@@ -91,13 +83,26 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
             "percentage points, measured minus simulated",
         ),
     )
-    return ResultTable(
-        title=f"Bisect on {name}, measured against simulated",
-        columns=("", "", "meaning"),
-        rows=rows,
-        numeric=frozenset({""}),
-        note=_compared(agreement.messages, agreement.patterns, agreement.late),
-    )
+    note = _compared(agreement.messages, agreement.patterns, agreement.late)
+    return _against_simulated(name, "simulated", rows, note)
+
+
+def _measured(
+    agreement: Agreement | DrawnAgreement, wire: float | None, alone: str, effective: str
+) -> Iterator[tuple[str, str, str]]:
+    """What was measured: a pair alone and all pairs, with what that means."""
+    meaning = f"what a message {alone}"
+    if wire is not None:
+        meaning = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
+    yield "γ, an uncontended pair", format_rate(agreement.gamma), meaning
+    yield "measured effective bisection bandwidth", percent(agreement.effective), effective
+
+
+def _against_simulated(
+    name: str, simulated: str, rows: tuple[tuple[str, str, str], ...], note: str
+) -> ResultTable:
+    title = f"Bisect on {name}, measured against {simulated}"
+    return ResultTable(title, ("", "", "meaning"), rows, frozenset({""}), note)
 
 
 def _by_congestion(agreement: Agreement) -> ResultTable:
@@ -222,9 +227,9 @@ def _bandwidths(pairs: MeasuredPairs) -> ResultTable:
     )
 
 
-def _compared(messages: int, patterns: int, late: int) -> str:
+def _compared(messages: int, patterns: int, late: int, launches: str = "") -> str:
     left_out = f", {late:,} left out because a rank started late" if late else ""
-    return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"
+    return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{launches}{left_out}"
 
 
 def _and_beyond(note: str, pairs: MeasuredPairs) -> str:
@@ -266,14 +271,10 @@ def drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
 
 
 def _effective_over_draws(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
-    free = "what a message got that can share no channel"
-    if wire is not None:
-        free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
     slowest = agreement.slowest
     likeness = "as near as" if slowest.usual else "further than"
     rows = (
-        ("γ, an uncontended pair", format_rate(agreement.gamma), free),
-        ("measured effective bisection bandwidth", percent(agreement.effective), "of γ"),
+        *_measured(agreement, wire, "got that can share no channel", "of γ"),
         (
             "simulated, the same patterns over other draws",
             percent(agreement.simulated),
@@ -285,19 +286,13 @@ def _effective_over_draws(name: str, agreement: DrawnAgreement, wire: float | No
             f"{likeness} 95 % of simulations, which are within {percent(slowest.usual_distance)}",
         ),
     )
-    late = f", {agreement.late:,} left out because a rank started late" if agreement.late else ""
-    return ResultTable(
-        title=f"Bisect on {name}, measured against simulated draws",
-        columns=("", "", "meaning"),
-        rows=rows,
-        numeric=frozenset({""}),
-        note=(
-            f"{counted(agreement.messages, 'message')} of "
-            f"{counted(agreement.patterns, 'pattern')} in "
-            f"{counted(agreement.launches, 'launch')}{late}. A hash of each connection chooses "
-            "its cables, so that no pair has a prediction of its own."
-        ),
+    launches = f" in {counted(agreement.launches, 'launch')}"
+    counts = _compared(agreement.messages, agreement.patterns, agreement.late, launches)
+    note = (
+        f"{counts}. A hash of each connection chooses its cables, so that no pair has a prediction "
+        "of its own."
     )
+    return _against_simulated(name, "simulated draws", rows, note)
 
 
 def _by_part(title: str, distribution: Distribution, simulations: int) -> ResultTable:
@@ -321,11 +316,7 @@ def pairs_verdict(pairs: MeasuredPairs) -> str:
         return f"{drawn_finding([pairs.draws])}."
     agreement = pairs.agreement
     if agreement is not None:
-        interval = (
-            "of a single pattern"
-            if agreement.patterns == 1
-            else f"95 % interval {percent_range(*agreement.effective_ci95)}"
-        )
+        interval = "of a single pattern" if agreement.patterns == 1 else _interval(agreement)
         return (
             f"Pairs that all send at once get {percent(agreement.effective)} of what a pair gets "
             f"alone ({interval}); the simulation of the same patterns says "
