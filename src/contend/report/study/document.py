@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.base.units import counted, format_bytes, rounded, verb
-from contend.lab.measurement import Agreement, DrawnAgreement
+from contend.lab.measurement import TOLERANCE, Agreement, DrawnAgreement
 from contend.lab.studies import (
     Answer,
     Known,
@@ -119,12 +119,10 @@ def _verification_verdict(told: Sequence[Agreement], drawn: Sequence[DrawnAgreem
     ]
     if told:
         within = [one.models[0].within for one in told]
+        whose = " whose routes are known" if drawn else ""
         words.append(
-            f"{percent_range(min(within), max(within))} of the pairs whose routes are known get "
-            f"what the simulation says, within {percent(0.1, 0)}"
-            if drawn
-            else f"{percent_range(min(within), max(within))} of the pairs get what the simulation "
-            f"says, within {percent(0.1, 0)}"
+            f"{percent_range(min(within), max(within))} of the pairs{whose} get what the "
+            f"simulation says, within {percent(TOLERANCE, 0)}"
         )
     return f"{'; '.join(words)}."
 
