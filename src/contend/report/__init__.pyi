@@ -32,6 +32,9 @@ from .page.both import both_explored as both_explored
 from .page.document import page_document as page_document
 from .page.explorable import explored as explored
 from .page.explorable import simulation_views as simulation_views
+from .pairwise.figures import ComparedFabric as ComparedFabric
+from .pairwise.figures import agreement_figure as agreement_figure
+from .pairwise.figures import drawn_figure as drawn_figure
 from .prediction.figures import prediction_figure as prediction_figure
 from .prediction.figures import program_figure as program_figure
 from .prediction.program import program_document as program_document
@@ -63,6 +66,8 @@ from .study.document import measured_document as measured_document
 from .study.document import plans_document as plans_document
 from .study.document import study_document as study_document
 from .study.document import verification_document as verification_document
+from .study.figures import measured_figures as measured_figures
+from .study.figures import study_figures as study_figures
 from .study.simulated import PlanEntry as PlanEntry
 from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+# What draws is imported when somebody looks.
+from contend import report
 from contend.base.units import counted, format_bytes, rounded, verb
 from contend.lab.measurement import TOLERANCE, Agreement, DrawnAgreement
 from contend.lab.studies import (
@@ -16,7 +16,6 @@ from contend.lab.studies import (
     MeasuredStudy,
     Result,
     SimulatedStudy,
-    VerifiedFabric,
     VerifiedStudy,
 )
 from contend.report.document import Document, Drawn
@@ -26,9 +25,6 @@ from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range, rate_words
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def plans_document(entries: Sequence[PlanEntry]) -> Document:
@@ -47,7 +43,7 @@ def study_document(study: SimulatedStudy) -> Document:
         verdict=_simulated_verdict(study),
         tables=study_tables(study),
         record=study,
-        pictures={"study": partial(_simulated_figures, study)},
+        pictures={"study": lambda: report.study_figures(study.plan, study.outcomes)},
         shortfall=failed_words(failed, len(study.outcomes), study.folder),
     )
 
@@ -62,13 +58,6 @@ def _simulated_verdict(study: SimulatedStudy) -> str:
         most = f"{100 * max(differences):.1f} percentage points"
         verdict += f"; averages known from elsewhere differ from them by {most} at most"
     return f"{verdict}."
-
-
-def _simulated_figures(study: SimulatedStudy) -> Iterator[tuple[str, Figure]]:
-    # Here: studies are told without what draws.
-    from contend.report.study.figures import study_figures
-
-    return study_figures(study.plan, study.outcomes)
 
 
 def failed_words(failed: int, of: int, folder: Path) -> str:
@@ -93,10 +82,12 @@ def verification_document(study: VerifiedStudy) -> Document:
     ]
     pictures: dict[str, Callable[[], Drawn]] = {}
     if told:
-        pictures["agreement"] = partial(_agreement_figure, told)
+        pictures["agreement"] = lambda: report.agreement_figure(
+            [report.ComparedFabric(one.fabric, one.pairs, one.agreement) for one in told]
+        )
     if drawn:
         agreements = {one.fabric: one.agreement for one in drawn}
-        pictures["draws"] = partial(_drawn_figure, agreements)
+        pictures["draws"] = lambda: report.drawn_figure(agreements)
     return Document(
         verdict=_verification_verdict(
             [one.agreement for one in told], [one.agreement for one in drawn]
@@ -127,20 +118,6 @@ def _verification_verdict(told: Sequence[Agreement], drawn: Sequence[DrawnAgreem
     return f"{'; '.join(words)}."
 
 
-def _agreement_figure(verified: Sequence[VerifiedFabric]) -> Figure:
-    from contend.report.pairwise.figures import ComparedFabric, agreement_figure
-
-    return agreement_figure(
-        [ComparedFabric(one.fabric, one.pairs, one.agreement) for one in verified]
-    )
-
-
-def _drawn_figure(agreements: Mapping[str, DrawnAgreement]) -> Figure:
-    from contend.report.pairwise.figures import drawn_figure
-
-    return drawn_figure(agreements)
-
-
 _MOST_NAMED = 3
 
 
@@ -156,7 +133,7 @@ def measured_document(study: MeasuredStudy) -> Document:
         verdict=_verdict(study),
         tables=measured_tables(study),
         record=study,
-        pictures={"study": partial(_figures, study)},
+        pictures={"study": lambda: report.measured_figures(study.plan, study.results)},
         shortfall="; ".join(filter(None, short)),
     )
 
@@ -181,12 +158,6 @@ def _verdict(study: MeasuredStudy) -> str:
             f"{faster:,} of {counted(len(ratios), 'published time')} {verb(faster, 'is')} longer"
         )
     return f"{'; '.join(parts)}."
-
-
-def _figures(study: MeasuredStudy) -> Iterator[tuple[str, Figure]]:
-    from contend.report.study.figures import measured_figures
-
-    return measured_figures(study.plan, study.results)
 
 
 def measured_tables(study: MeasuredStudy) -> tuple[ResultTable, ...]:
