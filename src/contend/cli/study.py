@@ -122,8 +122,7 @@ class Options:
     mpi: Annotated[
         list[str] | None,
         shared.MPI(
-            ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper. "
-            "Several libraries are compared.",
+            f"{shared.LIBRARIES} Several libraries are compared.",
             many=True,
             default=_PLAN,
             callback=words,

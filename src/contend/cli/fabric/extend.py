@@ -9,7 +9,7 @@ from typing import Annotated
 from contend import cure, report
 from contend.cli.common import attempt, load
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
-from contend.cli.fabric.improve import PORTS
+from contend.cli.fabric.improve import PortsOption
 from contend.cli.options.option import Option
 from contend.cli.options.shared import (
     ENGINES,
@@ -38,10 +38,7 @@ def extend(
     spines: Annotated[int, SPINES(min=0)] = 0,
     units: Annotated[int, UNITS(min=0)] = 0,
     uplinks: Annotated[str | None, UPLINKS(default="as they are")] = None,
-    ports: Annotated[
-        int | None,
-        PORTS("For files that do not say.", default="what the file says", min=1, max=254),
-    ] = None,
+    ports: PortsOption = None,
     route: Annotated[
         str, ROUTE(f"{ENGINES} It routes the fabric as it is and extended.")
     ] = "contend",

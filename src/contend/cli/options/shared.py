@@ -153,7 +153,7 @@ JOBS = option("--jobs", takes="FILE", means="What squeue --json prints")
 # Where it is measured.
 ON = option("--on", takes="HOSTFILE", means="Run on the hosts of this host file")
 MPI = option("--mpi", takes="LIBRARY", means="MPI library to use")
-_LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
+LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
 LAUNCHER = option("--launcher", takes="COMMAND", means="Launcher that starts the ranks")
 MEMORY = option("--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=_memory)
 WIRE = option(
@@ -175,11 +175,11 @@ HOST_QUEUE = option(
 )
 RTO_MIN = option("--rto-min", takes="TIME", means="Shortest TCP time-out", by=_time)
 _FIRST = "the first usable one of contend mpi"
-MpiOption = Annotated[str | None, MPI(_LIBRARIES, default=_FIRST)]
+MpiOption = Annotated[str | None, MPI(LIBRARIES, default=_FIRST)]
 MpiListOption = Annotated[
     list[str] | None,
     MPI(
-        f"{_LIBRARIES} Several libraries are compared.",
+        f"{LIBRARIES} Several libraries are compared.",
         many=True,
         default=_FIRST,
         callback=words,
@@ -266,14 +266,9 @@ FigureOption = Annotated[Path, PLOT(callback=drawable)]
 MarkdownOption = Annotated[str | None, MARKDOWN(callback=writable)]
 PrometheusOption = Annotated[str | None, PROMETHEUS(callback=writable)]
 CsvOption = Annotated[str | None, CSV(callback=writable)]
-FileOption = Annotated[
-    str,
-    OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable),
-]
-MaybeFileOption = Annotated[
-    str | None,
-    OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable),
-]
+_FILE = OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable)
+FileOption = Annotated[str, _FILE]
+MaybeFileOption = Annotated[str | None, _FILE]
 FORMS = (
     ": plain names; a host file for Open MPI or MPICH; for Slurm a line for every rank "
     "(SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist; a rankfile for Open "

@@ -21,6 +21,7 @@ from contend.cli.options.shared import (
     ENGINES,
     HOST_QUEUE,
     LAUNCHER,
+    LIBRARIES,
     MPI,
     ON,
     PLACEMENT,
@@ -229,7 +230,7 @@ class Started:
     mpi: Annotated[
         str | None,
         MPI(
-            ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper.",
+            LIBRARIES,
             default="the command's, or with -n the first usable one",
             **_PANEL,
         ),
