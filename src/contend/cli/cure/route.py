@@ -10,7 +10,7 @@ from typing import Annotated
 from contend import cure, report
 from contend import routes as routing
 from contend.base.errors import UsageError
-from contend.cli.common import attempt, load
+from contend.cli.common import RoutedLoading, attempt
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -18,10 +18,7 @@ from contend.cli.options.shared import (
     PLACEMENT,
     PLACEMENTS,
     FabricArgument,
-    Loading,
     MaybeFileOption,
-    RouteOption,
-    RoutesOption,
     SeedOption,
 )
 from contend.report import Document
@@ -52,14 +49,12 @@ PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} For the pattern of --f
 
 
 def route(
-    loading: Loading,
+    routed: RoutedLoading,
     outputs: TextOutputs,
     fabric: FabricArgument,
     output: MaybeFileOption = None,
     purpose: ForOption = "bisect",
     placement: PlacementOption = "linear",
-    routes: RoutesOption = None,
-    present: RouteOption = None,
     lanes: LanesOption = 1,
     keep: KeepOption = None,
     changes: ChangesOption = None,
@@ -74,10 +69,11 @@ def route(
     """
     if changes is not None and keep is None:
         raise UsageError("--changes N belongs to --keep TABLES: give both")
-    if keep is not None and (routes is not None or present is not None or lanes > 1):
+    if keep is not None and (routed.routes is not None or routed.route is not None or lanes > 1):
         raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
+    taken = routed if keep is None else replace(routed, routes=keep)
     better = cure.route(
-        load(fabric, routes if keep is None else keep, present, loading),
+        taken.load(fabric, need_routes=False),
         purpose=purpose,
         placement=placement,
         lanes=lanes,
