@@ -14,7 +14,7 @@ c_sources := src/contend/lab/emulation src/contend/preloaded src/contend/schedul
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format docs man wheel clean
+.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format pages docs man wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -76,6 +76,11 @@ format: build ## format Python and C++
 	$(bin)/ruff check --fix --select I .
 	$(bin)/ruff format .
 	$(bin)/clang-format -i $(cxx_sources)
+
+pages: build ## write the pages of options, lists and JSON keys, and count the lines of rooms
+	$(bin)/python tools/json_page.py
+	$(bin)/python tools/reference_pages.py
+	$(bin)/python tools/sizes.py --lower
 
 $(VENV)/.docs: $(VENV)/.installed
 	$(bin)/python -m pip install --quiet --no-build-isolation --config-settings build-dir=build/dev \

@@ -51,7 +51,11 @@ def test_a_planted_dependency_fails_on_the_bare_machine_alone(
     planted = tmp_path / "test_planted.py"
     planted.write_text(PLANTED, encoding="utf-8")
     tests = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", str(planted)]
+    # Without the programs of this environment, such as a wheel's mpicc.
+    own = str(Path(sys.executable).parent)
+    path = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if p != own)
     within = {"cwd": tmp_path, "capture_output": True, "text": True}
+    within["env"] = {**os.environ, "PATH": path}
     installed = subprocess.run(tests, **within)
     assert "5 passed" in installed.stdout, installed.stdout
     bare = subprocess.run([str(BARE), *tests], **within)
