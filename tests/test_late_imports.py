@@ -83,6 +83,7 @@ def libraries() -> Iterator[str]:
             "1",
         ),
         ("simulate", "fattree2:4", "--route", "minhop", "--model", "packets", "--samples", "9"),
+        ("predict", "alltoall", "crossbar:4", "--model", "tcp", "--buffer", "1MiB", "-a", "all"),
     ],
 )
 def test_commands_whose_threads_are_the_first_to_need_a_library(words: tuple[str, ...]) -> None:
@@ -104,7 +105,7 @@ def test_threads_are_started_where_that_is_known() -> None:
     assert having("ThreadPoolExecutor(") == {home, "lab/emulation/headroom.py", *compiling}
     cures = {"cure/each_failure.py", "cure/added_cables.py"}
     packets = {"congestion/packets.py", "congestion/packet_jobs.py"}
-    assert having("core_threads(") == {home, *packets, *cures}
+    assert having("core_threads(") == {home, "prediction/dropping.py", *packets, *cures}
 
 
 def test_no_module_shows_itself_before_it_is_loaded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from typed_commands import Typed
 EMULATED = Path(__file__).parents[2] / "docs/evidence/collapse/cases.csv"
 
 
-def cells(fabric: str, algorithms: str, sizes: str, **given: Any) -> list[TcpPrediction]:
+def cells(
+    fabric: str, algorithms: str, sizes: str, route: str | None = None, **given: Any
+) -> list[TcpPrediction]:
     found = contend.predict_tcp(
-        load(fabric, need_routes=True),
+        load(fabric, route=route, need_routes=True),
         algorithms=algorithms,
         bytes=sizes,
         **{"rate": "1Gbit/s", **given},
@@ -102,6 +105,39 @@ def test_drops_between_switches_are_told_apart() -> None:
     assert cell.drops.between_switches > cell.drops.before_hosts
     assert cell.first_drop is not None
     assert cell.first_drop.place == "between_switches"
+
+
+def test_hashed_connections_meet_where_tables_keep_shifts_apart() -> None:
+    """By d-mod-k no two messages of a shift share a cable; hashed, some do, in every phase."""
+    given = {"buffer": "32KiB"}
+    (apart,) = cells("xgft:2;8,4;1,8", "shift-barrier", "64K", route="dmodk", **given)
+    assert (apart.state, apart.drops.total) == (TcpState.HEALTHY, 0)
+    (hashed,) = cells("xgft:2;8,4;1,8", "shift-barrier", "64K", route="ecmp", **given)
+    assert hashed.drops.between_switches > 0
+    assert hashed.timed_out > 0
+    # Where there is one way only, it is drawn.
+    one_way = [
+        cells("xgft:2;4,4;1,1", "linear", "64K", route=engine, **given)
+        for engine in ("minhop", "ecmp")
+    ]
+    assert one_way[0] == one_way[1]
+    every = {cell.algorithm for cell in cells("xgft:2;4,2;1,2", "all", "4K", route="ecmp", **given)}
+    assert {"library", "linear", "shift"} <= every
+    assert not any(name.startswith("routed") for name in every)
+
+
+def test_what_the_library_chooses_is_as_where_it_is_asked_for() -> None:
+    found = cells("crossbar:16", "library,linear,shift", "16K,64K", buffer="64KiB")
+    assert [(cell.algorithm, cell.bytes >> 10) for cell in found] == [
+        (name, size) for name in ("library", "linear", "shift") for size in (16, 64)
+    ]
+    assert found[3].state != TcpState.HEALTHY
+    assert found[3].enough_buffer is not None
+    for chosen, asked in zip(found[:2], found[2:4], strict=True):
+        assert chosen.carried_out == "linear"
+        assert replace(chosen, algorithm="linear") == asked
+    # Each by itself finds the same.
+    assert [found[3]] == cells("crossbar:16", "linear", "64K", buffer="64KiB")
 
 
 def test_the_verdict_names_size_place_and_what_helps(typed: Typed) -> None:

@@ -20,14 +20,21 @@ from contend.base.progress import Progress, shown_progress, step
 from contend.base.schema import Rate, Seconds, Share, Size, told
 from contend.base.shown import Shown
 from contend.base.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
+from contend.congestion import core_threads
 from contend.fabric import Fabric, FabricSize
 from contend.lab.emulation import Drops
 from contend.prediction.alltoalls import algorithm_names, conditions_for
 from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import PredictionConditions
-from contend.prediction.predicting import schedule_of
+from contend.prediction.predicting import carried_out, schedule_of
 from contend.routes.addresses import expect_memory
-from contend.traffic.schedule import DroppingQueues, Exchange, StreamedCalls, carry_streams
+from contend.traffic.schedule import (
+    ROUTED,
+    DroppingQueues,
+    Exchange,
+    StreamedCalls,
+    carry_streams,
+)
 
 CALLS = 8
 """How often an all-to-all is carried out, each time with other starts of its ranks."""
@@ -150,7 +157,7 @@ def predict_tcp(
     windows: Reno with slow start, selective acknowledgements, tail loss probes and time-outs.
 
     Args:
-        fabric: with routes of one way.
+        fabric: with routes of one way at a time; hashed ones are drawn once for each connection.
         calibration: as of `predict`; it tells which messages are eager, and how far apart ranks
             begin.
         algorithms: as of `predict`, and so are the following.
@@ -194,13 +201,31 @@ def predict_tcp(
     count = len(where.hosts)
     streams = count * (count - 1)
     expect_memory(_OF_A_STREAM * streams, f"{streams:,} connections need")
-    asked = list(product(algorithm_names(algorithms, count), sorted(parse_sizes(bytes))))
-    cells: list[TcpPrediction] = []
-    with shown_progress(progress, fabric.name, "cells") as tell:
-        for name, size in asked:
-            tell(len(cells), len(asked))
-            smaller = next((c for c in reversed(cells) if c.algorithm == name), None)
-            cells.append(_predicted(name, Exchange(count, size), where, queues, smaller))
+    names = algorithm_names(algorithms, count)
+    if fabric.draws_routes and list(algorithms) in (["all"], list("all")):
+        # Nobody knows beforehand which ways connections draw.
+        names = [name for name in names if name not in ROUTED]
+    sizes = sorted(parse_sizes(bytes))
+    cells: dict[tuple[str, int], TcpPrediction] = {}
+    with core_threads(None) as workers, shown_progress(progress, fabric.name, "cells") as tell:
+        for size, smaller in zip(sizes, (0, *sizes), strict=False):
+            # What the library chooses is carried out once where it is asked for, too.
+            alike: dict[tuple[object, ...], list[str]] = {}
+            for name in names:
+                before = cells.get((name, smaller))
+                needs = (before.enough_buffer, before.unavoidable) if before else ()
+                carried = carried_out(name, Exchange(count, size), where)
+                alike.setdefault((carried, *needs), []).append(name)
+
+            def predict(same: list[str], size: int = size, smaller: int = smaller) -> TcpPrediction:
+                before = cells.get((same[0], smaller))
+                return _predicted(same[0], Exchange(count, size), where, queues, before)
+
+            for same, cell in zip(
+                alike.values(), workers.map(predict, alike.values()), strict=True
+            ):
+                cells.update({(name, size): replace(cell, algorithm=name) for name in same})
+                tell(len(cells), len(names) * len(sizes))
     return TcpPredictions(
         fabric=fabric.as_told(),
         engine="" if fabric.routes is None else fabric.routes.engine,
@@ -210,7 +235,7 @@ def predict_tcp(
         shared_buffer=shared,
         host_queue=host,
         rto_min_s=queues.rto_min,
-        cells=tuple(cells),
+        cells=tuple(cells[one] for one in product(names, sizes)),
     )
 
 

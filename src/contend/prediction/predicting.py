@@ -163,6 +163,13 @@ class Prediction:
         return None if self.measured_s is None else self.predicted_s / self.measured_s
 
 
+def carried_out(algorithm: str, exchange: Exchange, where: PredictionConditions) -> str:
+    """The algorithm itself, or the one that the library chooses for an exchange."""
+    if algorithm != LIBRARY:
+        return algorithm
+    return choose(where.calibration.library, "alltoall", exchange.ranks, exchange.size)
+
+
 def schedule_of(
     algorithm: str, exchange: Exchange, where: PredictionConditions
 ) -> tuple[str, Exchange, Schedule]:
@@ -173,9 +180,7 @@ def schedule_of(
         MissingError: memory is short for the messages.
     """
     calibration = where.calibration
-    name = algorithm
-    if algorithm == LIBRARY:
-        name = choose(calibration.library, "alltoall", exchange.ranks, exchange.size)
+    name = carried_out(algorithm, exchange, where)
     exchange = replace(
         exchange,
         hosts=[int(host) for host in where.hosts],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.fabric import Fabric
-from contend.routes import make_resolver
+from contend.routes import Ways, make_resolver
 from contend.traffic.schedule.schedule import Schedule
 
 
@@ -68,7 +68,7 @@ def carry_streams(
     """Carries a schedule out over TCP, call after call; connections keep their windows.
 
     Args:
-        fabric: with routes.
+        fabric: with routes; where these are drawn, every connection has its own drawing.
         schedule: of ranks from 0.
         host_of_rank: number of each rank's host, shape [ranks].
         rate: bytes per second of every channel, shape [channels].
@@ -83,7 +83,9 @@ def carry_streams(
     """
     hosts = np.asarray(host_of_rank, dtype=np.int64)
     used = np.unique(hosts)
-    resolver = make_resolver(fabric, used.astype(np.uint32), messages=len(schedule.action))
+    resolver = make_resolver(
+        fabric, used.astype(np.uint32), messages=len(schedule.action), follows=Ways.DRAWN
+    )
     between = 2 * fabric.cables
     channels = np.concatenate(
         [np.arange(between), between + used, between + fabric.hosts + used]
