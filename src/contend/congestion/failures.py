@@ -98,7 +98,7 @@ class FailureJudge:
                     *mendable(fabric),
                     sent.core,
                     hosts,
-                    _drawn(whole),
+                    _core.Samples(whole.seed, 0, whole.samples, whole.exhaustive),
                     link_rates(fabric, hosts).by_place,
                 )
         else:
@@ -117,11 +117,6 @@ class FailureJudge:
         """Whether each host is gone or cut off if switches and cables die, shape [hosts]."""
         rest = _core.remains(self._fabric.core, list(switches), list(cables))
         return np.asarray(rest.host_gone(), dtype=bool)
-
-
-def _drawn(whole: Simulation) -> _core.Samples:
-    """The samples of a simulation."""
-    return _core.Samples(whole.seed, 0, whole.samples, whole.exhaustive)
 
 
 def _seats(seating: Seating, whole: Simulation) -> Iterator[tuple[NDArray[np.uint32], int, int]]:

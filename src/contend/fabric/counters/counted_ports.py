@@ -412,7 +412,8 @@ def read_all(paths: Iterable[str | Path]) -> tuple[list[PortCount], int]:
             if not head.strip():
                 empty.append(source_name(file))
                 continue
-            for count in read_counters(chunks, source_name(file), _stem(name)):
+            # A file may be named after its host, as node07.prom.gz.
+            for count in read_counters(chunks, source_name(file), name.partition(".")[0]):
                 known = counts.get((count.key, count.kind))
                 kept = count if known is None else _filled(known, count)
                 counts[count.key, count.kind] = kept
@@ -431,11 +432,6 @@ def _filled(known: PortCount, count: PortCount) -> PortCount:
     }
     told["faults"] = {**known.faults, **count.faults}
     return replace(known, told=known.told | count.told, full=known.full | count.full, **told)
-
-
-def _stem(name: str) -> str:
-    """The host that a file is named after: ``node07`` of ``node07.prom.gz``."""
-    return name.partition(".")[0]
 
 
 def files_in(path: str | Path) -> list[str]:

@@ -83,7 +83,7 @@ def _verdict(found: Failures) -> str:
         if alike:
             line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} no more"
         parts.append(line)
-    harmless = sum(_harmless(failure) for failure in whole)
+    harmless = sum(failure.change + failure.margin >= 0 for failure in whole)
     parts.append(
         f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} {_nothing(found)}"
         if harmless
@@ -112,10 +112,6 @@ def _nothing(found: Failures) -> str:
 def _whole(each: Sequence[FabricFailure]) -> list[FabricFailure]:
     """Failures that leave all hosts, the worst first."""
     return [failure for failure in each if not failure.hosts]
-
-
-def _harmless(failure: FabricFailure) -> bool:
-    return failure.change + failure.margin >= 0
 
 
 def _named(failure: FabricFailure) -> str:

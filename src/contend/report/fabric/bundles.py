@@ -269,7 +269,8 @@ def _bundle_paths(
     for bundle, (one, other) in enumerate(ends.tolist()):
         for here, there in ((one, other), (other, one)):
             up = boxes[there].y >= boxes[here].y
-            leaving.setdefault((here, up), []).append((_middle(boxes[there]), bundle))
+            middle = boxes[there].x + boxes[there].width / 2
+            leaving.setdefault((here, up), []).append((middle, bundle))
     at: dict[tuple[int, int], Points] = {}
     for (here, up), others in leaving.items():
         box = boxes[here]
@@ -287,10 +288,6 @@ def _bundle_paths(
         else:
             paths.append(Path([low, high]))
     return paths, ports
-
-
-def _middle(box: Box) -> float:
-    return box.x + box.width / 2
 
 
 def _bundle_labels(

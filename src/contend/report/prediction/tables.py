@@ -159,7 +159,7 @@ def _cells_table(found: Predictions) -> ResultTable:
 
     return table_of(
         f"All-to-all of {counted(found.cells[0].ranks, 'rank')} on {found.fabric}, predicted",
-        _in_order(found.cells),
+        sorted(found.cells, key=lambda one: (one.bytes, one.predicted_s)),
         {
             "bytes": "bytes",
             "schedule": schedule_words,
@@ -241,7 +241,3 @@ def doubt(prediction: Prediction | Elsewhere) -> str:
     if prediction.collapses:
         return "at least: drops"
     return "doubtful: small and crowded" if prediction.crowded else ""
-
-
-def _in_order(predictions: Sequence[Prediction]) -> list[Prediction]:
-    return sorted(predictions, key=lambda prediction: (prediction.bytes, prediction.predicted_s))

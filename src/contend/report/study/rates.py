@@ -250,7 +250,8 @@ def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) ->
         for source in dict.fromkeys(number.source for number in known):
             theirs = [_published(known, source, place) for place in places]
             if any(rate is not None for rate in theirs):
-                rows.append((row.label, source, *map(_printed, theirs)))
+                printed = ("" if rate is None else rate_words(rate) for rate in theirs)
+                rows.append((row.label, source, *printed))
     if not rows:
         return None
     return ResultTable(
@@ -295,10 +296,6 @@ def _published(known: Sequence[Known], source: str, place: GridPlace) -> float |
         if number.source == source and number.placed and number.beside(place):
             return number.rate_of(place.ranks)
     return None
-
-
-def _printed(rate: float | None) -> str:
-    return "" if rate is None else rate_words(rate)
 
 
 def _algorithms(table: Table) -> str:
