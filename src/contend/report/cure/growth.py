@@ -68,9 +68,9 @@ def _tables(found: Growth) -> list[ResultTable]:
         "Cables to lay",
         found.cables[:_SHOWN],
         {
-            "from": lambda cable: cable.source,
-            "to": lambda cable: cable.target,
-            "rate": lambda cable: cable.rate,
+            "from": "source",
+            "to": "target",
+            "rate": "rate",
             "what": lambda cable: words[cable.what],
         },
         note=f"and {left:,} more: --csv FILE has all" if left > 0 else "",

@@ -232,11 +232,7 @@ def collectives_table(collectives: Sequence[CollectiveGain], after: str) -> Resu
     return table_of(
         "What GPUs get in collectives",
         collectives,
-        {
-            "collective": lambda each: each.name,
-            "before": Number(lambda each: percent(each.before)),
-            after: Number(lambda each: percent(each.after)),
-        },
+        {"collective": "name", "before": "before", after: "after"},
         note="of what the ports of adapters allow, as contend predict collectives counts it",
     )
 
