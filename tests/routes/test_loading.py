@@ -134,6 +134,7 @@ def test_a_name_that_is_no_utf8_can_be_written_everywhere(
         ("lldp.swp1.via=LLDP\n", "-f json prints, got lldpctl's keys or XML"),
         ('<lldp label="LLDP neighbors">\n', "-f json prints, got lldpctl's keys or XML"),
         ("Device ID      Local   Proto  Cap  Platform  Port ID\n", "json prints, got VyOS's table"),
+        ("LocalPort  Speed  Mode  RemoteHost  RemotePort\n", "json prints, got Cumulus's table"),
         ("<lldp-neighbors-information>\n", "the cables, got show lldp neighbors of Junos"),
         *(
             (

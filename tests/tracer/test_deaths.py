@@ -44,6 +44,11 @@ DEATHS = {
     "frees": ("died of signal 6 (Aborted) in libc, called at dies.c:LINE", "debugger"),
     "aborts": ("died of signal 6 (Aborted) in libc, called at dies.c:LINE", "debugger"),
     "bus": ("died of signal 7 (Bus error) in libc, called at dies.c:LINE", "debugger"),
+    "pipes": ("died of signal 13 (Broken pipe) in libc, called at dies.c:LINE", "debugger"),
+    "limits": (
+        "died of signal 24 (CPU time limit exceeded) in libc, called at dies.c:LINE",
+        "debugger",
+    ),
     "jumps": (
         "died of signal 11 (Segmentation fault) at an address without code, called at dies.c:LINE",
         "debugger",

@@ -242,7 +242,7 @@ def jobs(
 
     Args:
         fabric: with routes.
-        source: a file with what ``squeue --json`` or ``scontrol show job`` prints, or of lines with
+        source: a file with what Slurm, PBS or LSF prints of jobs, or of lines with
             a job and its hosts; or names of hosts by job; or listed jobs; None asks the Slurm of
             this machine. Hosts that the fabric does not know are left out.
         following: for how many servers to choose the best free ones; None: for none.

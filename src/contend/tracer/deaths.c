@@ -19,7 +19,9 @@
 #include "tracer.h"
 
 enum { STACK = 256 << 10 };
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+// Not what batch systems send all ranks at a time.
+static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
+                              SIGSYS,  SIGTRAP, SIGPIPE, SIGXCPU, SIGXFSZ};
 static struct sigaction before[NSIG];
 static CONTEND_OF_THREAD sigjmp_buf* unwinding;
 
@@ -110,6 +112,11 @@ static void note(uint32_t signal, const siginfo_t* info, const void* context, co
   atomic_flag_clear_explicit(&noting, memory_order_release);
 }
 
+/// Whether the instruction that faulted does so again.
+static bool comes_again(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+}
+
 static void caught(int signal, siginfo_t* info, void* context) {
   if (unwinding != NULL) siglongjmp(*unwinding, 1);
   const struct sigaction* then = &before[signal];
@@ -123,8 +130,8 @@ static void caught(int signal, siginfo_t* info, void* context) {
     then->sa_sigaction(signal, info, context);
   else if (!plain)
     then->sa_handler(signal);
-  else if (info->si_code <= 0)
-    raise(signal);  // A fault comes again by itself.
+  else if (info->si_code <= 0 || !comes_again(signal))
+    raise(signal);
 }
 
 void contend_watch_for_deaths(void) {

@@ -32,6 +32,13 @@ static void release_twice(void) {
   free(block);  // frees
 }
 
+static void write_to_nobody(void) {
+  int ends[2];
+  pipe(ends);
+  close(ends[0]);
+  write(ends[1], ends, 1);  // pipes
+}
+
 static void jump(void (*function)(void)) {
   function();  // jumps
   number++;
@@ -59,6 +66,8 @@ int main(int argc, char** argv) {
     if (strcmp(how, "fault") == 0) *(volatile int*)8 = 1;                             // fault
     if (strcmp(how, "divides") == 0) one /= number - 1;                               // divides
     if (strcmp(how, "aborts") == 0) abort();                                          // aborts
+    if (strcmp(how, "limits") == 0) raise(SIGXCPU);                                   // limits
+    if (strcmp(how, "pipes") == 0) write_to_nobody();
     if (strcmp(how, "copies") == 0) copy((void*)8, 4 + (size_t)number);
     if (strcmp(how, "frees") == 0) release_twice();
     if (strcmp(how, "jumps") == 0) jump((void (*)(void))(uintptr_t)(number - 1));

@@ -76,6 +76,46 @@ def test_the_table_that_squeue_prints() -> None:
     )
 
 
+SACCT = """JobID|JobName|State|NodeList
+101|a b|RUNNING|n[1-2]
+101.batch|batch|RUNNING|n1
+101.0|x|RUNNING|n[1-2]
+102|b|PENDING|None assigned
+103_4|c|SUSPENDED|n[3-4]
+"""
+QSTAT = """Job Id: 101.pbs01
+    Job_Name = a b
+    job_state = R
+    exec_host = n1/0*32+n2/0*32
+    exec_vnode = (n1:ncpus=32)+(n2:ncpus=32)
+
+Job Id: 102.pbs01
+    Job_Name = b
+    job_state = Q
+
+Job Id: 103[4].pbs01
+    Job_Name = c
+    job_state = S
+    exec_host = n3/0*32+
+\tn4/0*32
+"""
+BJOBS = """JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME
+101     me      RUN   normal     login1      32*n1       a          Nov 28 10:00
+                                             32*n2
+102     me      PEND  normal     login1                  b          Nov 28 10:00
+103     me      USUSP normal     login1      n3:n4       c[4]       Nov 28 10:00
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "second"), [(SACCT, "103_4"), (QSTAT, "103[4]"), (BJOBS, "103[4]")]
+)
+def test_what_sacct_pbs_and_lsf_print(text: str, second: str) -> None:
+    one, two = parse_jobs([text.encode()], "jobs")
+    assert (one.id, one.name.split()[0], one.nodes, one.runs) == ("101", "a", ("n1", "n2"), True)
+    assert (two.id, two.nodes, two.runs) == (second, ("n3", "n4"), False)
+
+
 def test_lines_by_hand() -> None:
     jobs = listed('# mine\nJob,Hosts\n\nrelax,"n[1-2,4]"\n7,n5\nrelax,n9,n2\n8,(Resources)\n9,\n')
     assert jobs == [
@@ -126,6 +166,9 @@ def test_a_name_of_a_job_says_nothing_of_it() -> None:
         ('{"jobs": 3}', "jobs: expected what squeue --json prints, got Expected `array`"),
         ('{"jobs": [', "jobs: expected what squeue --json prints, got "),
         ("{" * 100_000, "jobs: expected what squeue --json prints, got "),
+        (SACCT + "104|d\n", "jobs:7: expected 4 columns as in the heading, got '104|d'"),
+        (BJOBS + "104 me RUN\n", "jobs:6: expected 6 words or more, as in the heading, got"),
+        (BJOBS.replace(" n3:n4", "*n3:n4"), "jobs:5: expected whole names of hosts, as bjobs -w"),
         ("\nJobId=7 JobName=x\n", "jobs:2: expected a record of scontrol show job, got 'JobId=7"),
     ],
 )

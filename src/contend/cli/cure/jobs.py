@@ -27,7 +27,7 @@ JobsArgument = Annotated[
     typer.Argument(
         metavar="[JOBS]",
         show_default=False,
-        help="What squeue --json or scontrol show job prints, or lines such as "
+        help="What squeue, sacct -P, scontrol show job, qstat -f or bjobs prints, or lines such as "
         r"1234,node\[01-04]; - for standard input. Without it, contend asks Slurm.",
     ),
 ]

@@ -162,6 +162,11 @@ _OTHERS = tuple(
             "lldpctl -f json prints",
         ),
         (
+            rb"^(?:LocalPort|Interface)[^\S\n].*[^\S\n]Remote ?Host[^\S\n]+Remote ?Port",
+            "Cumulus's table",
+            "lldpctl -f json prints",
+        ),
+        (
             rb"(?i:chassis[ _-]?(?:id|type)|device id.*port id)",
             "LLDP neighbours as another maker's switch prints them",
             _ELSEWHERE,

@@ -1,4 +1,4 @@
-"""Which jobs run on which hosts: what Slurm says of them, or a file of jobs and hosts."""
+"""Which jobs run on which hosts: what Slurm, PBS or LSF says, or a file of jobs and hosts."""
 
 from __future__ import annotations
 
@@ -37,8 +37,12 @@ _HOLDING = {
     "STOPPED",
     "SUSPENDED",
 }
-# As squeue abbreviates them.
+# As squeue abbreviates them, and PBS and LSF.
 _STATES = {
+    "E": "COMPLETING",
+    "RUN": _RUNNING,
+    "SSUSP": "SUSPENDED",
+    "USUSP": "SUSPENDED",
     "R": _RUNNING,
     "CG": "COMPLETING",
     "CF": "CONFIGURING",
@@ -53,6 +57,11 @@ _HEADS = {"hosts", "host", "nodes", "node", "nodelist", "hostlist"}
 # between is no comma.
 _APART = re.compile(r"(\d[\w.+%\[\]-]*|JOBID\w*)(?:\s*[|;]\s*|\s+)([^\s|;]+)[\s|;]*", re.IGNORECASE)
 _RECORD = re.compile(r"^JobId=(?=\d)", re.MULTILINE)
+_OF_PBS = re.compile(r"^Job Id: *(\S+)$", re.MULTILINE)
+# What sacct numbers the steps of a job by.
+_STEP = re.compile(r"(\d[\d_]*)\.(?:\d+|batch|extern|interactive)")
+# In PBS's and LSF's lists of hosts: how many processes, and on which processors.
+_SHARE = re.compile(r"^\d+\*|/.*$")
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,8 @@ def read_jobs(path: str) -> list[ListedJob]:
 
     It holds what ``squeue --json`` or ``scontrol show job`` (``-o`` or not) prints, or lines of a
     job and its hosts with a comma between: ``1234,node[01-04,7]``, as ``squeue -o %i,%N`` prints
-    them; several lines may name one job. squeue's table is read by its heading.
+    them; several lines may name one job. Tables of squeue, ``sacct -P`` and bjobs are read by their
+    headings, and what ``qstat -f`` of PBS prints by its records.
 
     Raises:
         InputError: it holds something else, with the line where there is one.
@@ -104,6 +114,13 @@ def parse_jobs(chunks: Iterable[bytes], source: str) -> list[ListedJob]:
     for at, line in enumerate(lines[:_FIRST_LINES]):
         if "JOBID" in (words := line.split()) and words[-1].startswith("NODELIST"):
             return _of_table(lines, at, source)
+        if {"JOBID", "STAT", "EXEC_HOST"} <= {*words}:
+            return _of_lsf(lines, at, source)
+        heads = [word.lower() for word in line.split("|")]
+        if "jobid" in heads and _HEADS & {*heads}:
+            return _of_separated(lines, at, source)
+    if _OF_PBS.search(text):
+        return _of_pbs(text, source)
     if _RECORD.search(text) or text.lstrip().startswith("No jobs in the system"):
         return _of_records(text, source)
     return _of_lines(text, source)
@@ -232,6 +249,76 @@ def _of_table(lines: list[str], heading: int, source: str) -> list[ListedJob]:
             number,
         )
     return jobs.listed
+
+
+def _of_separated(lines: list[str], heading: int, source: str) -> list[ListedJob]:
+    """A table whose columns stand between bars, of sacct or by a user's format of squeue."""
+    heads = [word.lower() for word in lines[heading].split("|")]
+    jobs = _Jobs(source)
+    for number, line in enumerate(lines[heading + 1 :], heading + 2):
+        words = line.split("|")
+        if not line.strip() or len(words) == 1:
+            continue
+        if len(words) != len(heads):
+            expected = f"{len(heads)} columns as in the heading"
+            raise InputError(source, number, expected, f"{line[:60]!r}")
+        row = dict(zip(heads, words, strict=True))
+        identity = row["jobid"].strip()
+        if _STEP.fullmatch(identity):
+            continue
+        state = row.get("state", row.get("st", _RUNNING)).strip().upper()
+        nodes = next(row[word].strip() for word in heads if word in _HEADS)
+        name = row.get("jobname", row.get("name", "")).strip()
+        told = "" if nodes.startswith("(") or nodes == "None assigned" else nodes
+        jobs.add(identity, name, [_STATES.get(state, state)], told, number)
+    return jobs.listed
+
+
+def _of_pbs(text: str, source: str) -> list[ListedJob]:
+    """Records of ``qstat -f``: a job's number, and below it names and values; tabs go on a line."""
+    jobs = _Jobs(source)
+    starts = list(_OF_PBS.finditer(text))
+    line, before = 1, 0
+    for begin, end in pairwise([*(match.start() for match in starts), len(text)]):
+        line, before = line + text.count("\n", before, begin), begin
+        head, *lines = re.sub(r"\n\t", "", text[begin:end].replace("\r", "")).splitlines()
+        row = dict(part.strip().partition(" = ")[::2] for part in lines)
+        identity = head.partition(":")[2].strip().partition(".")[0]
+        state = row.get("job_state", "")
+        nodes = _hosts_of_shares(row.get("exec_host", ""))
+        jobs.add(identity, row.get("Job_Name", ""), [_STATES.get(state, state)], nodes, line)
+    return jobs.listed
+
+
+def _of_lsf(lines: list[str], heading: int, source: str) -> list[ListedJob]:
+    """The table of bjobs; hosts beyond the first one may stand alone on the lines below."""
+    columns = lines[heading].split()
+    place, status = columns.index("EXEC_HOST"), columns.index("STAT")
+    jobs = _Jobs(source)
+    identity, state, name = "", "", ""
+    for number, line in enumerate(lines[heading + 1 :], heading + 2):
+        row = line.split()
+        if not row or row == columns:
+            continue
+        if len(row) > place:
+            identity, state = row[columns.index("JOBID")], row[status]
+            # A job that waits may have nothing in its column.
+            name = row[place + 1] if len(row) > place + 1 and state != "PEND" else ""
+            element = re.search(r"\[\d+\]$", name)
+            identity += element[0] if element else ""
+        elif not identity or len(row) > 1:
+            expected = f"{place + 1} words or more, as in the heading"
+            raise InputError(source, number, expected, f"{line[:60]!r}")
+        nodes = _hosts_of_shares(row[place] if len(row) > place else row[0])
+        if nodes.startswith("*"):
+            raise InputError(source, number, "whole names of hosts, as bjobs -w prints", nodes)
+        jobs.add(identity, name, [_STATES.get(state, state)], nodes, number)
+    return jobs.listed
+
+
+def _hosts_of_shares(text: str) -> str:
+    """``n1,n2`` of ``n1/0*32+n2/0*32`` and of ``32*n1:32*n2``."""
+    return ",".join(_SHARE.sub("", part) for part in re.split("[+:]", text.strip()))
 
 
 def _of_lines(text: str, source: str) -> list[ListedJob]:
