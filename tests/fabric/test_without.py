@@ -96,6 +96,20 @@ def test_a_name_of_several_needs_a_guid(tmp_path: Path) -> None:
         without(tree, [f"file:{tmp_path / 'none'}"])
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("top 1\nleaf[1]x[0x]\n", "dead:2: without: expected ranges of numbers within brackets"),
+        ("leaf 1,leaf 2\n# more\nleaf 3,leaf 4\n", "dead:3: without switch"),
+        ("top 1\ntop 9\n", "dead:2: top 9: .* has no such switch"),
+    ],
+)
+def test_an_error_in_a_file_of_names_tells_the_line(lines: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "dead").write_text(lines)
+    with pytest.raises(UsageError, match=f"^{tmp_path}/{said}"):
+        without(_tree(), [f"file:{tmp_path / 'dead'}"])
+
+
 @pytest.mark.parametrize("engine", ["minhop", "dmodk", "contend"])
 def test_tables_change_only_where_routes_were_cut(engine: str) -> None:
     whole = contend.load("xgft:3;3,3,3;1,2,2", route=engine)

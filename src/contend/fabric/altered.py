@@ -69,14 +69,16 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
         UsageError: there is no such thing, several bear the name, or no host would be left.
         InputError: a file of names cannot be read.
     """
-    dead = _Dead(fabric)
-    for name in names:
-        for place, one in _names_in(name):
-            try:
+    dead, place = _Dead(fabric), ""
+    try:
+        for name in names:
+            for place, one in _names_in(name):  # noqa: B007 - errors tell the last one
                 dead.take(one)
-            except UsageError as error:
-                raise UsageError(f"{place}{error}") from None
-    return dead.rest()
+        return dead.rest()
+    except (InputError, UsageError) as error:
+        if not place:
+            raise
+        raise UsageError(f"{place}{error}") from None
 
 
 def without_numbers(
