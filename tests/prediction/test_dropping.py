@@ -89,6 +89,29 @@ def test_time_outs_begin_where_they_do_on_emulated_switches() -> None:
         assert all(cell.drops.before_hosts == cell.drops.total for cell in found)
 
 
+@pytest.mark.parametrize(
+    ("hosts", "first"),
+    [
+        (4, {64: 256, 128: None}),
+        (8, {64: 64, 128: 256}),
+        (16, {64: 32, 128: 64, 256: 256}),
+    ],
+)
+def test_time_outs_begin_before_calls_collapse(hosts: int, first: dict[int, int | None]) -> None:
+    """The first size in KiB that collapses by an independent prototype, by KiB of buffer.
+
+    There calls collapse at most two sizes after the first one that waits for a time-out.
+    """
+    for buffer, size in first.items():
+        found = cells(f"crossbar:{hosts}", "linear", "16K:256K", buffer=f"{buffer}KiB")
+        begins = next((cell.bytes >> 10 for cell in found if cell.timed_out), None)
+        if size is None:
+            assert begins is None
+        else:
+            assert begins is not None
+            assert begins <= size <= 4 * begins
+
+
 def test_queues_that_share_a_memory_take_what_others_leave() -> None:
     # One receiver's queue may have half of it, so that 256 KiB are as 128 KiB of its own.
     (own,) = cells("crossbar:32", "linear", "32K", buffer="128KiB")
