@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.congestion import simulate
-from contend.cure import Improvement, improve
+from contend.cure import Improvement, gain_of_repair, improve
 from contend.fabric import Fabric, build, with_cables, without
 from contend.routes import compute, dependency_cycle
 from small_fabrics import by_hand
@@ -217,3 +217,31 @@ def test_all_to_alls_are_judged_by_what_each_host_gets() -> None:
     assert found.after == 1
     # Nothing is drawn.
     assert found.margin == 0
+
+
+def test_what_a_repair_gains_is_what_the_network_as_it_was_planned_gets() -> None:
+    planned = contend.load("rails:3,4,4,16;1,1;4")
+    damaged = without(_on_rails(), [near for near, _ in GONE]).fabric
+    found = gain_of_repair(damaged)
+    assert found is not None
+    assert (found.cables, found.adapters, found.engine) == (2, 2, "contend")
+    # Both states have the tables that improve finds best for the network as it was planned.
+    assert {one.name: one.after for one in found.figures} == {
+        one.name: one.before for one in improve(planned, cables=1).collectives
+    }
+    by_name = {one.name: one for one in found.figures}
+    within = by_name["all-to-all with PXN, within rails"]
+    assert within.before < within.after
+    assert within.before_Bps is not None
+    assert within.after_Bps == pytest.approx(within.before_Bps * within.after / within.before)
+    assert gain_of_repair(planned) is None
+
+
+def test_a_missing_cable_costs_an_all_to_all_what_the_others_carry_more() -> None:
+    """Four hosts share the leaf's three cables: two have 20 messages each on one; a port has 23."""
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING)
+    found = gain_of_repair(fabric)
+    assert found is not None
+    by_name = {one.name: (one.before, one.after) for one in found.figures}
+    assert by_name["all-to-all"] == (23 / 40, 1)
+    assert by_name["random pairs"][0] < by_name["random pairs"][1]

@@ -25,6 +25,7 @@ from .phased_traffic import sent_by as sent_by
 from .purpose import ROUNDING as ROUNDING
 from .purpose import CollectiveGain as CollectiveGain
 from .purpose import Purpose as Purpose
+from .purpose import gain_of_repair as gain_of_repair
 from .purpose import gain_over as gain_over
 from .rail_seats import PatternShares as PatternShares
 from .rules import LIBRARY as LIBRARY

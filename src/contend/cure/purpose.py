@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share
 from contend.congestion import (
     Communicator,
@@ -18,8 +19,8 @@ from contend.congestion import (
     simulate,
 )
 from contend.cure.tables import EVEN_PATTERNS, demand_of
-from contend.fabric import Fabric, leaf_rails
-from contend.routes import Demand
+from contend.fabric import Fabric, find_rails, leaf_rails, missing_cables, strays_of, with_cables
+from contend.routes import Demand, Repair, RepairFigure, compute, engine_names, fewest_collisions
 from contend.traffic.placement import parse as parse_placement
 from contend.traffic.placement import seats_by_server
 
@@ -29,6 +30,9 @@ _CHOOSING, _FEWEST = 1 << 18, 200
 # What hosts of different rails send each other in tables for GPUs, as a share of what those of one
 # rail do: other collectives and storage cross rails too.
 _ELSEWHERE = 0.05
+_OWN_ENGINE = "contend"
+# Hosts of the largest fabric whose repair is counted: some seconds.
+_MOST_HOSTS = 5000
 # What rounding of shares can make of no gain at all.
 ROUNDING = 1e-9
 
@@ -127,6 +131,96 @@ class Purpose:
                 strict=True,
             )
         )
+
+
+def gain_of_repair(fabric: Fabric) -> Repair | None:
+    """What missing cables gain, and adapters cabled to their own rails, where that is quick.
+
+    Both states are routed anew by one engine: that of the fabric's routes, or ``contend``. Where
+    servers have rails it is what GPUs get in collectives; else all-to-alls and random pairs.
+
+    Returns:
+        None where nothing of this kind is wrong.
+    """
+    back = _back_on_their_rails(fabric)
+    moved = {name: getattr(fabric, name).copy() for name in ("host_switch", "host_port")}
+    for host, place in back.items():
+        for name, column in moved.items():
+            column[host] = getattr(fabric, name)[place]
+    whole = fabric.replace(**moved, routes=None)
+    pairs = [
+        pair.switches for pair in missing_cables(fabric) for _ in range(pair.usual - pair.cables)
+    ]
+    if not back and not pairs:
+        return None
+    found = Repair(cables=len(pairs), adapters=len(back), engine="", figures=(), not_counted="")
+    if fabric.hosts > _MOST_HOSTS:
+        return replace(found, not_counted=f"it has more than {_MOST_HOSTS:,} hosts")
+    engine = "" if fabric.routes is None else fabric.routes.engine
+    engine = engine if engine in engine_names() else _OWN_ENGINE
+    try:
+        whole, _ = with_cables(whole, pairs) if pairs else (whole, [])
+        purpose = Purpose.of(fabric, None, None, None, 1)
+        states = _routed(purpose, engine, fabric.replace(routes=None), whole)
+        figures = _figures(*states, gpus=purpose.on_rails)
+    except (ShortfallError, UsageError) as error:
+        return replace(found, not_counted=str(error))
+    return replace(found, engine=engine, figures=figures)
+
+
+def _routed(purpose: Purpose, engine: str, *states: Fabric) -> list[Fabric]:
+    """All states by one engine; of ours by those tables that give the last of them more."""
+    kinds = [[compute(state, engine) for state in states]]
+    if purpose.on_rails and engine == _OWN_ENGINE:
+        demands = map(purpose.demand, states)
+        sent = zip(states, demands, strict=True)
+        kinds.append([fewest_collisions(state, demand=demand) for state, demand in sent])
+    return max(kinds, key=lambda routed: purpose.quick(routed[-1]).judged_share)
+
+
+def _back_on_their_rails(fabric: Fabric) -> dict[int, int]:
+    """Hosts on leaves of other rails, each with the host of its server that is in its place."""
+    rails = find_rails(fabric)
+    astray = strays_of(fabric, rails) if rails.rail.any() else {}
+    back = {
+        host: other
+        for host in astray
+        for other, leaf in astray.items()
+        if rails.server[host] == rails.server[other] and leaf == rails.rail[host]
+    }
+    # Places that are taken in turn: of others nobody knows where they belong.
+    return back if set(back) == set(back.values()) else {}
+
+
+def _figures(before: Fabric, after: Fabric, *, gpus: bool) -> tuple[RepairFigure, ...]:
+    """What traffic gets in both states."""
+    if gpus:
+        both = (gpu_collectives(state, _seats(state)).collectives for state in (before, after))
+        return tuple(
+            RepairFigure(
+                name=old.name,
+                pattern=old.pattern,
+                before=old.share,
+                after=new.share,
+                before_Bps=old.bus_Bps,
+                after_Bps=new.bus_Bps,
+            )
+            for old, new in zip(*both, strict=True)
+        )
+    figures = []
+    for name, pattern in (("all-to-all", "alltoall"), ("random pairs", "bisect")):
+        old, new = (simulate(state, pattern, samples=_FEWEST) for state in (before, after))
+        figures.append(
+            RepairFigure(
+                name=name,
+                pattern=pattern,
+                before=old.judged_share,
+                after=new.judged_share,
+                before_Bps=old.judged_Bps,
+                after_Bps=new.judged_Bps,
+            )
+        )
+    return tuple(figures)
 
 
 def _seats(fabric: Fabric) -> NDArray[np.uint32]:

@@ -1,4 +1,6 @@
 from .checking import CheckReport as CheckReport
+from .checking import Repair as Repair
+from .checking import RepairFigure as RepairFigure
 from .checking import RoutesSummary as RoutesSummary
 from .checking import all_to_all_load as all_to_all_load
 from .checking import check as check

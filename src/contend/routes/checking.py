@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.base.progress import step
+from contend.base.schema import Rate, Share
 from contend.base.shown import Shown
 from contend.base.units import counted
 from contend.fabric import (
@@ -150,6 +151,41 @@ class RoutesSummary:
     """How much of the tables leaves the choice of a port to the switch; null: nothing."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RepairFigure:
+    """What traffic gets before and after a repair, both routed anew by the same engine."""
+
+    name: str
+    """Collective of GPUs, ``all-to-all`` or ``random pairs``."""
+    pattern: str
+    """Pattern that it is simulated as; of GPUs, with ranks numbered server by server."""
+    before: Share
+    """Share that hosts get until the last message is done, of what ports allow; of random pairs the
+    mean over messages, of a link's rate."""
+    after: Share
+    """The same after the repair."""
+    before_Bps: Rate | None
+    """The same in bytes per second, of GPUs their bus bandwidth; null if rates are not known."""
+    after_Bps: Rate | None
+    """`before_Bps` after the repair."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """What cables gain that are plugged in where they are missing, or where they belong."""
+
+    cables: int
+    """Number of missing cables that were plugged in."""
+    adapters: int
+    """Number of adapters that were cabled to the leaves of their own rails."""
+    engine: str
+    """Engine that routed both states; "" if nothing was counted."""
+    figures: tuple[RepairFigure, ...]
+    """What traffic gets before and after; none if that was not counted."""
+    not_counted: str
+    """Why the gain was not counted; "" if it was."""
+
+
 @dataclass(frozen=True)
 class CheckReport(Shown, told="check_document"):
     """All checks of a fabric."""
@@ -162,6 +198,9 @@ class CheckReport(Shown, told="check_document"):
     """Checks in the order of reading."""
     routes: RoutesSummary | None
     """What following every route found; null if the fabric has no routes."""
+    repair: Repair | None = None
+    """What a repair gains; null where no cable is missing or on another rail, and from
+    ``contend.check``."""
 
 
 def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from contend import congestion, report
+from contend import congestion, cure, report
 from contend import fabric as fabrics
 from contend import routes as routing
 from contend.cli.common import RoutedLoading, load, write_output
@@ -68,9 +69,9 @@ def check(
 
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
-    return report.check_document(
-        routing.check(routed.load(fabric, need_routes=False), lanes=not no_lanes)
-    )
+    loaded = routed.load(fabric, need_routes=False)
+    checked = routing.check(loaded, lanes=not no_lanes)
+    return report.check_document(replace(checked, repair=cure.gain_of_repair(loaded)))
 
 
 FormatOption = Annotated[ListFormat, FORMAT(FORMS)]

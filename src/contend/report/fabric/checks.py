@@ -8,11 +8,14 @@ from contend.base.units import counted, listed
 from contend.fabric import Check, Status, size_of
 from contend.report.document import Document
 from contend.report.metrics import Metric
-from contend.report.table import ResultTable
-from contend.routes import CheckReport
+from contend.report.table import ResultTable, table_of
+from contend.report.words import of_words, percent
+from contend.routes import CheckReport, Repair
 
 # So many clauses a verdict has of what may be meant.
 _MOST_CAUSES = 4
+# Gains below this read as nothing.
+_SAME = 0.0005
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
 
@@ -21,7 +24,7 @@ def check_document(report: CheckReport) -> Document:
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     return Document(
         verdict=check_verdict(report),
-        tables=[_checks(report)],
+        tables=[_checks(report), *_repairs(report)],
         record=report,
         pictures={"network": lambda: face.fabric_figure(report.fabric)},
         explorable=lambda: face.explored(report.fabric),
@@ -69,9 +72,56 @@ def check_verdict(report: CheckReport) -> str:
         line = (
             f"{name} works, but {listed(doubts)}" if doubts else f"{name} is sound: {made} passed"
         )
+    if report.repair is not None:
+        line += f". {_gain(report.repair)}"
     if skipped:
         line += f". Not checked: {', '.join(f'{i.name} ({i.summary})' for i in skipped)}"
     return f"{line}."
+
+
+def _gain(repair: Repair) -> str:
+    """What a repair gains most, in the figures that people wait for."""
+    what = [f"{counted(repair.cables, 'cable')} more"] if repair.cables else []
+    what += [f"{counted(repair.adapters, 'adapter')} on the right leaf"] if repair.adapters else []
+    if repair.not_counted:
+        return f"What {listed(what)} would gain was not counted: {repair.not_counted}"
+    what.append(f"routes by {repair.engine}")
+    best = max(repair.figures, key=lambda figure: figure.after - figure.before)
+    if best.after - best.before < _SAME:
+        who = "collectives of GPUs" if _of_gpus(repair) else "all-to-alls and random pairs"
+        return f"With {listed(what)}, {who} get no more"
+    of = of_words(waits_for_last=best.pattern != "bisect")
+    return (
+        f"With {listed(what)}, {best.name} would get "
+        f"{percent(best.after)} of {of} instead of {percent(best.before)}"
+    )
+
+
+def _of_gpus(repair: Repair) -> bool:
+    return not any(figure.pattern == "bisect" for figure in repair.figures)
+
+
+def _repairs(report: CheckReport) -> list[ResultTable]:
+    """What traffic gets before and after a repair."""
+    if report.repair is None or not report.repair.figures:
+        return []
+    gpus = _of_gpus(report.repair)
+    rate = "bus bandwidth" if gpus else "each host"
+    return [
+        table_of(
+            f"What a repair gains, routes by {report.repair.engine} before and after",
+            report.repair.figures,
+            {
+                "traffic": "name",
+                "now": "before",
+                "repaired": "after",
+                f"{rate} now": "before_Bps",
+                f"{rate} repaired": "after_Bps",
+            },
+            note="shares of what ports allow, until the last message is done"
+            + ("" if gpus else "; of random pairs the mean over messages"),
+        )
+    ]
 
 
 def _causes(item: Check) -> tuple[str, ...]:
