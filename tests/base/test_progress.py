@@ -73,7 +73,9 @@ def test_a_step_of_less_than_a_moment_shows_none(
     assert drawn() == set()
 
 
-def test_a_log_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_gets_an_estimate_and_a_line_every_ten_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """40 of 200 things in 20 s: 2 a second, and 160 more last 80 s."""
     now = 0.0
     bars = new_bars(lambda: now)
@@ -86,9 +88,20 @@ def test_a_log_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str])
             bars.update(share, completed=done / 160)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
+        "outer: about 100 s: 200 things of 500 ms each",
         "outer: 20/200 things, 10 %, 2/s, 90 s left; inner: 12 %, 71 s left",
         "outer: 40/200 things, 20 %, 2/s, 80 s left; inner: 24 %, 61 s left",
     ]
+
+
+def test_what_takes_a_moment_is_not_estimated(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        task = bars.add_task("it", total=14, count="0/14 things")
+        for now in range(1, 9):
+            bars.update(task, completed=now, count=f"{now}/14 things")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_step_that_begins_anew_goes_back(drawn: _Drawn) -> None:

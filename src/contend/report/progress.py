@@ -24,6 +24,8 @@ from contend.base.units import format_seconds, rounded
 
 # Seconds from a line to the next, in a log file.
 _BETWEEN_LINES = 10.0
+# Seconds after which it says how long all will take, where that is as much as the second.
+_ESTIMATED_AFTER, _LONG = 2.0, 15.0
 
 
 class _Speed(ProgressColumn):
@@ -34,18 +36,40 @@ class _Speed(ProgressColumn):
 
 
 class _Bars(Progress):
-    """Bars; where nobody sees these, a line every ten seconds says how far all of them are."""
+    """Bars; where nobody sees these, lines say how far all of them are.
+
+    First how long the outermost will take, where that is long, then a line every ten seconds.
+    """
 
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
         super().__init__(*columns, **options)
         self._told = self.get_time()
+        self._estimated = False
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
         super().update(task_id, **changes)
-        if not self.disable or self.get_time() - self._told < _BETWEEN_LINES:
+        if not self.disable:
+            return
+        if not self._estimated and (line := _estimate(self.tasks[0])) is not None:
+            self._estimated = True
+            if line:
+                print(line, file=sys.stderr, flush=True)
+        if self.get_time() - self._told < _BETWEEN_LINES:
             return
         self._told = self.get_time()
         print("; ".join(map(_line, self.tasks)), file=sys.stderr, flush=True)
+
+
+def _estimate(task: Task) -> str | None:
+    """How long all of it takes, of how many things; None: not known yet, "": not long."""
+    if not (task.elapsed and task.total and task.completed) or task.elapsed < _ESTIMATED_AFTER:
+        return None
+    each = task.elapsed / task.completed
+    if task.total * each < _LONG:
+        return ""
+    _, _, unit = str(task.fields["count"]).partition(" ")
+    of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if unit else ""
+    return f"{task.description}: about {format_seconds(task.total * each)}{of}"
 
 
 def _line(task: Task) -> str:

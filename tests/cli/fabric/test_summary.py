@@ -108,8 +108,14 @@ def test_a_missing_cable_is_a_warning(typed: Typed, tmp_path: Path) -> None:
         "switch 3:6 - switch 5:4"
     )
     assert words in " ".join(out.split())
-    said = "works, but the cable switch 3:6 - switch 5:4 is missing. Not checked: routes ("
+    said = (
+        "works, but the cable switch 3:6 - switch 5:4 is missing. With 1 cable more and routes by "
+        "contend, all-to-all would get 62.5 % of what ports allow instead of 31.2 %. Not checked: "
+    )
     assert said in out.splitlines()[0]
+    repair = json.loads(target.read_text())["repair"]
+    assert (repair["cables"], repair["adapters"], repair["not_counted"]) == (1, 0, "")
+    assert repair["figures"][0]["after"] == 2 * repair["figures"][0]["before"] == 0.625
     checks = {check["name"]: check for check in json.loads(target.read_text())["checks"]}
     assert checks["missing cables"]["status"] == "warning"
     assert checks["missing cables"]["details"] == [words]

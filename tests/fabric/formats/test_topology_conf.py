@@ -333,3 +333,17 @@ def test_included_files_are_read_relative_to_the_file(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(InputError, match=complaint):
             load(path)
+
+
+def test_blocks_have_the_servers_that_compute() -> None:
+    """Server 1 keeps one of its four adapters, as for management; server 2 lacks one."""
+    gone = [f"server 1 rail {rail}" for rail in (2, 3, 4)] + ["server 2 rail 4"]
+    fabric = load("rails:2,3,4,4", without=gone)
+    text = "".join(write_blocks(fabric))
+    nodes = [line.partition("Nodes=")[2] for line in text.splitlines() if "Nodes=" in line]
+    assert nodes == ["server-[2-3]", "server-[4-6]"]
+    assert (
+        "smallest block: unit-1-leaf-1, 2 nodes. 1 server with fewer adapters is in no block.\n"
+        in text
+    )
+    assert "server-1" in "".join(write_tree(fabric)).replace("[1-3]", "1")

@@ -2,8 +2,9 @@
 
 Slurm wants one switch above every other. Every switch with hosts is a leaf there; all that join the
 same leaves within equally few cables stand as one switch above them, so a pod of many spines is
-one. A block is what hangs at a leaf. A server with several rails is a node of the leaf of its first
-host. Names that Slurm does not take, or that come twice, are changed, which the file says.
+one. A block is what hangs at a leaf: nodes that compute, not those with fewer adapters than three
+quarters of what most hosts' servers have. A server with several rails is a node of the leaf of its
+first host. Names that Slurm does not take, or that come twice, are changed, which the file says.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.names import shorten
-from contend.base.units import counted
+from contend.base.units import counted, verb
 from contend.fabric.fabric import Fabric, connected_parts
 from contend.fabric.formats.ibnetdiscover import one_line
 from contend.fabric.levels import switch_levels
@@ -25,6 +26,8 @@ from contend.fabric.servers import is_nobody, server_names, servers_of
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 64
+# Servers that compute have so many of the usual adapters; others are another kind.
+_COMPUTING = 0.75
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class _Tree:
     nodes: dict[str, list[str]]
     below: dict[str, list[str]]
     changed: int
+    others: int
+    """Servers that do not compute and are left out."""
 
     def leaves_below(self, name: str) -> list[str]:
         """In order, all that are somewhere below a switch."""
@@ -55,7 +60,7 @@ def write_tree(fabric: Fabric) -> Iterator[str]:
 
 def write_blocks(fabric: Fabric) -> Iterator[str]:
     """topology.conf for ``topology/block``: the nodes of a leaf are a block."""
-    tree = _tree(fabric)
+    tree = _tree(fabric, computing=True)
     yield from _head(fabric, tree, "TopologyPlugin=topology/block")
     yield _of_smallest(tree)
     for name in _in_a_row(tree):
@@ -73,6 +78,7 @@ def write_yaml(fabric: Fabric) -> Iterator[str]:
     for name, below in tree.below.items():
         yield f'      - switch: "{name}"\n        children: "{shorten(below)}"\n'
     yield "- topology: block\n  cluster_default: false\n  block:\n"
+    tree = _tree(fabric, computing=True)
     yield f"    {_of_smallest(tree)}    block_sizes:\n"
     yield from (f"      - {size}\n" for size in _sizes(tree))
     yield "    blocks:\n"
@@ -94,7 +100,11 @@ def _head(fabric: Fabric, tree: _Tree, purpose: str) -> Iterator[str]:
 def _of_smallest(tree: _Tree) -> str:
     smallest = min(tree.nodes, key=lambda name: len(tree.nodes[name]))
     size = counted(len(tree.nodes[smallest]), "node")
-    return f"# Slurm plans with the size of the smallest block: {smallest}, {size}.\n"
+    words = f"# Slurm plans with the size of the smallest block: {smallest}, {size}."
+    if tree.others:
+        have = f"{counted(tree.others, 'server')} with fewer adapters {verb(tree.others, 'is')}"
+        words += f" {have} in no block."
+    return f"{words}\n"
 
 
 def _in_a_row(tree: _Tree) -> list[str]:
@@ -124,14 +134,22 @@ def _sizes(tree: _Tree) -> list[int]:
     ]
 
 
-def _tree(fabric: Fabric) -> _Tree:
-    leaves, nodes, changed = _leaves(fabric)
+def _tree(fabric: Fabric, *, computing: bool = False) -> _Tree:
+    server = servers_of(fabric)
+    own = np.bincount(server)
+    usual = int(np.bincount(own[server]).argmax())
+    firsts = np.unique(server, return_index=True)[1]
+    few = own[server[firsts]] < (_COMPUTING * usual if computing else 0)
+    leaves, nodes, changed = _leaves(fabric, firsts[~few].tolist())
     names = _distinct([fabric.switch_name[leaf] for leaf in leaves.tolist()], leaves.tolist())
     by_leaf = {name: nodes[leaf] for leaf, name in zip(leaves.tolist(), names, strict=True)}
-    return _Tree(by_leaf, dict(_joined(fabric, leaves, names)), changed)
+    joined = dict(_joined(fabric, leaves, names))
+    return _Tree(by_leaf, joined, changed, int(np.count_nonzero(few)))
 
 
-def _leaves(fabric: Fabric) -> tuple[NDArray[np.int64], dict[int, list[str]], int]:
+def _leaves(
+    fabric: Fabric, first: list[int]
+) -> tuple[NDArray[np.int64], dict[int, list[str]], int]:
     """The switches that servers' first hosts are on, their nodes, and how many names changed."""
     counts = Counter(fabric.host_name)
     # A description that a node name may be, such as node_7, is one, though adapters have such too.
@@ -139,7 +157,6 @@ def _leaves(fabric: Fabric) -> tuple[NDArray[np.int64], dict[int, list[str]], in
         own if counts[own] == 1 and own and not (_NO_NAME.search(own) or is_nobody(own)) else name
         for own, name in zip(fabric.host_name, server_names(fabric), strict=True)
     ]
-    first = np.unique(servers_of(fabric), return_index=True)[1].tolist()
     names = _distinct([given[host] for host in first], first)
     nodes: dict[int, list[str]] = defaultdict(list)
     for host, name in zip(first, names, strict=True):

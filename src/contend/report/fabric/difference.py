@@ -108,7 +108,8 @@ def _tables(changed: NetworkChanges) -> list[ResultTable]:
     tables = [costs_table(changed.jobs)] if changed.jobs else []
     if changed.shares:
         tables.append(_judged_table(changed))
-    for what in ("host", "switch", "cable"):
+    # New switches before the hosts that they bring.
+    for what in ("switch", "host", "cable"):
         changes = [change for change in changed.changes if change.what == what]
         if changes:
             tables.append(_changes_table(what, changes))
