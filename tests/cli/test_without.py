@@ -23,10 +23,12 @@ def test_a_dead_switch_costs_bandwidth(tmp_path: Path, capsys: pytest.CaptureFix
         assert run(["simulate", str(file), *dead, "--json", str(result)]) == 0
         shares.append(json.loads(result.read_text())["effective_bandwidth"]["mean"])
     assert shares[1] < shares[0] - 0.05
-    said = capsys.readouterr().err
-    assert said == (
-        f'{file}: without switch "top 1" with 6 cables; 60 table entries changed at 6 switches\n'
+    gone, cost = capsys.readouterr().err.splitlines()
+    assert gone == (
+        f'{file}: without switch "top 1" with 6 cables; 60 table entries changed at 6 switches'
     )
+    gets = "among these random pairs get 77.3 % of a link's rate instead of 88.8 %"
+    assert cost == f"{file}: without top 1, 24 of 24 hosts stay; {gets}"
 
 
 def test_an_engine_routes_what_is_left(typed: Typed) -> None:
@@ -50,3 +52,20 @@ def test_one_plane_of_several_is_taken_alone(tmp_path: Path, typed: Typed) -> No
     assert "plane1-0: net part 2 has no such switch" in printed.err
     # Of a fabric in one piece it is the whole.
     assert typed("fabric show fig1 --part 1").err == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate {} --pattern alltoall",
+        "predict collectives {}",
+        "fabric failures {} --pattern alltoall",
+    ],
+)
+def test_what_judges_says_what_parts_that_are_gone_cost(command: str, typed: Typed) -> None:
+    """Four hosts of a leaf send 48 messages up: over one cable instead of two."""
+    asked = f"{command.format('xgft:2;4,4;1,2')} --route minhop --without"
+    words = "without top 1, 16 of 16 hosts stay; among these alltoall gets 31.2 % of"
+    assert f"{words} what ports allow instead of 62.5 %" in typed(asked, "top 1").err
+    words = "without leaf 1, 12 of 16 hosts stay; among these alltoall gets 68.8 %"
+    assert words in typed(asked, "leaf 1").err

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,12 @@ def load(
     how: Loading,
     *,
     need_routes: bool = False,
+    traffic: tuple[str, str] | None = None,
 ) -> Fabric:
-    """The fabric that the command line names; of what was left out standard error is told."""
+    """The fabric that the command line names; of what was left out standard error is told.
+
+    And what that costs a pattern with a placement, where the command judges one.
+    """
     # Here: help needs no fabrics.
     from contend.routes import loading
 
@@ -49,9 +54,30 @@ def load(
     for finding in fabric.findings:
         if asked.get(finding.kind):
             print(f"{source}: {printable_line(finding.message)}", file=sys.stderr)
+    if how.without and traffic is not None and "-" not in (source, routes, how.rails):
+        whole = partial(load, source, routes, route, replace(how, without=None), need_routes=True)
+        _tell_cost(source, whole, fabric, traffic, how.without)
     if fabric.told is not None:
         print(f"{source}: {printable_line(fabric.told.words)}", file=sys.stderr)
     return fabric
+
+
+def _tell_cost(
+    source: str,
+    whole: Callable[[], Fabric],
+    rest: Fabric,
+    traffic: tuple[str, str],
+    parts: Sequence[str],
+) -> None:
+    """A line on what parts that are gone cost; none where the pattern does not fit what is left."""
+    from contend import cure
+    from contend.report.words import parts_words
+
+    try:
+        cost = cure.cost_of_parts(whole(), rest, *traffic)
+    except ContendError:
+        return
+    print(f"{source}: {parts_words(cost, parts)}", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -62,9 +88,16 @@ class RoutedLoading:
     route: RouteOption = None
     loading: Loading = WHOLE
 
-    def load(self, fabric: str, *, need_routes: bool = True) -> Fabric:
-        """The fabric with its routes."""
-        return load(fabric, self.routes, self.route, self.loading, need_routes=need_routes)
+    def load(
+        self,
+        fabric: str,
+        *,
+        need_routes: bool = True,
+        traffic: tuple[str, str] | None = None,
+    ) -> Fabric:
+        """The fabric with its routes; see `load`."""
+        how = (self.routes, self.route, self.loading)
+        return load(fabric, *how, need_routes=need_routes, traffic=traffic)
 
 
 @contextmanager

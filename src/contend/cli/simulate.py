@@ -218,7 +218,8 @@ def simulate(
                 for document in told:
                     document.print_to(outputs.console)
 
-        loaded = partial(load, how=loading, need_routes=True)
+        traffic = (pattern, placement) if first else None
+        loaded = partial(load, how=loading, need_routes=True, traffic=traffic)
         refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)
         if refusals and not told:
             raise refusals[0][1]

@@ -46,8 +46,10 @@ from .schedules import tune as tune
 from .seats import BetterSeats as BetterSeats
 from .seats import place as place
 from .servers_hit import JobCost as JobCost
+from .servers_hit import PartsCost as PartsCost
 from .servers_hit import ServersHit as ServersHit
 from .servers_hit import StillGets as StillGets
+from .servers_hit import cost_of_parts as cost_of_parts
 from .tables import BetterTables as BetterTables
 from .tables import Gain as Gain
 from .tables import route as route

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share, told
-from contend.congestion import JobMessages
-from contend.fabric import Fabric, Rest, rails_of, servers_of
+from contend.congestion import JobMessages, Simulation, simulate
+from contend.fabric import Fabric, Rest, rails_of, servers_of, with_hosts
 from contend.routes import Ways, compute, mended
 
+# Samples by which parts are judged.
+_SAMPLES = 200
 # Shares that differ by less read alike.
 _ALIKE = 0.0005
 
@@ -81,6 +83,52 @@ class JobCost:
     def pays(self) -> bool:
         """Whether it loses anything."""
         return bool(self.lost or self.rails or self.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartsCost:
+    """What parts of a network cost that are gone."""
+
+    hosts: int
+    """Number of hosts of the whole network."""
+    left: int
+    """Number of these that are left."""
+    servers: tuple[ServersHit, ...]
+    """Servers of several adapters that lose some or all of them."""
+    before: Simulation
+    """What the pattern gets among the hosts that are left, on the whole network."""
+    after: Simulation
+    """What it gets on what is left of the network."""
+
+
+def cost_of_parts(
+    whole: Fabric, rest: Fabric, pattern: str = "bisect", placement: str = "random", seed: int = 1
+) -> PartsCost:
+    """What the same traffic among the same hosts gets with and without parts of a network.
+
+    Args:
+        whole: with routes.
+        rest: what is left of it, with routes.
+        pattern: a specification of who sends to whom.
+        placement: a specification of which rank runs on which host.
+        seed: of all random choices.
+
+    Raises:
+        UsageError: the pattern or the placement does not fit the hosts that are left.
+    """
+    kept = hosts_kept(whole, rest)
+    stay = with_hosts(whole, np.flatnonzero(kept))
+    before, after = (
+        simulate(fabric, pattern, placement=placement, samples=_SAMPLES, seed=seed)
+        for fabric in (stay, rest)
+    )
+    return PartsCost(
+        hosts=whole.hosts,
+        left=int(np.count_nonzero(kept)),
+        servers=RailLosses(whole, np.arange(whole.hosts), 0, 0).hit(np.flatnonzero(~kept)),
+        before=before,
+        after=after,
+    )
 
 
 def hosts_kept(whole: Fabric, rest: Fabric) -> NDArray[np.bool_]:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from contend.base.errors import printable_line
-from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
+from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded, verb
 
 if TYPE_CHECKING:
-    from contend.cure import JobCost, ServersHit
+    from contend.cure import JobCost, PartsCost, ServersHit
     from contend.lab.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
@@ -201,6 +201,18 @@ def costs_words(costs: Sequence[JobCost], most: int = 4) -> str:
     if (more := len(paying) - most) > 0:
         named.append(f"{more:,} more jobs lose")
     return "; ".join(named)
+
+
+def parts_words(cost: PartsCost, parts: Sequence[str]) -> str:
+    """What parts that are gone cost: hosts first, then what the others get."""
+    hosts = f"{cost.left:,} of {counted(cost.hosts, 'host')} {verb(cost.left, 'stays')}"
+    hit = f" ({hit_words(cost.servers)})" if cost.servers else ""
+    before, after = cost.before, cost.after
+    of = of_words(waits_for_last=str(after.judged) == "each_host")
+    gets, shares = gets_words(after.pattern), [percent(s.judged_share) for s in (after, before)]
+    instead = f"instead of {shares[1]}" if shares[0] != shares[1] else "as with them"
+    gone = printable_line(", ".join(parts), 60)
+    return f"without {gone}, {hosts}{hit}; among these {gets} {shares[0]} of {of} {instead}"
 
 
 def hit_words(each: Sequence[ServersHit]) -> str:

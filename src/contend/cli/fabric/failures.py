@@ -51,7 +51,16 @@ def failures(
     world = congestion.launched_communicator()
     with told_by_the_first(world) as first:
         loaded = congestion.agree(
-            world, partial(load, fabric, routes, route, loading, need_routes=True)
+            world,
+            partial(
+                load,
+                fabric,
+                routes,
+                route,
+                loading,
+                need_routes=True,
+                traffic=(pattern, placement) if first else None,
+            ),
         )
         found = cure.failures(
             loaded,

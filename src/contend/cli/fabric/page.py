@@ -60,7 +60,9 @@ def page(
 
     Example: contend fabric page net.ibnetdiscover --routes net.lfts -o net.html
     """
-    loaded = routed.load(fabric, need_routes=bool(counters) or failures)
+    loaded = routed.load(
+        fabric, need_routes=bool(counters) or failures, traffic=("bisect", "random")
+    )
     shown = report.fabric_document(congestion.show(loaded))
     checked = report.check_document(routing.check(loaded))
     simulated = failed = None

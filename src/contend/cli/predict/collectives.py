@@ -52,7 +52,7 @@ def collectives(
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
     found = congestion.collectives(
-        routed.load(fabric),
+        routed.load(fabric, traffic=("alltoall", "random")),
         placement=placement,
         nvlink=nvlink,
         bytes=sizes,
