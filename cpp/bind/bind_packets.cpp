@@ -66,7 +66,8 @@ PacketRoutes routes_by_detours(const Fabric& fabric, const Vector<HostId>& hosts
 Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bool by_output,
                       std::uint32_t buffer, double packet_bytes, double latency,
                       std::uint32_t message_packets, bool exchanges, double from, double until,
-                      std::uint64_t seed, const Vector<std::uint32_t>& watched) {
+                      std::uint64_t seed, const Vector<std::uint32_t>& watched,
+                      const Vector<double>& flight) {
   PacketModel model;
   model.queueing = by_output ? Queueing::kByOutput : Queueing::kInOrder;
   model.buffer = buffer;
@@ -78,6 +79,7 @@ Columns carry_packets(const PacketRoutes& routes, const Vector<double>& rate, bo
   model.until = until;
   model.seed = seed;
   model.watched = as_vector(watched);
+  model.flight = as_vector(flight);
   PacketFlows found;
   {
     const Released released;
@@ -123,10 +125,11 @@ void bind_packets(nb::module_& m) {
   nb::class_<PacketRoutes>(m, "PacketRoutes")
       .def("steps", &steps_of)
       .def_ro("lanes", &PacketRoutes::lanes)
+      .def_ro("places", &PacketRoutes::places)
       .def("carry", &carry_packets, nb::arg("rate"), nb::arg("by_output"), nb::arg("buffer"),
            nb::arg("packet_bytes"), nb::arg("latency"), nb::arg("message_packets"),
            nb::arg("exchanges"), nb::arg("start"), nb::arg("end"), nb::arg("seed"),
-           nb::arg("watched"));
+           nb::arg("watched"), nb::arg("flight"));
   m.def("packet_routes", &routes_of, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("draw"), nb::arg("lane"));
   m.def("packet_routes_by_choice", &routes_by_choice, nb::arg("fabric"), nb::arg("hosts"),

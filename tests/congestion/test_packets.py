@@ -230,7 +230,11 @@ def test_a_channel_tells_who_waits_there_behind_whom(tmp_path: Path) -> None:
         assert (one.busy, one.blocked) == pytest.approx((2 / 3, 1 / 3), abs=0.01)
         assert one.cause == 'switch "leaf 2" port 1 -> host "host 5"'
         assert set(one.filled_by) == {f"host {source} -> host 5" for source in (1, 7, 8)}
-        assert sum(message.packets for message in ahead(one)) == pytest.approx(15, abs=0.6)
+        # A packet comes every 1.5 T; its place is empty while it leaves, word of that goes back
+        # along the cable, and the next one comes, through the switch, too.
+        elsewhere = (took + 130e-9 + 2 * 20e-9) / (1.5 * took)
+        waiting = sum(message.packets for message in ahead(one))
+        assert waiting == pytest.approx(16 - elsewhere, abs=0.4)
         for message in one.held:
             assert message.received == pytest.approx(1 / 3, abs=0.01)
             assert message.wait_s == pytest.approx(3 * took * message.packets, rel=0.01)
@@ -355,6 +359,40 @@ def test_a_pair_is_as_slow_as_its_slower_direction(tmp_path: Path) -> None:
     assert means(found) == pytest.approx({Queues.FIFO: 50, Queues.VOQ: 50}, abs=0.5)
 
 
+@pytest.mark.parametrize(
+    ("latency", "microseconds"), [("level2=5us", 5), ("switches=2us", 2), ("0.00001", 10)]
+)
+def test_buffers_that_do_not_cover_a_round_trip_cost_bandwidth(
+    latency: str, microseconds: float
+) -> None:
+    """A link sends what a buffer holds once in a round trip: along the cable and through the
+    switch, the packet out, and word of its room back (H. T. Kung, R. Morris, Credit-based flow
+    control for ATM networks, IEEE Network 9, 1995)."""
+    fabric = routed("xgft:2;1,2;1,1", "minhop")
+    found = simulate_packets(
+        fabric, "shift:1", placement="linear", cable_latency=latency, buffer="64KiB", rate="4xHDR"
+    )
+    trip = 2e-6 * microseconds + 130e-9 + 4096 / 25e9
+    expected = min(1.0, 65536 / (25e9 * trip))
+    assert expected < 1
+    assert found.covered == pytest.approx(expected)
+    assert found.counted.mean == 1
+    assert "less than a round trip on the longest cable brings" in found.verdict
+    for queued in found.queues:
+        assert queued.bandwidth.mean == pytest.approx(expected, rel=0.01)
+    enough = simulate_packets(
+        fabric, "shift:1", placement="linear", cable_latency=latency, buffer="1MiB", rate="4xHDR"
+    )
+    assert enough.covered == 1
+    assert enough.queues[0].bandwidth.mean == pytest.approx(1, rel=0.01)
+
+
+def test_short_cables_and_the_usual_switches_cost_no_bandwidth() -> None:
+    found = simulate_packets(routed("fattree2:8", "dmodk"), samples=2)
+    assert (found.covered, found.cable_latency_s, found.switch_latency_s) == (1, 20e-9, 130e-9)
+    assert "round trip" not in found.verdict
+
+
 def test_a_buffer_that_holds_all_is_as_one_without_a_limit() -> None:
     fabric = routed("xgft:2;4,4;1,2", "minhop")
     huge, without = (
@@ -380,6 +418,10 @@ def test_an_interrupt_leaves_what_was_done() -> None:
         (["--model", "packets", "--exhaustive"], "--exhaustive goes with --model counted alone"),
         (["--model", "packets", "--buffer", "1KiB"], "buffer: expected room for a packet"),
         (["--model", "packets", "--bytes", "soon"], "--bytes: expected"),
+        (["--cable-latency", "1us"], "--cable-latency goes with --model packets"),
+        (["--model", "packets", "--cable-latency", "roof=1us"], "--cable-latency: expected a time"),
+        (["--model", "packets", "--cable-latency", "level7=1us"], "has no such cable"),
+        (["--model", "packets", "--switch-latency", "soon"], "--switch-latency: expected a time"),
         (
             [
                 "--model",

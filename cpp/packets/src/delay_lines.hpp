@@ -14,7 +14,8 @@ using Time = std::uint64_t;  ///< picoseconds
 inline constexpr Time kNever = std::numeric_limits<Time>::max();
 inline constexpr double kTicksPerSecond = 1e12;
 
-/// A packet has left over `channel`, or where `step` is given its first bits have come.
+/// A packet has left over `channel`; or, where `step` is given, its first bits have come, or word
+/// of room.
 struct PacketEvent {
   Time time;
   std::uint32_t channel;

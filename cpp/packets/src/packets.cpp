@@ -72,8 +72,11 @@ class Network {
       const PacketEvent what = *event;
       lines_.pop();
       fetch_ahead();
-      if (what.step != kNone) {
+      if (what.step < kCredit) {
         arrive(what.channel, what.step);
+      } else if (what.step == kCredit) {
+        ++channels_[what.channel].room;
+        try_to_send(routes_.cable(what.channel));
       } else {
         sent(what.channel);
       }
@@ -87,11 +90,11 @@ class Network {
   void fetch_ahead() const {
     if (const PacketEvent* event = lines_.ahead(24)) {
       __builtin_prefetch(&channels_[event->channel], 1);
-      if (event->step != kNone && !by_output_) __builtin_prefetch(&queues_[event->channel], 1);
+      if (event->step < kCredit && !by_output_) __builtin_prefetch(&queues_[event->channel], 1);
     }
     if (const PacketEvent* event = lines_.ahead(16)) {
       const Channel& channel = channels_[event->channel];
-      if (event->step != kNone) {
+      if (event->step < kCredit) {
         if (channel.free != kNone) __builtin_prefetch(&cells_[channel.free], 1);
         if (!chooses_) __builtin_prefetch(&channels_[channel_[event->step + 1]], 1);
       } else if (channel.carries != kNone) {
@@ -150,28 +153,43 @@ class Network {
 
   void set_rates(std::span<const double> rate) {
     if (rate.size() != links_) throw Error("a rate for every channel");
-    std::vector<double> kinds(rate.begin(), rate.end());
-    std::sort(kinds.begin(), kinds.end());
-    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-    if (!kinds.empty() && !(kinds.front() > 0)) throw Error("rates above 0");
+    if (!model_.flight.empty() && model_.flight.size() != links_) {
+      throw Error("a time for every cable");
+    }
     const auto ticks = [](double seconds) {
       return static_cast<Time>(std::llround(seconds * kTicksPerSecond));
     };
-    for (const double kind : kinds) takes_.push_back(ticks(model_.packet_bytes / kind));
+    // Channels of a kind are alike in rate, faster ones last, and in flight.
+    using Kind = std::pair<double, Time>;
+    const auto kind_of = [&](std::size_t c) {
+      return Kind{rate[c], model_.flight.empty() ? 0 : ticks(model_.flight[c])};
+    };
+    std::vector<Kind> kinds;
+    for (std::size_t c = 0; c < links_; ++c) {
+      if (kinds.empty() || kinds.back() != kind_of(c)) kinds.push_back(kind_of(c));
+    }
+    std::sort(kinds.begin(), kinds.end());
+    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    if (!kinds.empty() && !(kinds.front().first > 0)) throw Error("rates above 0");
+    for (const Kind& kind : kinds) takes_.push_back(ticks(model_.packet_bytes / kind.first));
     const Time latency = ticks(model_.latency);
     for (const Time taken : takes_) sent_line_.push_back(lines_.add(taken));
-    for (const Time over : takes_) {
+    for (std::size_t over = 0; over < kinds.size(); ++over) {
+      const Time flight = kinds[over].second;
       for (const Time then : takes_) {
         // A faster channel must not run out of bits before the packet has all come.
-        arrival_line_.push_back(lines_.add(latency + (over > then ? over - then : 0)));
+        const Time behind = takes_[over] > then ? takes_[over] - then : 0;
+        arrival_line_.push_back(lines_.add(flight + latency + behind));
       }
+      credit_line_.push_back(flight > 0 ? lines_.add(flight) : 0);
+      in_flight_.push_back(static_cast<std::uint32_t>((flight + takes_[over] - 1) / takes_[over]));
     }
     const std::uint32_t room = model_.buffer > 0 ? model_.buffer : kNone;
     double slowest = std::numeric_limits<double>::infinity();
     for (std::uint32_t c = 0; c < channels_.size(); ++c) {
       const std::uint32_t cable = routes_.cable(c);
       channels_[c].kind = static_cast<std::uint32_t>(
-          std::lower_bound(kinds.begin(), kinds.end(), rate[cable]) - kinds.begin());
+          std::lower_bound(kinds.begin(), kinds.end(), kind_of(cable)) - kinds.begin());
       channels_[c].room = cable < first_ejection_ ? room : kNone;
       if (cable >= first_injection_) slowest = std::min(slowest, rate[cable]);
     }
@@ -484,6 +502,11 @@ class Network {
     cells_[cell].behind = over.free;
     over.free = cell;
     if (next != kNone) ask(number);
+    // Where there is room for all that can be sent until then, it makes no difference.
+    if (over.room < in_flight_[over.kind]) {
+      lines_.put(credit_line_[over.kind], now_, {0, came_over, kCredit});
+      return;
+    }
     ++over.room;
     if (model_.buffer > 0) try_to_send(routes_.cable(came_over));
   }
@@ -665,7 +688,8 @@ class Network {
   std::vector<std::uint8_t> still_coming() {
     std::vector<std::uint8_t> coming(channels_.size(), 0);
     for (; const PacketEvent* event = lines_.next(); lines_.pop()) {
-      if (by_output_ && event->step != kNone) coming[event->channel] = 1;
+      if (by_output_ && event->step < kCredit) coming[event->channel] = 1;
+      if (event->step == kCredit) ++channels_[event->channel].room;
     }
     return coming;
   }
@@ -705,6 +729,8 @@ class Network {
   DelayLines lines_;
   std::vector<std::uint32_t> sent_line_;
   std::vector<std::uint32_t> arrival_line_;
+  std::vector<std::uint32_t> credit_line_;  ///< by kind
+  std::vector<std::uint32_t> in_flight_;    ///< packets that begin in the time of flight, by kind
   LargeArray<Cell> cells_;
   Time now_ = 0;
   Time begin_ = 0;

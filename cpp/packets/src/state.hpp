@@ -8,6 +8,8 @@
 namespace contend::packets {
 
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+/// In place of a step: word has come of room at the far end of a channel.
+inline constexpr std::uint32_t kCredit = kNone - 1;
 
 struct List {
   std::uint32_t first = kNone;

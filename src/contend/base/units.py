@@ -41,9 +41,11 @@ _SIZE_UNITS = {
     **{f"{prefix}B": 1000**power for power, prefix in enumerate("KMGT", 1)},
 }
 _PER_SECOND = re.compile(_NUMBER + r" ?([kKMGT]?)(i?)(bit|b|B|Byte)(?:/s|ps)?")
-_TIME = re.compile(_NUMBER + r" ?(ms|s|min|m|h|)")
+_TIME = re.compile(_NUMBER + r" ?(ns|us|ms|s|min|m|h|)")
 _SECONDS = {
     "": Fraction(1),
+    "ns": Fraction(1, 10**9),
+    "us": Fraction(1, 10**6),
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
     "m": Fraction(60),
@@ -235,17 +237,51 @@ def rates_by_kind(text: str) -> list[tuple[str, str]]:
         UsageError: it is none.
     """
     found = []
-    for part in text.split(","):
-        kind, _, rate = (word.strip() for word in part.partition("="))
-        if kind not in ("hosts", "switches") and level_of(kind) is None:
-            raise UsageError(
-                "expected a rate, or rates such as hosts=400GbE,switches=800GbE,level3=1.6Tbit/s, "
-                f"got {part!r}"
-            )
+    form = "a rate, or rates such as hosts=400GbE,switches=800GbE,level3=1.6Tbit/s"
+    for kind, rate in words_by_kind(text, form):
         # What has no name of its own is named in the whole and parts of a gigabit per second.
         gigabits = f"{parse_rate(rate) * 8e-9:.3f}".rstrip("0").rstrip(".")
         found.append((kind, rate if rate_of(rate) is not None else f"{gigabits}GbE"))
     return found
+
+
+def words_by_kind(text: str, form: str) -> list[tuple[str, str]]:
+    """Kinds of cables, each with what is said of it: ``hosts=WORD,switches=WORD,level3=WORD``.
+
+    Args:
+        text: what is to be read.
+        form: what is expected, in words.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = []
+    for part in text.split(","):
+        kind, _, word = (each.strip() for each in part.partition("="))
+        if kind not in ("hosts", "switches") and level_of(kind) is None:
+            raise UsageError(f"expected {form}, got {part!r}")
+        found.append((kind, word))
+    return found
+
+
+def checked_times(text: str) -> str:
+    """The same words, of one time or of times by kind of cable.
+
+    Raises:
+        UsageError: they are none.
+    """
+    for _, word in times_by_kind(text) if "=" in text else [("", text)]:
+        parse_seconds(word)
+    return text
+
+
+def times_by_kind(text: str) -> list[tuple[str, str]]:
+    """Kinds of cables with times in words, of ``hosts=10ns,level3=5us``.
+
+    Raises:
+        UsageError: it is none.
+    """
+    return words_by_kind(text, "a time, or times such as hosts=10ns,switches=50ns,level3=5us")
 
 
 def checked_rates(text: str) -> str:
@@ -273,7 +309,7 @@ def valued(given: Value | str | None, parse: Callable[[str], Value]) -> Value | 
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds of a time such as ``90``, ``200ms``, ``90s``, ``5min`` or ``1.5h``.
+    """Seconds of a time such as ``90``, ``20ns``, ``200ms``, ``90s``, ``5min`` or ``1.5h``.
 
     Raises:
         UsageError: it is none.

@@ -13,7 +13,7 @@ from contend import _core
 from contend.base.errors import UsageError
 from contend.base.units import counted
 from contend.congestion.drawing import check_seed
-from contend.congestion.rates import LinkRates, link_rates
+from contend.congestion.rates import LinkRates, cable_seconds, link_rates
 from contend.fabric import Fabric, rails_of, servers_of
 from contend.routes import Round, Ways, each_alone, make_resolver, routes_of
 from contend.traffic.pattern import Pattern
@@ -217,6 +217,10 @@ class JobMessages:
         messages = Round(*self._ends(sent), self._draw(sample))
         routes = routes_of(self._fabric)
         return routes.packet_routes(self._fabric, self.hosts, self._resolver, messages)
+
+    def flight(self, latency: float | str, usual: float) -> NDArray[np.float64]:
+        """Seconds along the cable of every channel, see `cable_seconds`."""
+        return cable_seconds(self._fabric, self.hosts, latency, usual)
 
     def _ends(self, sent: SampledMessages) -> tuple[Hosts, Hosts]:
         """The places that messages leave and come to."""

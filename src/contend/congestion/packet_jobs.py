@@ -13,7 +13,7 @@ from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import Share, Size
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
-from contend.congestion.packet_rounds import PacketModel, Queues
+from contend.congestion.packet_rounds import CABLE_LATENCY_S, PacketModel, Queues
 from contend.congestion.processes import Workers, core_threads
 from contend.congestion.simulation.averages import half_width
 from contend.fabric import Fabric
@@ -96,6 +96,7 @@ class _Carried:
         self, messages: JobMessages, model: PacketModel, jobs: int, samples: int, seed: int
     ) -> None:
         self._messages, self._model, self._seed = messages, model, seed
+        self._flight = messages.flight(model.cable_latency, CABLE_LATENCY_S)
         self._shape = (jobs, samples)
         self.got = {kind: np.ones(self._shape) for kind in (None, *model.queues)}
         self.blocked = {kind: np.zeros(messages.channels) for kind in model.queues}
@@ -115,7 +116,7 @@ class _Carried:
         def carry(number: int) -> dict[Queues, dict[str, Any]]:
             ways = messages.packet_ways(sent.of(in_sample[number]), batch[number])
             rates, seed = messages.rate[:-1], self._seed + batch[number]
-            return self._model.carry(ways, rates, False, seed, _NOBODY)
+            return self._model.carry(ways, rates, False, seed, _NOBODY, self._flight)
 
         for rows, carried in zip(in_sample, workers.map(carry, range(len(batch))), strict=True):
             for kind, found in carried.items():

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.errors import UsageError
 from contend.base.schema import PythonOnly, Seconds, Share
-from contend.base.units import parse_size
+from contend.base.units import parse_seconds, parse_size, valued
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.messages import PlacedMessages, place_messages
-from contend.congestion.rates import link_rates
+from contend.congestion.rates import cable_seconds, link_rates
 from contend.congestion.split_messages import split_shares
 from contend.fabric import Fabric
 from contend.routes import Round, Routes, Ways, routes_of
@@ -27,9 +27,11 @@ VICTIM = 0.9
 """Part of its counted share below which a message is a victim."""
 MOST_VICTIMS = 8
 """Number of victims that are told."""
-LATENCY_S = 150e-9
-"""From a packet's first bit on a channel until it can leave the next switch: some metres of cable,
-and what switches take."""
+SWITCH_LATENCY_S, CABLE_LATENCY_S = 130e-9, 20e-9
+"""From a packet's first bit at a switch until it can leave it, as NVIDIA's data sheets have it of
+InfiniBand switches; and along four metres of cable, at two thirds of the speed of light."""
+# Steady is what has lasted so many round trips of the longest cable.
+_TRIPS = 32
 # Of links whose rate nobody knows; only their ratio to each other would count.
 _ANY_RATE = 12.5e9
 # Steady state is measured from the first to the second, in packets of the slowest port.
@@ -128,6 +130,9 @@ class PacketModel:
     mtu: int
     message_bytes: int | None
     """None for hosts that send all the time."""
+    switch_latency_s: float
+    cable_latency: float | str
+    """Seconds, or in words; by kind of cable, too."""
 
     @classmethod
     def of(
@@ -136,6 +141,8 @@ class PacketModel:
         buffer: int | str = "64KiB",
         mtu: int | str = "4KiB",
         message_bytes: int | str | None = None,
+        switch_latency: float | str = SWITCH_LATENCY_S,
+        cable_latency: float | str = CABLE_LATENCY_S,
     ) -> PacketModel:
         """The model by sizes in bytes or in words.
 
@@ -160,7 +167,19 @@ class PacketModel:
                 raise UsageError(
                     f"{name}: expected at most {_MOST_PACKETS:,} packets, got {size // packet:,}"
                 )
-        return cls(tuple(dict.fromkeys(map(Queues, queues))), room, packet, length)
+        kinds = tuple(dict.fromkeys(map(Queues, queues)))
+        return cls(
+            kinds, room, packet, length, valued(switch_latency, parse_seconds) or 0.0, cable_latency
+        )
+
+    def round_trips(
+        self, flight: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Packets that go in the time from when one is sent until word comes of its room.
+
+        Along the cable, through the switch, all of it out, and the word back; by channel.
+        """
+        return np.asarray((2 * flight + self.switch_latency_s) * rates / self.mtu + 1)
 
     def carry(
         self,
@@ -169,6 +188,7 @@ class PacketModel:
         exchanges: bool,
         seed: int,
         watched: NDArray[np.uint32],
+        flight: NDArray[np.float64],
     ) -> dict[Queues, dict[str, Any]]:
         """What becomes of messages with each kind of queues.
 
@@ -178,13 +198,20 @@ class PacketModel:
             exchanges: whether messages of a length are exchanged again and again by pairs.
             seed: of all random choices.
             watched: channels of which every wait is told.
+            flight: seconds that bits take along the cable of every channel.
         """
         exchanges = exchanges and self.message_bytes is not None
         room, length = self.buffer // self.mtu, -(-(self.message_bytes or 0) // self.mtu)
-        span = (_EXCHANGED_FROM, _EXCHANGED_UNTIL) if exchanges else (_FROM, _UNTIL)
-        sizes = (room, self.mtu, LATENCY_S, length, exchanges, *span)
+        start, end = (_EXCHANGED_FROM, _EXCHANGED_UNTIL) if exchanges else (_FROM, _UNTIL)
+        # What buffers hold comes in bursts, one a round trip, of which there must be whole ones.
+        slowest = rates[len(rates) - 2 * routes.places :].min()
+        trip = float((self.round_trips(flight, rates) / rates).max() * slowest)
+        if not exchanges and _TRIPS * trip > start:
+            start, end = _TRIPS * trip, (_TRIPS + np.ceil((end - start) / trip)) * trip
+        span = (start, end)
+        sizes = (room, self.mtu, self.switch_latency_s, length, exchanges, *span)
         return {
-            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, seed, watched)
+            queues: routes.carry(rates, queues == Queues.VOQ, *sizes, seed, watched, flight)
             for queues in self.queues
         }
 
@@ -219,6 +246,9 @@ class PacketSample:
     counted: list[NDArray[np.float64]] = field(default_factory=list)
     fair: list[NDArray[np.float64]] = field(default_factory=list)
     lanes: int = 1
+    cable_latency_s: float = 0.0
+    covered: float = 1.0
+    """Share of what a link carries in a round trip that a buffer holds, on the longest cable."""
     hops: int = 0
 
 
@@ -249,6 +279,22 @@ def carry_sample(
     watches = np.flatnonzero(np.isin(channels, watched)).astype(np.uint32)
     drawing = _core.routes_draw(drawn.seed, drawn.number)
     sample = PacketSample({queues: QueuedSample() for queues in model.queues}, links.port)
+    flight = cable_seconds(fabric, placed.hosts, model.cable_latency, CABLE_LATENCY_S)
+    sample.cable_latency_s = float(flight.max(initial=0.0))
+    if model.buffer:
+        trips = model.round_trips(flight, rates)
+        sample.covered = float((model.buffer // model.mtu / trips).min(initial=1.0))
+    watches = np.flatnonzero(np.isin(channels, watched)).astype(np.uint32)
+    drawing = _core.routes_draw(drawn.seed, drawn.number)
+    sample = PacketSample({queues: QueuedSample() for queues in model.queues}, links.port)
+    if model.buffer:
+        trip = 2 * flight + model.switch_latency_s + model.mtu / rates
+        sample.covered = float((model.buffer // model.mtu * model.mtu / (trip * rates)).min())
+    flight = cable_seconds(fabric, placed.hosts, model.cable_latency, CABLE_LATENCY_S)
+    sample.cable_latency_s = float(flight.max(initial=0.0))
+    if model.buffer:
+        trips = model.round_trips(flight, rates)
+        sample.covered = float((model.buffer // model.mtu / trips).min(initial=1.0))
     for both in placed.rounds:
         apart = both[0] != both[1]
         source, target = (end[apart] for end in both)
@@ -265,7 +311,7 @@ def carry_sample(
             fabric, hosts, placed.resolver, Round(source, target, drawing, spread)
         )
         sample.lanes = max(sample.lanes, ways.lanes)
-        carried = model.carry(ways, rates, exchanges, drawn.seed + drawn.number, watches)
+        carried = model.carry(ways, rates, exchanges, drawn.seed + drawn.number, watches, flight)
         for queues, found in carried.items():
             queued = sample.queued[queues]
             queued.received.append(found["share"])

@@ -30,7 +30,8 @@ from contend.congestion.drawing import (
     draw_patterns,
 )
 from contend.congestion.packet_rounds import (
-    LATENCY_S,
+    CABLE_LATENCY_S,
+    SWITCH_LATENCY_S,
     VICTIM,
     HeldMessage,
     PacketModel,
@@ -145,8 +146,13 @@ class PacketSimulation(Shown, told="packets_document"):
     """Bytes of a message; null if hosts send all the time."""
     lanes: int
     """Number of virtual lanes, each with a buffer of its own at the far end of every channel."""
-    latency_s: Seconds
-    """Time from a packet's first bit on a channel until it can leave the next switch."""
+    switch_latency_s: Seconds
+    """Time from a packet's first bit at a switch until it can leave it."""
+    cable_latency_s: Seconds
+    """Time that bits take along the longest cable, and word of room back."""
+    covered: Share
+    """Share of a link's rate that buffers allow: what they hold over what comes in a round trip,
+    where that is least; at most 1."""
     counted: SampleMean
     """Share of a port's rate that messages get by counting: 1/π if links are alike. Of pairs that
     exchange messages of a length, what their slower direction gets."""
@@ -201,6 +207,8 @@ def simulate_packets(
     buffer: int | str = "64KiB",
     mtu: int | str = "4KiB",
     message_bytes: int | str | None = None,
+    switch_latency: float | str = SWITCH_LATENCY_S,
+    cable_latency: float | str = CABLE_LATENCY_S,
     progress: bool | Progress | None = False,
     communicator: Communicator | None = None,
 ) -> PacketSimulation:
@@ -235,6 +243,10 @@ def simulate_packets(
             send both ways exchange such messages again and again, as `MPI_Sendrecv` does: the next
             when both are there. None: hosts send all the time, and the rate is that of the steady
             state.
+        switch_latency: from a packet's first bit at a switch until it can leave it: seconds, or in
+            words such as ``130ns``.
+        cable_latency: seconds that bits take along a cable, and word of room back; or in words, by
+            kind as `rate`: ``hosts=10ns,switches=50ns,level3=5us``.
         progress: True shows a bar; a function is called with the samples done and those to do.
         communicator: shares the samples out over MPI processes.
 
@@ -247,7 +259,7 @@ def simulate_packets(
     check_seed(seed)
     wanted = valued(precision, parse_share)
     sent, placed = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
-    model = PacketModel.of(queues, buffer, mtu, message_bytes)
+    model = PacketModel.of(queues, buffer, mtu, message_bytes, switch_latency, cable_latency)
     asked = AskedChannels.of(fabric, channels)
     watched: Sequence[int] = asked.numbers
     if not (sent.core.random or placed.random or fabric.draws_routes):
@@ -397,7 +409,9 @@ def _result(
         mtu=model.mtu,
         message_bytes=model.message_bytes,
         lanes=max(one.lanes for one in done),
-        latency_s=LATENCY_S,
+        switch_latency_s=model.switch_latency_s,
+        cable_latency_s=max(one.cable_latency_s for one in done),
+        covered=min(one.covered for one in done),
         counted=_mean(np.array([_mean_of(one.counted) for one in done])),
         fair=_mean(np.array([_mean_of(one.fair) for one in done])),
         queues=tuple(found),

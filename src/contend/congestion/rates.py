@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.errors import UsageError
 from contend.base.schema import Rate
-from contend.base.units import level_of, parse_rate, rate_of, rates_by_kind, valued
+from contend.base.units import (
+    level_of,
+    parse_rate,
+    parse_seconds,
+    rate_of,
+    rates_by_kind,
+    times_by_kind,
+    valued,
+)
 from contend.fabric import Fabric, cables_within_reach, switch_levels
 
 _ALIKE = np.zeros(0, dtype=np.float64)
@@ -113,19 +121,58 @@ def rated(fabric: Fabric, rate: float | str | None) -> tuple[Fabric, float | Non
         return fabric, valued(rate, parse_rate)
     labels = [*fabric.rates]
     host, cable = fabric.host_rate.copy(), fabric.cable_rate.copy()
-    level = switch_levels(fabric)
-    upper = np.maximum(level[fabric.cable_from], level[fabric.cable_to])
     for kind, label in rates_by_kind(rate):
         number = labels.index(label) if label in labels else len(labels)
         labels += [label] if number == len(labels) else []
         if kind == "hosts":
             host[:] = number
-            continue
-        meant = np.ones(fabric.cables, bool) if kind == "switches" else upper == level_of(kind)
-        if not meant.any():
-            raise UsageError(f"rate {kind}={label}: {fabric.name} has no such cable")
-        cable[meant] = number
+        else:
+            cable[_cables_of_kind(fabric, kind, f"rate {kind}={label}")] = number
     return fabric.replace(rates=tuple(labels), host_rate=host, cable_rate=cable), None
+
+
+def _cables_of_kind(fabric: Fabric, kind: str, given: str) -> NDArray[np.bool_]:
+    """Which cables between switches are of a kind, shape [cables].
+
+    Raises:
+        UsageError: none, which was `given` something.
+    """
+    level = switch_levels(fabric)
+    upper = np.maximum(level[fabric.cable_from], level[fabric.cable_to])
+    meant = np.ones(fabric.cables, bool) if kind == "switches" else upper == level_of(kind)
+    if not meant.any():
+        raise UsageError(f"{given}: {fabric.name} has no such cable")
+    return np.asarray(meant)
+
+
+def cable_seconds(
+    fabric: Fabric, hosts: NDArray[np.integer], latency: float | str, usual: float
+) -> NDArray[np.float64]:
+    """How long bits take along the cable of every channel, by place as `LinkRates.by_place`.
+
+    Args:
+        fabric: with the cables.
+        hosts: host of every place, shape [places].
+        latency: seconds, or times in words, of all cables or by kind as of `rated`.
+        usual: seconds on those that `latency` does not name.
+
+    Raises:
+        UsageError: these are no times, or there is no such cable.
+    """
+    named = isinstance(latency, str) and "=" in latency
+    host = usual if named else valued(latency, parse_seconds)
+    assert host is not None
+    cable = np.full(fabric.cables, host)
+    for kind, word in times_by_kind(str(latency)) if named else []:
+        if kind == "hosts":
+            host = parse_seconds(word)
+        else:
+            meant = _cables_of_kind(fabric, kind, f"cable latency {kind}={word}")
+            cable[meant] = parse_seconds(word)
+    seconds = np.concatenate([np.repeat(cable, 2), np.full(2 * len(hosts), host)])
+    if not (seconds >= 0).all():
+        raise UsageError(f"cable latency: expected no time below 0, got {latency}")
+    return seconds
 
 
 def link_rates(

@@ -97,11 +97,17 @@ def _verdict(found: PacketSimulation) -> str:
         f"{who} {got} of a port's rate on {found.fabric.name} packet by packet, "
         f"{percent(found.counted.mean)} by counting"
     )
+    short = ""
+    if found.covered < 1:
+        short = (
+            f" Buffers hold less than a round trip on the longest cable brings: they allow "
+            f"{percent(found.covered)} of its rate."
+        )
     if victims[-1] == 0:
-        return f"{line}; no message is held up by others that it shares no channel with."
+        return f"{line}; no message is held up by others that it shares no channel with.{short}"
     return (
         f"{line}; {percent_range(victims[0], victims[-1])} of the messages get less than nine "
-        "tenths of their counted share, held up behind others."
+        f"tenths of their counted share, held up behind others.{short}"
     )
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from contend import congestion
 from contend.base.errors import UsageError
-from contend.base.units import parse_size
-from contend.cli.options.option import Bytes, Option, option, parsed
+from contend.base.units import checked_times, parse_seconds, parse_size
+from contend.cli.options.option import Bytes, Option, Seconds, option, parsed
 from contend.cli.options.shared import BUFFER, BYTES, MODEL
 
 
@@ -30,6 +30,15 @@ class QueuesChoice(StrEnum):
 
 QUEUES = Option(("--queues",), None, "How switches keep packets")
 MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
+SWITCH_LATENCY = option(
+    "--switch-latency",
+    takes="TIME",
+    means="Time from a packet's first bit at a switch",
+    by=parse_seconds,
+)
+CABLE_LATENCY = option(
+    "--cable-latency", takes="TIME", means="Time that bits take along each cable", by=checked_times
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,13 @@ class PacketOptions:
         Bytes | None, BUFFER("0 is any number, for --model packets.", default="64KiB")
     ] = None
     mtu: Annotated[Bytes | None, MTU(default="4KiB")] = None
+    switch_latency: Annotated[
+        Seconds | None, SWITCH_LATENCY("until it can leave it.", default="130ns")
+    ] = None
+    cable_latency: Annotated[
+        str | None,
+        CABLE_LATENCY("or by kind: hosts=10ns,switches=50ns,level3=5us.", default="20ns"),
+    ] = None
     bytes: Annotated[
         str | None, BYTES("With steady, hosts send all the time.", default="steady")
     ] = None
@@ -63,7 +79,7 @@ class PacketOptions:
         """
         given = [name for name in _OF_PACKETS if getattr(self, name) is not None]
         if given and self.model != ModelChoice.PACKETS:
-            raise UsageError(f"--{given[0]} goes with --model packets")
+            raise UsageError(f"--{given[0].replace('_', '-')} goes with --model packets")
         return self.model == ModelChoice.PACKETS
 
     def arguments(self) -> dict[str, Any]:
@@ -72,7 +88,9 @@ class PacketOptions:
         queues = tuple(congestion.Queues) if both else (str(self.queues),)
         taken: dict[str, Any] = {"queues": queues}
         taken |= {
-            name: value for name in ("buffer", "mtu") if (value := getattr(self, name)) is not None
+            name: value
+            for name in ("buffer", "mtu", "switch_latency", "cable_latency")
+            if (value := getattr(self, name)) is not None
         }
         if self.bytes not in (None, "steady"):
             taken["message_bytes"] = parsed("--bytes", parse_size)(self.bytes)

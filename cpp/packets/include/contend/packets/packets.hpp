@@ -23,8 +23,11 @@ struct PacketModel {
   /// Packets that the far end of a channel holds of each lane; 0 for any number.
   std::uint32_t buffer = 16;
   double packet_bytes = 4096;
-  /// Seconds from a packet's first bit on a channel until it can leave the switch at its far end.
+  /// Seconds from a packet's first bit at a switch until it can leave it.
   double latency = 150e-9;
+  /// Seconds that bits take along the cable of every channel, and that word of room takes back; none
+  /// where it is empty.
+  std::vector<double> flight;
   /// Packets that every message has; 0 lets hosts send for ever.
   std::uint32_t message_packets = 0;
   /// Whether two messages of opposite ends are an exchange, the next of which begins as soon as
