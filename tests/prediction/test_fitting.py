@@ -82,7 +82,10 @@ def test_the_interval_of_a_slope_holds_it_in_95_of_100() -> None:
 
 
 def test_too_few_samples_are_no_calibration(tmp_path: Path) -> None:
-    with pytest.raises(ShortfallError, match="has 5 samples, and an interval takes 6"):
+    with pytest.raises(
+        ShortfallError,
+        match="has 5 samples, and an interval takes 6: calibrate on into the same folder",
+    ):
         fit(Measurements(pingpong_run(tmp_path / "run", count=5)))
 
 

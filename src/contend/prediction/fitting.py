@@ -151,8 +151,8 @@ def _times(run: Run) -> Times:
         if cell.median.interval is None:
             size = format_bytes(cell.record.bytes or 0)
             raise ShortfallError(
-                f"{cell.schedule} at {size} has {cell.n} samples, and an interval takes {FEWEST}: "
-                "give the calibration a larger budget"
+                f"{cell.schedule} at {size} has {counted(cell.n, 'sample')}, and an interval takes "
+                f"{FEWEST}: calibrate on into the same folder with a larger budget"
             )
     return {(cell.record.algorithm, cell.record.bytes or 0): cell.median for cell in run.summaries}
 
