@@ -6,8 +6,8 @@
 
 namespace nb = nanobind;
 
-// Exceptions of the core become those of contend.base.errors: an InputError keeps its line, what was
-// expected and what was found there; the reader that called adds the file's name.
+// Exceptions of the core become those of contend.base.errors: an InputError keeps its line, what
+// was expected and what was found there; the reader that called adds the file's name.
 static void translate(const std::exception_ptr& error, void*) {
   const auto raise = [](const char* type, const nb::tuple& args) {
     const nb::object cls = nb::module_::import_("contend.base.errors").attr(type);

@@ -68,7 +68,8 @@ PairLanes pair_lanes(const Fabric& fabric, const Resolver& resolver, const Place
       if (route.size() < 2) continue;
       std::uint32_t lane = 0;
       for (;; ++lane) {
-        if (lane == most) throw Error("as many virtual lanes as routes need, got " + std::to_string(most));
+        if (lane == most)
+          throw Error("as many virtual lanes as routes need, got " + std::to_string(most));
         if (lane == orders.size()) orders.emplace_back(links, alike);
         if (admit(orders[lane], route)) break;
       }

@@ -25,8 +25,8 @@ struct PacketModel {
   double packet_bytes = 4096;
   /// Seconds from a packet's first bit at a switch until it can leave it.
   double latency = 150e-9;
-  /// Seconds that bits take along the cable of every channel, and that word of room takes back; none
-  /// where it is empty.
+  /// Seconds that bits take along the cable of every channel, and that word of room takes back;
+  /// none where it is empty.
   std::vector<double> flight;
   /// Packets that every message has; 0 lets hosts send for ever.
   std::uint32_t message_packets = 0;
