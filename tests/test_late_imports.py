@@ -104,7 +104,7 @@ def test_threads_are_started_where_that_is_known() -> None:
     compiling = {"lab/mpi/compilation.py", "lab/mpi/compiled_units.py"}
     assert having("ThreadPoolExecutor(") == {home, "lab/emulation/headroom.py", *compiling}
     cures = {"cure/each_failure.py", "cure/added_cables.py"}
-    packets = {"congestion/packets.py", "congestion/packet_jobs.py"}
+    packets = {"congestion/packets/sampling.py", "congestion/packets/jobs.py"}
     assert having("core_threads(") == {home, "prediction/dropping.py", *packets, *cures}
 
 

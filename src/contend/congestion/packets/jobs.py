@@ -13,7 +13,7 @@ from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import Share, Size
 from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
-from contend.congestion.packet_rounds import CABLE_LATENCY_S, PacketModel, Queues
+from contend.congestion.packets.model import CABLE_LATENCY_S, PacketModel, Queues
 from contend.congestion.processes import Workers, core_threads
 from contend.congestion.simulation.averages import half_width
 from contend.fabric import Fabric
