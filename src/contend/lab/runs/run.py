@@ -31,6 +31,11 @@ from contend.lab.runs.summary import CellSummary, without_samples
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
 _RAW = re.compile(r"launch-(\d{3}|[1-9]\d{3,4})\.samples")
+# What a reader of a table looks for first; the others follow.
+_FIRST = (
+    *("cell", "algorithm", "schedule", "bytes", "ranks", "hosts", "n", "used", "late", "launches"),
+    *("median_s", "ci95_low_s", "ci95_high_s", "low_s", "high_s"),
+)
 # What a column has no room for, by its parts.
 _PARTS: Mapping[str, Callable[[CellSummary], object]] = {
     "ci95_low_s": lambda cell: (cell.ci95_s or (None, None))[0],
@@ -163,6 +168,7 @@ class Run(Shown, told="run_document"):
             if member.alternatives <= {bool, int, float, str}:
                 columns[member.key] = [of_cell[member.key] for of_cell in told]
         columns |= {name: list(map(of, cells)) for name, of in _PARTS.items()}
+        columns = {name: columns[name] for name in dict.fromkeys((*_FIRST, *columns))}
         figures = frozenset(columns)
         for name in dict.fromkeys(name for cell in cells for name in cell.record.labels):
             values = (cell.record.labels.get(name) for cell in cells)
