@@ -148,7 +148,7 @@ _LINES_OF_HOSTS = (
 
 
 def test_a_mebibyte_of_hosts(tmp_path: Path) -> None:
-    read = "contend.traffic.placement.parse('file:' + path, contend.load('crossbar:4'))"
+    read = "contend.placement.parse('file:' + path, contend.load('crossbar:4'))"
     read_within_bounds(read, _mebibytes(tmp_path, _LINES_OF_HOSTS))
 
 

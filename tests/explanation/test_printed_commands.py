@@ -30,7 +30,7 @@ from measured_runs import alltoall_run
 from nccl_outputs import printed
 
 from .built_profiles import FINALIZE, MS, US, explained, pair
-from .test_nccl_tests import named
+from .test_nccl_evidence import named
 from .test_profiles import exchange, late, sent_between, stalled
 from .test_runs import around, run_of
 from .test_small_messages import many_small

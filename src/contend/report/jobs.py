@@ -260,13 +260,18 @@ def _jobs_table(found: Jobs) -> ResultTable:
             "alone": "alone",
             "beside others": "beside",
             **(_PATTERNS if found.rails else {}),
-            **({"all at once": "all_at_once"} if len(found.jobs) > 1 else {}),
+            **({"all at once": "all_at_once"} if _tells_all_at_once(found) else {}),
             "rate": "beside_Bps",
             "loses": Number(lambda job: _points(job.loss, job.margin) if job.sends else UNKNOWN),
             "most to": lambda job: rival.get(job, UNKNOWN),
         },
         note="; ".join(_remarks(found)),
     )
+
+
+def _tells_all_at_once(found: Jobs) -> bool:
+    """Not beside all-to-alls that were asked for, whose messages are all sent at the same time."""
+    return len(found.jobs) > 1 and found.pattern != "alltoall"
 
 
 def _sends(found: Jobs) -> Callable[[Job], str]:
@@ -386,8 +391,10 @@ def _remarks(found: Jobs) -> list[str]:
     if waiting:
         words = "keeps its servers but does" if waiting == 1 else "keep their servers but do"
         remarks.append(f"{counted(waiting, 'job')} {words} not run")
-    if len(found.jobs) > 1:
-        remarks.append("all at once: an all-to-all while all others carry one out, too")
+    if _tells_all_at_once(found):
+        remarks.append(
+            "all at once: an all-to-all, step by step, while all others carry one out, too"
+        )
     more = len(found.jobs) - ROWS
     if more > 0:
         remarks.append(f"{more:,} more {verb(more, 'is')} in the JSON")
