@@ -16,6 +16,6 @@ def state_of(process: int | str) -> str:
 
 
 def complaints(stderr: str) -> str:
-    """Standard error without the lines that say how far a command is, one every ten seconds."""
-    how_far = re.compile(r"[^:]+: (\d[\d,]*/[\d,?]+ \w+|\d+ %)")
+    """Standard error without the lines that say how far a command is, or how long it will take."""
+    how_far = re.compile(r"[^:]+: (\d[\d,]*/[\d,?]+ \w+|\d+ %|about \d)")
     return "".join(line for line in stderr.splitlines(keepends=True) if not how_far.match(line))

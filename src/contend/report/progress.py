@@ -68,7 +68,8 @@ def _estimate(task: Task) -> str | None:
     if task.total * each < _LONG:
         return ""
     _, _, unit = str(task.fields["count"]).partition(" ")
-    of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if unit else ""
+    several = unit and task.total > 1
+    of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if several else ""
     return f"{task.description}: about {format_seconds(task.total * each)}{of}"
 
 
