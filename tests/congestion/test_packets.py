@@ -17,8 +17,8 @@ from contend.congestion import (
     ChannelWaits,
     HeldMessage,
     PacketSimulation,
-    PacketsInterrupted,
     Queues,
+    SimulationInterrupted,
     simulate_packets,
 )
 from contend.fabric import Fabric
@@ -406,7 +406,7 @@ def test_an_interrupt_leaves_what_was_done() -> None:
         if done >= 3:
             raise KeyboardInterrupt
 
-    with pytest.raises(PacketsInterrupted) as caught:
+    with pytest.raises(SimulationInterrupted) as caught:
         simulate_packets(routed("fattree2:8", "dmodk"), samples=20, threads=1, progress=tell)
     assert 3 <= caught.value.simulation.samples < 20
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contend.lab.measurement import MemoryPrediction, VectorLength
 from contend.report import ResultTable
-from contend.report.memory import memory_tables, whole_units
+from contend.report.study.memory import memory_tables, whole_units
 
 TARA = 24 << 30
 

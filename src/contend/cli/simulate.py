@@ -249,7 +249,7 @@ def _simulate_all(
             fabric = congestion.agree(world, partial(loaded, source, routes, engine))
             simulation = simulate_one(fabric)
             congestion.agree(world, partial(tell, simulation))
-        except (congestion.SimulationInterrupted, congestion.PacketsInterrupted) as interrupt:
+        except congestion.SimulationInterrupted as interrupt:
             tell(interrupt.simulation, True)
             # Ctrl-C, or what ended it otherwise.
             raise interrupt.__cause__ or interrupt from None

@@ -33,10 +33,10 @@ from .packets.model import PacketModel as PacketModel
 from .packets.model import Queues as Queues
 from .packets.result import ChannelWaits as ChannelWaits
 from .packets.result import PacketSimulation as PacketSimulation
-from .packets.sampling import PacketsInterrupted as PacketsInterrupted
 from .packets.sampling import simulate_packets as simulate_packets
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
+from .processes import SimulationInterrupted as SimulationInterrupted
 from .processes import Workers as Workers
 from .processes import agree as agree
 from .processes import core_threads as core_threads
@@ -65,7 +65,6 @@ from .simulation.beside_counters import BesideCounters as BesideCounters
 from .simulation.beside_counters import CountedChannel as CountedChannel
 from .simulation.channel_users import ChannelUser as ChannelUser
 from .simulation.channel_users import ChannelUsers as ChannelUsers
-from .simulation.counting import SimulationInterrupted as SimulationInterrupted
 from .simulation.counting import simulate as simulate
 from .simulation.simulation import Simulation as Simulation
 from .watching import JobLoads as JobLoads

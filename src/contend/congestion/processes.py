@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from contend import _core
 from contend.base.errors import ContendError, MissingError, UsageError
@@ -37,6 +37,14 @@ class Communicator(Protocol):
     def allgather(self, sendobj: Any) -> list[Any]:
         """Everybody's object, in the order of ranks."""
         ...
+
+
+class SimulationInterrupted(KeyboardInterrupt, Generic[_Result]):
+    """A simulation was interrupted; `simulation` holds what had been done by then."""
+
+    def __init__(self, simulation: _Result) -> None:
+        super().__init__()
+        self.simulation = simulation
 
 
 class OtherProcessError(ContendError):

@@ -36,7 +36,7 @@ from contend.congestion.packets.result import (
     sample_means,
 )
 from contend.congestion.packets.rounds import PacketSample, carry_sample
-from contend.congestion.processes import Communicator, core_threads
+from contend.congestion.processes import Communicator, SimulationInterrupted, core_threads
 from contend.congestion.rates import rated
 from contend.congestion.simulation.averages import half_width
 from contend.congestion.simulation.channel_users import AskedChannels
@@ -45,14 +45,6 @@ from contend.traffic.placement import HostChoice
 
 DEFAULT_PRECISION = 0.01
 _LEAST_SAMPLES, _MOST_SAMPLES = 8, 100_000
-
-
-class PacketsInterrupted(KeyboardInterrupt):
-    """A simulation was interrupted; `simulation` holds the samples that were done by then."""
-
-    def __init__(self, simulation: PacketSimulation) -> None:
-        super().__init__()
-        self.simulation = simulation
 
 
 def simulate_packets(
@@ -121,7 +113,7 @@ def simulate_packets(
     Raises:
         UsageError: fabric, pattern and placement do not fit together, a size is no size, or no
             message leaves its host.
-        PacketsInterrupted: after an interrupt; it holds the samples that were done.
+        SimulationInterrupted: after an interrupt; it holds the samples that were done.
     """
     started = time.perf_counter()
     check_seed(seed)
@@ -178,7 +170,7 @@ def simulate_packets(
     except (KeyboardInterrupt, SystemExit) as reason:
         if not done:
             raise
-        raise PacketsInterrupted(result()) from reason
+        raise SimulationInterrupted(result()) from reason
     return result()
 
 

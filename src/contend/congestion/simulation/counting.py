@@ -28,6 +28,7 @@ from contend.congestion.drawing import (
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.processes import (
     Communicator,
+    SimulationInterrupted,
     agree,
     end_all,
     gather,
@@ -55,14 +56,6 @@ from contend.traffic.placement import HostChoice, Placement
 _MOST_WEIGHED = 16
 
 _Drawn: TypeAlias = tuple[_core.Resolver, _core.Pattern, _core.Seating, _core.Samples]
-
-
-class SimulationInterrupted(KeyboardInterrupt):
-    """A simulation was interrupted; `simulation` holds what had been counted by then."""
-
-    def __init__(self, simulation: Simulation) -> None:
-        super().__init__()
-        self.simulation = simulation
 
 
 def simulate(

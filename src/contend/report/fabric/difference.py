@@ -18,7 +18,7 @@ from contend.cure import ComparedShare, NetworkChanges, Outcome
 from contend.fabric import Change, Fabric
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
-from contend.report.jobs import costs_table
+from contend.report.jobs.running import costs_table
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, costs_words, hit_words, percent
 
