@@ -194,8 +194,8 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = FABRICS["three levels"]
     jobs = groups(fabric, 6, 5, 4)
     whole = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
-    monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 300)
-    monkeypatch.setattr("contend.congestion.side_by_side._LOOKS", 3)
+    monkeypatch.setattr("contend.congestion.jobs.messages._CROSSINGS", 300)
+    monkeypatch.setattr("contend.congestion.jobs.side_by_side._LOOKS", 3)
     parts = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
     assert np.array_equal(whole.beside, parts.beside)
     assert [pair.loss for pair in whole.pairs] == pytest.approx([pair.loss for pair in parts.pairs])
@@ -346,9 +346,9 @@ def test_batches_of_messages_that_split_are_smaller(monkeypatch: pytest.MonkeyPa
     """Between leaves of a tree they cross two channels for each of two spines, and two ports."""
     fabric = load("xgft:2;4,4;1,2", route="spray")
     messages = JobMessages(fabric, [np.arange(16, dtype=np.uint32)])
-    monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 16 * 6 * 3)
+    monkeypatch.setattr("contend.congestion.jobs.messages._CROSSINGS", 16 * 6 * 3)
     assert [len(batch) for batch in messages.batches(7)] == [3, 3, 1]
-    monkeypatch.setattr("contend.congestion.job_messages._MOST_CROSSINGS", 15 * 6)
+    monkeypatch.setattr("contend.congestion.jobs.messages._MOST_CROSSINGS", 15 * 6)
     with pytest.raises(UsageError, match="expected at most 15 messages of all jobs at once, got"):
         list(messages.batches(7))
 

@@ -11,7 +11,7 @@ from contend.base.errors import InputError, UsageError
 from contend.congestion import PacketModel, Queues, simulate
 from contend.cure import JobCost, Jobs
 from contend.cure import jobs as look_at_jobs
-from contend.cure.next_job import choose_next
+from contend.cure.running.next_job import choose_next
 from contend.cure.servers import Servers
 from contend.fabric import Fabric, server_names, without
 from contend.routes import compute, load, mended

@@ -31,7 +31,6 @@ class Roads {
   std::uint32_t back(std::uint32_t message) const { return reverse_[ahead_[message]]; }
   bool within(std::uint32_t message) const { return within_[ahead_[message]] != 0; }
   Place source_place(std::uint32_t message) const { return source_[ahead_[message]]; }
-  Place target_place(std::uint32_t message) const { return source_[back(message)]; }
 
   /// Places an item last in a road's line. Items are 2 * message + 1 for its answer.
   void append(std::uint32_t road, std::uint32_t item);

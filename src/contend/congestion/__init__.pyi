@@ -15,9 +15,13 @@ from .gpus import GpuCollectives as GpuCollectives
 from .gpus import gpu_collectives as gpu_collectives
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
-from .job_messages import ALL_TO_ALLS as ALL_TO_ALLS
-from .job_messages import RAIL_PATTERNS as RAIL_PATTERNS
-from .job_messages import JobMessages as JobMessages
+from .jobs.messages import ALL_TO_ALLS as ALL_TO_ALLS
+from .jobs.messages import RAIL_PATTERNS as RAIL_PATTERNS
+from .jobs.messages import JobMessages as JobMessages
+from .jobs.side_by_side import Newcomer as Newcomer
+from .jobs.side_by_side import PairLoss as PairLoss
+from .jobs.side_by_side import SideBySide as SideBySide
+from .jobs.side_by_side import judge_jobs as judge_jobs
 from .messages import MessageCongestion as MessageCongestion
 from .messages import channel_bytes as channel_bytes
 from .messages import fair_share as fair_share
@@ -50,10 +54,6 @@ from .seats import PhasedTraffic as PhasedTraffic
 from .seats import SeatFigures as SeatFigures
 from .seats import judge_seats as judge_seats
 from .seats import seat_ranks as seat_ranks
-from .side_by_side import Newcomer as Newcomer
-from .side_by_side import PairLoss as PairLoss
-from .side_by_side import SideBySide as SideBySide
-from .side_by_side import judge_jobs as judge_jobs
 from .simulation.averages import EACH_HOST as EACH_HOST
 from .simulation.averages import Average as Average
 from .simulation.averages import EachHost as EachHost

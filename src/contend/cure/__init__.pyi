@@ -18,8 +18,6 @@ from .network_changes import NetworkChanges as NetworkChanges
 from .network_changes import Outcome as Outcome
 from .network_changes import StateOfRoutes as StateOfRoutes
 from .network_changes import diff as diff
-from .next_job import NextJob as NextJob
-from .next_job import Seats as Seats
 from .phased_traffic import RankTraffic as RankTraffic
 from .phased_traffic import sent_by as sent_by
 from .purpose import ROUNDING as ROUNDING
@@ -33,11 +31,13 @@ from .rules import Rule as Rule
 from .rules import Rules as Rules
 from .rules import read_rules as read_rules
 from .rules import write_rules as write_rules
-from .running_jobs import Harm as Harm
-from .running_jobs import Job as Job
-from .running_jobs import Jobs as Jobs
-from .running_jobs import SharedChannel as SharedChannel
-from .running_jobs import jobs as jobs
+from .running.judging import jobs as jobs
+from .running.next_job import NextJob as NextJob
+from .running.next_job import Seats as Seats
+from .running.result import Harm as Harm
+from .running.result import Job as Job
+from .running.result import Jobs as Jobs
+from .running.result import SharedChannel as SharedChannel
 from .schedules import Lesson as Lesson
 from .schedules import Lessons as Lessons
 from .schedules import Proof as Proof

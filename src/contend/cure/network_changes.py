@@ -18,8 +18,8 @@ from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import PythonOnly, Share, told
 from contend.base.shown import Shown
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
-from contend.cure.running_jobs import JobSource
-from contend.cure.running_jobs import jobs as running_jobs
+from contend.cure.running.judging import JobSource
+from contend.cure.running.judging import jobs as running_jobs
 from contend.cure.servers_hit import JobCost, RailLosses, ServersHit
 from contend.fabric import Change, Difference, Fabric, difference, with_hosts
 from contend.routes import changed_ports, summarise_routes

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import Share, Size
-from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
+from contend.congestion.jobs.messages import Hosts, JobMessages
+from contend.congestion.jobs.sampled import SampledMessages, Shares
 from contend.congestion.packets.model import CABLE_LATENCY_S, PacketModel, Queues
 from contend.congestion.processes import Workers, core_threads
 from contend.congestion.simulation.averages import half_width

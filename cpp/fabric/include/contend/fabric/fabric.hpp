@@ -43,7 +43,6 @@ class Fabric {
     return static_cast<ChannelId>(switch_channels() + hosts() + host);
   }
   bool is_switch_channel(ChannelId channel) const { return channel < switch_channels(); }
-  bool is_ejection(ChannelId channel) const { return channel >= switch_channels() + hosts(); }
   HostId ejected_host(ChannelId channel) const {
     return static_cast<HostId>(channel - switch_channels() - hosts());
   }

@@ -92,7 +92,6 @@ class TableBuilder {
   void own_by_port_zero() { own_by_port_zero_ = true; }
 
   std::size_t switches() const { return switch_guid_.size(); }
-  std::uint64_t current_switch() const { return switch_guid_[parts_.back().row]; }
   /// Entries of the part begun last.
   std::size_t entries_of_part() const { return entries_.size() - parts_.back().first; }
   /// Whether the last entry of the part begun last is for a LID.

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.base.units import counted
-from contend.congestion.job_messages import Hosts, JobMessages, SampledMessages, Shares
+from contend.congestion.jobs.messages import Hosts, JobMessages
+from contend.congestion.jobs.sampled import SampledMessages, Shares
+from contend.congestion.jobs.solved import SolvedShares, steadied
 from contend.congestion.simulation.averages import normal_half_width
-from contend.congestion.solved_jobs import SolvedShares, steadied
 from contend.fabric import Fabric
 
 # Messages and other jobs on their channels: looked at together, and at most in a sample.

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.job_messages import JobMessages, SampledMessages, Shares
+from contend.congestion.jobs.messages import JobMessages
+from contend.congestion.jobs.sampled import SampledMessages, Shares
 
 # Solved shares are off by less than this in the mean: no job loses or gains so little.
 _NEAR = 0.005
