@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from contend.base.errors import UsageError
 from contend.base.schema import Share
 from contend.congestion import RAIL_PATTERNS, PhasedTraffic, judge_seats, seat_ranks
-from contend.cure.running.next_job import choose_next
 from contend.cure.phased_traffic import UNSAID_BYTES, RankTraffic, sent_by
+from contend.cure.running.next_job import choose_next
 from contend.cure.servers import Servers
 from contend.fabric import Fabric, capacities
 from contend.traffic.pattern import rails_told
