@@ -29,6 +29,7 @@ from contend.cure import (
     Improvement,
     Lessons,
     NetworkChanges,
+    PartsCost,
 )
 from contend.lab.emulation import Emulation
 from contend.lab.measurement import MeasuredRuns, Measurement
@@ -74,13 +75,16 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend emulate": (Emulation,),
     "contend mpi": (Libraries,),
     "contend doctor": (contend.Diagnosis,),
+    "--without": (PartsCost,),
 }
 INTRODUCTION = """\
 # JSON
 
 `--json FILE` writes a command's result; `-` is standard output, where then nothing else is printed.
 Seconds, bytes and bytes per second everywhere; π is [congestion](words.md). A key marked *optional*
-is left out where it does not apply; null is a value that is not known.
+is left out where it does not apply; null is a value that is not known. With `--without`, commands that
+judge traffic add `without`, the [cost of the parts](#parts-cost) that are gone; `contend jobs` has
+`costs`.
 """
 
 

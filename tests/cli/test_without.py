@@ -57,15 +57,52 @@ def test_one_plane_of_several_is_taken_alone(tmp_path: Path, typed: Typed) -> No
 @pytest.mark.parametrize(
     "command",
     [
-        "simulate {} --pattern alltoall",
-        "predict collectives {}",
-        "fabric failures {} --pattern alltoall",
+        "simulate {} --pattern alltoall --route minhop",
+        "predict collectives {} --route minhop",
+        "predict alltoall {} --bytes 64K -a linear --route minhop",
+        "fabric failures {} --pattern alltoall --route minhop",
+        "fabric improve {} --pattern alltoall --samples 2 --route minhop",
+        "fabric page {} --pattern alltoall -o net.html --route minhop",
+        "route {} --for alltoall --route minhop",
+        "place alltoall {} --route minhop",
     ],
 )
-def test_what_judges_says_what_parts_that_are_gone_cost(command: str, typed: Typed) -> None:
+def test_what_judges_says_what_parts_that_are_gone_cost(
+    command: str, typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four hosts of a leaf send 48 messages up: over one cable instead of two."""
-    asked = f"{command.format('xgft:2;4,4;1,2')} --route minhop --without"
+    monkeypatch.chdir(tmp_path)
+    asked = f"{command.format('xgft:2;4,4;1,2')} --json out.json --without"
     words = "without top 1, 16 of 16 hosts stay; among these alltoall gets 31.2 % of"
     assert f"{words} what ports allow instead of 62.5 %" in typed(asked, "top 1").err
+    told = json.loads(Path("out.json").read_text())["without"]
+    assert (told["hosts"], told["left"], told["pattern"]) == (16, 16, "alltoall")
+    assert (told["before"], told["after"]) == (15 / 24, 15 / 48)
     words = "without leaf 1, 12 of 16 hosts stay; among these alltoall gets 68.8 %"
     assert words in typed(asked, "leaf 1").err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fabric engines {} --route minhop",
+        "fabric extend {} --spines 1 --ports 8 --route minhop",
+        "fabric diff {} {} --route minhop",
+    ],
+)
+def test_random_pairs_tell_what_parts_cost_where_no_pattern_is_given(
+    command: str, typed: Typed, tmp_path: Path
+) -> None:
+    tree, out = "xgft:2;4,4;1,2", tmp_path / "out.json"
+    typed(f"{command.format(tree, tree)} --json", str(out), "--without", "top 1", "--seed", "1")
+    told = json.loads(out.read_text())["without"]
+    of = [contend.load(tree, route="minhop", without=parts) for parts in ([], ["top 1"])]
+    shares = [contend.simulate(net, samples=200, seed=1).effective_bandwidth.mean for net in of]
+    assert [told["before"], told["after"]] == shares
+
+
+def test_jobs_on_what_is_left_are_compared_with_the_whole(typed: Typed, tmp_path: Path) -> None:
+    """Standard input can be the network, since it is read once."""
+    of = contend.load("xgft:2;4,4;1,2", route="minhop", without=["top 1"])
+    [cost] = contend.jobs(of, {"7": list(of.host_name)}, pattern="alltoall").costs
+    assert (cost.before, cost.after) == (15 / 24, 15 / 48)

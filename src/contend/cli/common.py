@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from contend.cli.options.shared import WHOLE, Loading, RouteOption, RoutesOption
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator
+    from contend.cure import PartsCost
     from contend.fabric import Fabric
 
 
@@ -29,12 +29,8 @@ def load(
     how: Loading,
     *,
     need_routes: bool = False,
-    traffic: tuple[str, str] | None = None,
 ) -> Fabric:
-    """The fabric that the command line names; of what was left out standard error is told.
-
-    And what that costs a pattern with a placement, where the command judges one.
-    """
+    """The fabric that the command line names; of what was left out standard error is told."""
     # Here: help needs no fabrics.
     from contend.routes import loading
 
@@ -54,30 +50,34 @@ def load(
     for finding in fabric.findings:
         if asked.get(finding.kind):
             print(f"{source}: {printable_line(finding.message)}", file=sys.stderr)
-    if how.without and traffic is not None and "-" not in (source, routes, how.rails):
-        whole = partial(load, source, routes, route, replace(how, without=None), need_routes=True)
-        _tell_cost(source, whole, fabric, traffic, how.without)
     if fabric.told is not None:
         print(f"{source}: {printable_line(fabric.told.words)}", file=sys.stderr)
     return fabric
 
 
-def _tell_cost(
+def cost_of_missing(
     source: str,
-    whole: Callable[[], Fabric],
-    rest: Fabric,
-    traffic: tuple[str, str],
-    parts: Sequence[str],
-) -> None:
-    """A line on what parts that are gone cost; none where the pattern does not fit what is left."""
+    fabric: Fabric,
+    how: Loading,
+    pattern: str = "bisect",
+    placement: str = "random",
+    engine: str = "contend",
+) -> PartsCost | None:
+    """What parts that are gone cost the traffic that a command judges; standard error is told.
+
+    None where none are gone, or the traffic does not fit what is left.
+    """
     from contend import cure
     from contend.report.words import parts_words
 
+    parts = how.without or ()
     try:
-        cost = cure.cost_of_parts(whole(), rest, *traffic)
+        cost = cure.cost_of_parts(fabric, parts, pattern, placement, engine=engine)
     except ContendError:
-        return
-    print(f"{source}: {parts_words(cost, parts)}", file=sys.stderr)
+        return None
+    if cost is not None:
+        print(f"{source}: {parts_words(cost)}", file=sys.stderr)
+    return cost
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,9 @@ class RoutedLoading:
         fabric: str,
         *,
         need_routes: bool = True,
-        traffic: tuple[str, str] | None = None,
     ) -> Fabric:
         """The fabric with its routes; see `load`."""
-        how = (self.routes, self.route, self.loading)
-        return load(fabric, *how, need_routes=need_routes, traffic=traffic)
+        return load(fabric, self.routes, self.route, self.loading, need_routes=need_routes)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from contend import congestion, report
 from contend import fabric as fabric_room
 from contend.base.errors import ContendError, UsageError
 from contend.base.units import checked_rates, counted, parse_seconds
-from contend.cli.common import load, told_by_the_first
+from contend.cli.common import cost_of_missing, load, told_by_the_first
 from contend.cli.options.option import (
     Option,
     Seconds,
@@ -45,6 +45,7 @@ from contend.report import Document
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator, PacketSimulation, Simulation
+    from contend.cure import PartsCost
     from contend.fabric import Fabric
 
 
@@ -200,11 +201,16 @@ def simulate(
             **(packets.arguments() if packets.asked else {"exhaustive": exhaustive}),
         )
 
-        def tell(simulation: Simulation | PacketSimulation, cut_short: bool = False) -> None:
+        def tell(
+            simulation: Simulation | PacketSimulation,
+            without: PartsCost | None,
+            cut_short: bool = False,
+        ) -> None:
             if not first:
                 return
             if isinstance(simulation, congestion.PacketSimulation):
-                told.append(report.packets_document(simulation, cut_short=cut_short))
+                document = report.packets_document(simulation, cut_short=cut_short)
+                told.append(replace(document, without=without))
                 if len(cases) > 1 or cut_short:
                     told[-1].print_to(outputs.console)
                 return
@@ -213,14 +219,20 @@ def simulate(
                 by_ports = fabric_room.carried(fabric, counters, before or (), interval)
                 beside = congestion.BesideCounters.of(simulation, by_ports)
                 simulation = replace(simulation, counters=beside)
-            told.append(report.simulation_document(simulation, cut_short=cut_short))
+            document = report.simulation_document(simulation, cut_short=cut_short)
+            told.append(replace(document, without=without))
             if cut_short:
                 for document in told:
                     document.print_to(outputs.console)
 
-        traffic = (pattern, placement) if first else None
-        loaded = partial(load, how=loading, need_routes=True, traffic=traffic)
-        refusals = _simulate_all(cases, routes, loaded, simulate_one, tell, world)
+        loaded = partial(load, how=loading, need_routes=True)
+
+        def judged(source: str, fabric: Fabric) -> PartsCost | None:
+            if not first:
+                return None
+            return cost_of_missing(source, fabric, loading, pattern, placement)
+
+        refusals = _simulate_all(cases, routes, loaded, judged, simulate_one, tell, world)
         if refusals and not told:
             raise refusals[0][1]
     if len(cases) == 1:
@@ -238,6 +250,7 @@ def _simulate_all(
     cases: Sequence[tuple[str, str | None]],
     routes: str | None,
     loaded: Callable[..., Fabric],
+    judged: Callable[[str, Fabric], PartsCost | None],
     simulate_one: Callable[..., Simulation | PacketSimulation],
     tell: Callable[..., None],
     world: Communicator | None,
@@ -245,12 +258,14 @@ def _simulate_all(
     """Simulates and tells every case that can be simulated; returns the others and why not."""
     refusals: list[tuple[str, ContendError]] = []
     for source, engine in cases:
+        without = None
         try:
             fabric = congestion.agree(world, partial(loaded, source, routes, engine))
+            without = judged(source, fabric)
             simulation = simulate_one(fabric)
-            congestion.agree(world, partial(tell, simulation))
+            congestion.agree(world, partial(tell, simulation, without))
         except congestion.SimulationInterrupted as interrupt:
-            tell(interrupt.simulation, True)
+            tell(interrupt.simulation, without, True)
             # Ctrl-C, or what ended it otherwise.
             raise interrupt.__cause__ or interrupt from None
         except ContendError as error:

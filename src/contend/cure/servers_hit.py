@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share, told
-from contend.congestion import JobMessages, Simulation, simulate
+from contend.congestion import EACH_HOST, JobMessages, simulate
 from contend.fabric import Fabric, Rest, rails_of, servers_of, with_hosts
 from contend.routes import Ways, compute, mended
 
+_OWN_ENGINE = "contend"
 # Samples by which parts are judged.
 _SAMPLES = 200
 # Shares that differ by less read alike.
@@ -89,33 +91,56 @@ class JobCost:
 class PartsCost:
     """What parts of a network cost that are gone."""
 
+    parts: tuple[str, ...]
+    """What is gone."""
     hosts: int
     """Number of hosts of the whole network."""
     left: int
     """Number of these that are left."""
     servers: tuple[ServersHit, ...]
     """Servers of several adapters that lose some or all of them."""
-    before: Simulation
-    """What the pattern gets among the hosts that are left, on the whole network."""
-    after: Simulation
+    pattern: str
+    """Traffic among the hosts that are left."""
+    before: Share
+    """What it gets on the whole network: if ranks send several messages at once, what each host
+    gets until its last is done, as a share of what its ports allow; else the effective
+    bandwidth."""
+    after: Share
     """What it gets on what is left of the network."""
+    waits_for_last: bool
+    """Whether both shares are what each host gets until its last message is done."""
 
 
 def cost_of_parts(
-    whole: Fabric, rest: Fabric, pattern: str = "bisect", placement: str = "random", seed: int = 1
-) -> PartsCost:
+    rest: Fabric,
+    parts: Sequence[str],
+    pattern: str = "bisect",
+    placement: str = "random",
+    *,
+    engine: str = _OWN_ENGINE,
+    seed: int = 1,
+) -> PartsCost | None:
     """What the same traffic among the same hosts gets with and without parts of a network.
 
     Args:
-        whole: with routes.
-        rest: what is left of it, with routes.
+        rest: what is left of the network.
+        parts: names of what is gone.
         pattern: a specification of who sends to whom.
         placement: a specification of which rank runs on which host.
+        engine: that routes both where there are no routes.
         seed: of all random choices.
+
+    Returns:
+        None where nothing was taken out.
 
     Raises:
         UsageError: the pattern or the placement does not fit the hosts that are left.
     """
+    if rest.before is None:
+        return None
+    rest = rest if rest.routes is not None else compute(rest, engine)
+    whole = whole_of(rest)
+    assert whole is not None
     kept = hosts_kept(whole, rest)
     stay = with_hosts(whole, np.flatnonzero(kept))
     before, after = (
@@ -123,12 +148,23 @@ def cost_of_parts(
         for fabric in (stay, rest)
     )
     return PartsCost(
+        parts=tuple(parts),
         hosts=whole.hosts,
         left=int(np.count_nonzero(kept)),
         servers=RailLosses(whole, np.arange(whole.hosts), 0, 0).hit(np.flatnonzero(~kept)),
-        before=before,
-        after=after,
+        pattern=after.pattern,
+        before=before.judged_share,
+        after=after.judged_share,
+        waits_for_last=after.judged == EACH_HOST,
     )
+
+
+def whole_of(rest: Fabric) -> Fabric | None:
+    """A fabric as it was before parts of it died, routed as it is; None where none did."""
+    whole, routes = rest.before, rest.routes
+    if whole is None or routes is None or whole.routes is not None:
+        return whole
+    return compute(whole, routes.engine)
 
 
 def hosts_kept(whole: Fabric, rest: Fabric) -> NDArray[np.bool_]:

@@ -120,8 +120,9 @@ class Fabric:
     and its name, and the switch and port where it hangs (`NO_SWITCH`: unknown).
 
     *Told* are the servers and rails that a file tells; where it is None, and for hosts of which it
-    says nothing, they are found from names and GUIDs. *Command line* tells commands that are
-    printed how the fabric was loaded.
+    says nothing, they are found from names and GUIDs. *Before* is the fabric as it was before parts
+    of it died that were taken out of it; None where none were. *Command line* tells commands that
+    are printed how the fabric was loaded.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Fabric:
     findings: tuple[Finding, ...] = ()
     told: ToldRails | None = field(default=None, repr=False)
     routes: Routes | None = field(default=None, repr=False)
+    before: Fabric | None = field(default=None, repr=False)
     command_line: CommandLine = field(default=((), ()), repr=False)
 
     def __post_init__(self) -> None:

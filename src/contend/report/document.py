@@ -24,12 +24,13 @@ from contend.report.metrics import Metric
 from contend.report.page.html import html_tables
 from contend.report.save import save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
-from contend.report.words import printable
+from contend.report.words import parts_words, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+    from contend.cure import PartsCost
     from contend.report.page.explorable import Explorable
 
 Drawn: TypeAlias = "Figure | Iterable[tuple[str, Figure]]"
@@ -69,6 +70,8 @@ class Document:
     """Whether a terminal shows the verdict and these lines alone."""
     renewed: float = 0.0
     """Seconds after which a browser loads its page anew; 0 for never."""
+    without: PartsCost | None = None
+    """What parts cost that were taken out of its network; standard error has told a terminal."""
     shortfall: str = ""
     """What fell short though the result stands; "" for nothing."""
     failure: Exception | None = None
@@ -101,7 +104,9 @@ class Document:
     def content(self) -> Any:
         """The record as dictionaries, lists and scalars; a result's verdict comes first."""
         record = schema.plain(self.record)
-        return {"verdict": self.verdict} | record if self._of_result else record
+        if self._of_result:
+            record = {"verdict": self.verdict} | record
+        return record if self.without is None else record | {"without": schema.plain(self.without)}
 
     def json(self) -> bytes:
         """The record as JSON."""
@@ -110,7 +115,7 @@ class Document:
     def markdown(self) -> str:
         """Verdict, tables and remarks as Markdown."""
         lines = (f"{line}\n" for line in self._lines())
-        remarks = (f"{printable(line)}\n" for line in self.remarks)
+        remarks = (f"{printable(line)}\n" for line in self._remarks())
         return "\n".join((*lines, *filter(None, [markdown_of(self.tables)]), *remarks))
 
     def csv(self) -> str:
@@ -132,7 +137,7 @@ class Document:
     def html(self) -> str:
         """Verdict, tables and remarks for a notebook."""
         lines = (f"<p><b>{escape(line)}</b></p>" for line in self._lines())
-        remarks = (f"<p>{escape(printable(line))}</p>" for line in self.remarks)
+        remarks = (f"<p>{escape(printable(line))}</p>" for line in self._remarks())
         return "\n".join((*lines, *html_tables(self.tables), *remarks))
 
     def figure(self, name: str | None = None) -> Figure:
@@ -172,7 +177,7 @@ class Document:
         if path.suffix.lower() == ".html":
             explored = self.explorable if not self.picture else None
             exploring: list[str] = []
-            remarks = list(self.remarks)
+            remarks = self._remarks()
             if explored is not None:
                 # Imported here: only pages of networks need it, and loading takes a second.
                 from contend.report.fabric.scene import TOO_LARGE
@@ -201,6 +206,11 @@ class Document:
 
         drawn = self.drawer(name)()
         yield from [("", drawn)] if isinstance(drawn, Figure) else drawn
+
+    def _remarks(self) -> list[str]:
+        """Lines below the tables, where standard error is not seen."""
+        cost = [] if self.without is None else [parts_words(self.without)]
+        return [*cost, *self.remarks]
 
     def _lines(self) -> list[str]:
         return [printable(line) for line in self.verdict.splitlines()]

@@ -203,15 +203,14 @@ def costs_words(costs: Sequence[JobCost], most: int = 4) -> str:
     return "; ".join(named)
 
 
-def parts_words(cost: PartsCost, parts: Sequence[str]) -> str:
+def parts_words(cost: PartsCost) -> str:
     """What parts that are gone cost: hosts first, then what the others get."""
     hosts = f"{cost.left:,} of {counted(cost.hosts, 'host')} {verb(cost.left, 'stays')}"
     hit = f" ({hit_words(cost.servers)})" if cost.servers else ""
-    before, after = cost.before, cost.after
-    of = of_words(waits_for_last=str(after.judged) == "each_host")
-    gets, shares = gets_words(after.pattern), [percent(s.judged_share) for s in (after, before)]
+    of = of_words(waits_for_last=cost.waits_for_last)
+    gets, shares = gets_words(cost.pattern), [percent(cost.after), percent(cost.before)]
     instead = f"instead of {shares[1]}" if shares[0] != shares[1] else "as with them"
-    gone = printable_line(", ".join(parts), 60)
+    gone = printable_line(", ".join(cost.parts), 60)
     return f"without {gone}, {hosts}{hit}; among these {gets} {shares[0]} of {of} {instead}"
 
 

@@ -192,7 +192,7 @@ def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:
             words += f"; {_dropped(dropped)}"
     finding = fabrics.Finding(WITHOUT, f"without {words}", wrong=False)
     name = f"{fabric.name} without {', '.join(names)}"
-    return left.replace(name=name, findings=(*fabric.findings, finding))
+    return left.replace(name=name, findings=(*fabric.findings, finding), before=fabric)
 
 
 def _dropped(count: int) -> str:

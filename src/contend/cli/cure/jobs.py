@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -72,14 +71,9 @@ def jobs(
     common, own = _patterns(pattern or [])
     if fabric == jobs == "-":
         raise UsageError("the fabric and the jobs cannot both be standard input")
-    whole = None
-    how = routed.loading
-    if how.without and "-" not in (fabric, routed.routes, how.rails):
-        whole = replace(routed, loading=replace(how, without=None)).load(fabric)
     found = cure.jobs(
         routed.load(fabric),
         jobs,
-        whole=whole,
         following=following,
         hosts=hosts,
         pattern=common,

@@ -10,7 +10,7 @@ import typer
 from contend import cure, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate
-from contend.cli.common import RoutedLoading, attempt, write_output
+from contend.cli.common import RoutedLoading, attempt, cost_of_missing, write_output
 from contend.cli.options.option import BytesPerSecond, parsed
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.shared import (
@@ -94,9 +94,11 @@ def place(
     source, network = (None, profile) if fabric is None else (profile, fabric)
     if network is None:
         raise UsageError("place needs a fabric, and before it what ranks send")
+    loaded = routed.load(network)
+    without = cost_of_missing(network, loaded, routed.loading, source or "bisect")
     better = cure.place(
         source,
-        routed.load(network),
+        loaded,
         hosts=hosts,
         placement=placement,
         ranks=ranks,
@@ -110,4 +112,5 @@ def place(
         how += seating.renamed(entries, form)
         failure = attempt(lambda: write_output(output, seating.write_list(entries, form).encode()))
     better = replace(better, file="" if failure else output or "")
-    return replace(report.better_seats_document(better, how), picture=picture, failure=failure)
+    document = report.better_seats_document(better, how)
+    return replace(document, picture=picture, failure=failure, without=without)

@@ -10,7 +10,7 @@ from typing import Annotated
 from contend import cure, report
 from contend import routes as routing
 from contend.base.errors import UsageError
-from contend.cli.common import RoutedLoading, attempt
+from contend.cli.common import RoutedLoading, attempt, cost_of_missing
 from contend.cli.options.option import Option
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -72,8 +72,10 @@ def route(
     if keep is not None and (routed.routes is not None or routed.route is not None or lanes > 1):
         raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
     taken = routed if keep is None else replace(routed, routes=keep)
+    loaded = taken.load(fabric, need_routes=False)
+    without = cost_of_missing(fabric, loaded, routed.loading, purpose, placement)
     better = cure.route(
-        taken.load(fabric, need_routes=False),
+        loaded,
         purpose=purpose,
         placement=placement,
         lanes=lanes,
@@ -94,4 +96,5 @@ def route(
 
     failure = attempt(write)
     better = replace(better, file="" if failure else output or "")
-    return replace(report.better_tables_document(better), failure=failure)
+    document = report.better_tables_document(better)
+    return replace(document, failure=failure, without=without)

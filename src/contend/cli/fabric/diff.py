@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from contend import cure, report
 from contend.base.errors import UsageError
-from contend.cli.common import load
+from contend.cli.common import cost_of_missing, load
 from contend.cli.options.shared import ENGINES, JOBS, ROUTE, ROUTES, Loading, SeedOption
 from contend.report import Document
 
@@ -39,7 +40,9 @@ def diff(
     """
     each = zip((old, new), _of_both("--routes", routes), _of_both("--route", route), strict=True)
     before, after = (load(*state, loading, need_routes=jobs is not None) for state in each)
-    return report.changes_document(cure.diff(before, after, jobs=jobs, seed=seed))
+    without = [cost_of_missing(*state, loading) for state in ((old, before), (new, after))]
+    document = report.changes_document(cure.diff(before, after, jobs=jobs, seed=seed))
+    return replace(document, without=without[-1])
 
 
 def _of_both(flag: str, given: list[str] | None) -> Sequence[str | None]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from contend import cure, report
 from contend.base.units import parse_seconds
-from contend.cli.common import load
+from contend.cli.common import cost_of_missing, load
 from contend.cli.options.option import Option, Seconds, in_options, parsed
 from contend.cli.options.shared import (
     ROUTE,
@@ -47,8 +47,10 @@ def engines(
 
     Example: contend fabric engines net.ibnetdiscover --routes net.lfts
     """
+    loaded = load(fabric, routes, None, loading)
+    without = cost_of_missing(fabric, loaded, loading)
     found = cure.engines(
-        load(fabric, routes, None, loading),
+        loaded,
         route or (),
         hosts=hosts,
         limit=60.0 if limit is None else limit,
@@ -59,4 +61,5 @@ def engines(
         one if one.error is None else replace(one, refusal=in_options(one.error))
         for one in found.engines
     )
-    return report.engines_document(replace(found, engines=tuple(judged)))
+    document = report.engines_document(replace(found, engines=tuple(judged)))
+    return replace(document, without=without)

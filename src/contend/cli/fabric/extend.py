@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated
 
 from contend import cure, report
-from contend.cli.common import attempt, load
+from contend.cli.common import attempt, cost_of_missing, load
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.fabric.improve import PortsOption
 from contend.cli.options.option import Option
@@ -53,8 +53,10 @@ def extend(
     Example: contend fabric extend net.ibnetdiscover --servers 36 --ports 48 -o larger.fabric
     """
     kind = None if output is None else kind_for(to, output)
+    loaded = load(fabric, None, None, loading)
+    without = cost_of_missing(fabric, loaded, loading, engine=route)
     growth = cure.extend(
-        load(fabric, None, None, loading),
+        loaded,
         servers=servers,
         spines=spines,
         units=units,
@@ -67,4 +69,4 @@ def extend(
     if output is not None and kind is not None:
         failure = attempt(partial(write_fabric, growth.fabric, output, kind))
     document = report.growth_document(growth, "" if failure else output or "")
-    return replace(document, failure=failure)
+    return replace(document, failure=failure, without=without)

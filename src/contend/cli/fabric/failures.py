@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 from contend import congestion, cure, report
-from contend.cli.common import load, told_by_the_first
+from contend.cli.common import cost_of_missing, load, told_by_the_first
 from contend.cli.options.shared import (
     ENGINES,
     PATTERN,
@@ -52,16 +53,11 @@ def failures(
     with told_by_the_first(world) as first:
         loaded = congestion.agree(
             world,
-            partial(
-                load,
-                fabric,
-                routes,
-                route,
-                loading,
-                need_routes=True,
-                traffic=(pattern, placement) if first else None,
-            ),
+            partial(load, fabric, routes, route, loading, need_routes=True),
         )
+        without = None
+        if first:
+            without = cost_of_missing(fabric, loaded, loading, pattern, placement)
         found = cure.failures(
             loaded,
             pattern=pattern,
@@ -73,4 +69,4 @@ def failures(
             progress=first,
             communicator=world,
         )
-    return report.failures_document(found)
+    return replace(report.failures_document(found), without=without)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from contend import congestion, cure, report
 from contend import routes as routing
-from contend.cli.common import attempt, load, told_by_the_first
+from contend.cli.common import attempt, cost_of_missing, load, told_by_the_first
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
 from contend.cli.options.option import Option
 from contend.cli.options.shared import (
@@ -77,8 +77,13 @@ def improve(
     world = congestion.launched_communicator()
     with told_by_the_first(world) as first:
         kind = None if output is None else kind_for(to, output)
+        loaded = congestion.agree(world, partial(load, fabric, routes, None, loading))
+        without = None
+        if first:
+            traffic = (pattern or "bisect", placement or "random")
+            without = cost_of_missing(fabric, loaded, loading, *traffic, engine=route)
         found = cure.improve(
-            congestion.agree(world, partial(load, fabric, routes, None, loading)),
+            loaded,
             cables=cables,
             pattern=pattern,
             placement=placement,
@@ -100,4 +105,4 @@ def improve(
                 file=sys.stderr,
             )
     document = report.improvement_document(found, "" if failure else output or "")
-    return replace(document, failure=failure)
+    return replace(document, failure=failure, without=without)

@@ -12,7 +12,7 @@ from contend import congestion, cure, report
 from contend import fabric as fabric_room
 from contend import routes as routing
 from contend.base.errors import UsageError
-from contend.cli.common import RoutedLoading
+from contend.cli.common import RoutedLoading, cost_of_missing
 from contend.cli.options.option import drawable, writing
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
@@ -60,9 +60,8 @@ def page(
 
     Example: contend fabric page net.ibnetdiscover --routes net.lfts -o net.html
     """
-    loaded = routed.load(
-        fabric, need_routes=bool(counters) or failures, traffic=("bisect", "random")
-    )
+    loaded = routed.load(fabric, need_routes=bool(counters) or failures)
+    without = cost_of_missing(fabric, loaded, routed.loading, pattern)
     shown = report.fabric_document(congestion.show(loaded))
     checked = report.check_document(routing.check(loaded))
     simulated = failed = None
@@ -76,6 +75,8 @@ def page(
     if failures:
         found = cure.failures(loaded, seed=seed, progress=True)
         failed = report.failures_document(found)
-    document = report.page_document(shown, checked, simulated, failed, file=str(output))
+    document = replace(
+        report.page_document(shown, checked, simulated, failed, file=str(output)), without=without
+    )
     document.draw(output)
     return document

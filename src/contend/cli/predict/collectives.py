@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from contend import congestion, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate, parse_sizes
-from contend.cli.common import RoutedLoading
+from contend.cli.common import RoutedLoading, cost_of_missing
 from contend.cli.options.option import BytesPerSecond, option
 from contend.cli.options.shared import (
     BYTES,
@@ -51,12 +52,14 @@ def collectives(
     sizes = parse_sizes(bytes)
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
+    loaded = routed.load(fabric)
+    without = cost_of_missing(fabric, loaded, routed.loading, "alltoall", placement)
     found = congestion.collectives(
-        routed.load(fabric, traffic=("alltoall", "random")),
+        loaded,
         placement=placement,
         nvlink=nvlink,
         bytes=sizes,
         progress=True,
         **vars(counting),
     )
-    return report.collectives_document(found)
+    return replace(report.collectives_document(found), without=without)

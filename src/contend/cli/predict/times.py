@@ -14,7 +14,7 @@ import typer
 from contend import prediction, profiling, report
 from contend.base.errors import UsageError
 from contend.base.units import parse_rate, parse_size
-from contend.cli.common import RoutedLoading, load
+from contend.cli.common import RoutedLoading, cost_of_missing, load
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
 from contend.cli.options.shared import (
     ALGORITHM,
@@ -193,17 +193,20 @@ def alltoall(
         raise UsageError("--measured goes with --model times")
     if not over_tcp:
         given["measured"] = measured
+    loaded = routed.load(fabric)
+    order = placement or "linear"
+    without = cost_of_missing(fabric, loaded, routed.loading, "alltoall", order)
     found = (prediction.predict_tcp if over_tcp else prediction.predict)(
-        routed.load(fabric),
+        loaded,
         calibration,
         algorithms=algorithm or "all",
         bytes=bytes,
         ranks=ranks,
         ranks_per_host=ranks_per_host,
-        placement=placement or "linear",
+        placement=order,
         rate=rate,
         buffer=buffer,
         progress=True,
         **given,
     )
-    return found.document()
+    return replace(found.document(), without=without)

@@ -24,7 +24,7 @@ from contend.congestion import (
 from contend.cure.running.next_job import choose_next
 from contend.cure.running.result import Harm, Job, Jobs, LostOn, SharedChannel, UsedBy
 from contend.cure.servers import Servers
-from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept
+from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept, whole_of
 from contend.fabric import Fabric, count_rails, source_name
 from contend.traffic.placement import (
     HostChoice,
@@ -80,7 +80,8 @@ def jobs(
         seed: of all random choices.
         progress: True shows a bar; a function is told how many samples are counted, of how many.
         whole: the fabric before parts of it were gone, with routes: it is told what each job loses
-            with them. The same hosts are compared, those that are left.
+            with them. The same hosts are compared, those that are left. None: as it was before
+            `contend.load` took parts out, if it did.
         packets: how switches keep packets, to say packet by packet, too, who holds whom up.
 
     Returns:
@@ -94,6 +95,7 @@ def jobs(
         MissingError: there is no Slurm to ask.
     """
     started = time.perf_counter()
+    whole = whole or whole_of(fabric)
     servers = Servers(fabric)
     names = HostNames(fabric)
     listed, called = _listed(source)
