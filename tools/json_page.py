@@ -82,9 +82,9 @@ INTRODUCTION = """\
 
 `--json FILE` writes a command's result; `-` is standard output, where then nothing else is printed.
 Seconds, bytes and bytes per second everywhere; π is [congestion](words.md). A key marked *optional*
-is left out where it does not apply; null is a value that is not known. With `--without`, commands that
-judge traffic add `without`, the [cost of the parts](#parts-cost) that are gone; `contend jobs` has
-`costs`.
+is left out where it does not apply; null is a value that is not known. With `--without`, commands
+that judge traffic add `without`, the [cost of the parts](#parts-cost) that are gone; `contend jobs`
+has `costs`.
 """
 
 
