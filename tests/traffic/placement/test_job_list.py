@@ -116,6 +116,102 @@ def test_what_sacct_pbs_and_lsf_print(text: str, second: str) -> None:
     assert (two.id, two.nodes, two.runs) == (second, ("n3", "n4"), False)
 
 
+QSTAT_N = """
+mgmt.cluster:
+                                                            Req'd  Req'd   Elap
+Job ID          Username Queue    Jobname    SessID NDS TSK Memory Time  S Time
+--------------- -------- -------- ---------- ------ --- --- ------ ----- - -----
+101.mgmt        ann      workq    a            4711   2  16    --  24:00 R 01:12
+   n1/0*8
+   +n2/0*8
+102.mgmt        ann      workq    b             --    1   8    --  24:00 Q   --
+   --
+103[4].mgmt     bob      workq    c            4713   2  16    --  24:00 S 00:02
+   n3/0-7+n4/0-7
+   Job was suspended on Sat Nov 28 at 10:02
+"""
+QHOST = """HOSTNAME                ARCH         NCPU NSOC NCOR NTHR  LOAD  MEMTOT  MEMUSE
+-------------------------------------------------------------------------------
+global                  -               -    -    -    -     -       -       -
+n1                      lx-amd64        8    2    8    8  8.01   62.9G    8.1G
+   job-ID     prior   name       user         state submit/start at     queue      master ja-task-ID
+   ------------------------------------------------------------------------------------------------
+       101 0.55500 a          ann          r     11/28/2026 10:00:00 all.q@n1   MASTER
+                                                                     all.q@n1   SLAVE
+n2                      lx-amd64        8    2    8    8  8.01   62.9G    8.1G
+       101 0.55500 a          ann          r     11/28/2026 10:00:00 all.q@n2   SLAVE
+n3                      lx-amd64        8    2    8    8  0.01   62.9G    1.1G
+       103 0.55500 c d        bob          S     11/28/2026 10:00:00 all.q@n3   MASTER
+n4                      lx-amd64        8    2    8    8  0.01   62.9G    1.1G
+       103 0.55500 c d        bob          S     11/28/2026 10:00:00 all.q@n4   SLAVE
+"""
+QSTAT_F = """queuename                      qtype resv/used/tot. load_avg arch          states
+---------------------------------------------------------------------------------
+all.q@n1                       BIP   0/8/8          8.01     lx-amd64
+    101 0.55500 a          ann          r     11/28/2026 10:00:00     8
+---------------------------------------------------------------------------------
+all.q@n2                       BIP   0/8/8          8.01     lx-amd64
+    101 0.55500 a          ann          r     11/28/2026 10:00:00     8
+---------------------------------------------------------------------------------
+all.q@n3                       BIP   0/8/8          0.01     lx-amd64      S
+    103 0.55500 c          bob          S     11/28/2026 10:00:00     8 7
+---------------------------------------------------------------------------------
+gpu.q@n4.a.long.domain.example BIP   0/8/8          0.01     lx-amd64      S
+    103 0.55500 c          bob          S     11/28/2026 10:00:00     8 7
+
+############################################################################
+ - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS
+############################################################################
+    102 0.55500 b          ann          qw    11/28/2026 10:00:00     8
+"""
+_SGE = "job-ID  prior   name       user         state submit/start at     queue "
+_AT = "11/28/2026 10:00:00 all.q@"
+QSTAT_G_T = f"""{_SGE}                         master ja-task-ID
+---------------------------------------------------------------------------------
+    101 0.55500 a          ann          r     {_AT}n1                       MASTER
+    101 0.55500 a          ann          r     {_AT}n2                       SLAVE
+    103 0.55500 c          bob          ts    {_AT}n3                       MASTER 7
+    103 0.55500 c          bob          ts    {_AT}n4                       SLAVE  7
+    102 0.55500 b          ann          qw    11/28/2026 10:00:00
+"""
+QSTAT_OF_SGE = f"""{_SGE}                         slots ja-task-ID
+---------------------------------------------------------------------------------
+    100 0.55500 a          ann          r     {_AT}n1                           1
+    101 0.55500 a          ann          r     {_AT}n1                           8
+"""
+FLUX = """       JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO
+   \u0192ZZZ2 batch    ann      b b         S      4      2        - eta:now
+         101 batch    ann      a +         R      4      2   1.234m n[1-2]
+   \u0192AbC1 batch    bob      c           C      2      2   2.234s n3,n4
+"""
+FLUX_JSON = """{"jobs": [{"id": 101, "name": "a", "state": "RUN", "nodelist": "n[1-2]"},
+{"id": "\u0192AbC1", "name": "c", "state": "CLEANUP", "nodelist": "n3,n4"},
+{"id": "\u0192ZZZ2", "name": "b", "state": "SCHED", "nodelist": ""}]}"""
+PBS_JSON = """{"timestamp": 1, "pbs_version": "22.05", "Jobs": {
+"101.mgmt": {"Job_Name": "a", "job_state": "R", "exec_host": "n1/0*8+n2/0*8"},
+"102.mgmt": {"Job_Name": "b", "job_state": "Q"},
+"103[4].mgmt": {"Job_Name": "c", "job_state": "S", "exec_host": "n3/0*8+n4/0*8"}}}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        (QSTAT_N, "103[4]"),
+        (QSTAT_N.replace(" 01:12\n   n1/0*8\n   +n", " 01:12   n1/0*8+n"), "103[4]"),
+        (QHOST, "103"),
+        (QSTAT_F, "103.7"),
+        (QSTAT_G_T, "103.7"),
+        (FLUX, "\u0192AbC1"),
+        (FLUX_JSON, "\u0192AbC1"),
+        (PBS_JSON, "103[4]"),
+    ],
+)
+def test_what_pbs_grid_engine_and_flux_print(text: str, second: str) -> None:
+    one, two = listed(text)
+    assert (one.id, one.name[:1], one.nodes, one.runs) == ("101", "a", ("n1", "n2"), True)
+    assert (two.id, two.name[:1], two.nodes, two.runs) == (second, "c", ("n3", "n4"), False)
+
+
 def test_lines_by_hand() -> None:
     jobs = listed('# mine\nJob,Hosts\n\nrelax,"n[1-2,4]"\n7,n5\nrelax,n9,n2\n8,(Resources)\n9,\n')
     assert jobs == [
@@ -163,12 +259,44 @@ def test_a_name_of_a_job_says_nothing_of_it() -> None:
         ("job,hosts\n17\n", "jobs:2: expected a job and its hosts with a comma between, got '17'"),
         ("1,node[1-600000]\n" * 2, "jobs:2: expected at most 1,048,576 hosts of all jobs, got"),
         ("1,a[1-9999][1-9999]\n", "jobs:1: expected at most 1000000 names"),
-        ('{"jobs": 3}', "jobs: expected what squeue --json prints, got Expected `array`"),
-        ('{"jobs": [', "jobs: expected what squeue --json prints, got "),
-        ("{" * 100_000, "jobs: expected what squeue --json prints, got "),
+        (
+            '{"jobs": 3}',
+            "jobs: expected jobs in JSON of squeue, PBS or Flux, got Expected `array",
+        ),
+        ('{"jobs": [', "jobs: expected jobs in JSON of squeue, PBS or Flux, got "),
+        (
+            "{" * 100_000,
+            "jobs: expected jobs in JSON of squeue, PBS or Flux, got ",
+        ),
         (SACCT + "104|d\n", "jobs:7: expected 4 columns as in the heading, got '104|d'"),
         (BJOBS + "104 me RUN\n", "jobs:6: expected 6 words or more, as in the heading, got"),
         (BJOBS.replace(" n3:n4", "*n3:n4"), "jobs:5: expected whole names of hosts, as bjobs -w"),
+        (
+            QSTAT_N.replace("   n1/0*8\n   +n2/0*8\n", ""),
+            "jobs:6: expected the job's hosts, as qstat",
+        ),
+        (QSTAT_N.replace("01:12", ""), "jobs:6: expected 11 words or more, as below the heading"),
+        (
+            "Job id  Name  User  Time Use S Queue\n",
+            "jobs:1: expected hosts of jobs, as qstat -n or",
+        ),
+        (
+            QSTAT_OF_SGE,
+            "jobs:4: expected all hosts of a job, as qstat -g t or qhost -j prints, got",
+        ),
+        (QHOST.partition("   job-ID")[0], "jobs:1: expected jobs below their hosts, as qhost -j"),
+        (
+            QSTAT_G_T.replace("all.q@n2   ", "all.q@a-rather-long-nameof-host"),
+            "jobs:4: expected whole names of hosts, as with SGE_LONG_QNAMES=-1",
+        ),
+        (
+            FLUX.replace("INFO", "RANKS"),
+            "jobs:1: expected hosts, as flux jobs -A -o '{id},{nodelist}'",
+        ),
+        (
+            "STATE NNODES NCORES NODELIST\n",
+            "jobs:1: expected jobs, as squeue or flux jobs -A prints",
+        ),
         ("\nJobId=7 JobName=x\n", "jobs:2: expected a record of scontrol show job, got 'JobId=7"),
     ],
 )

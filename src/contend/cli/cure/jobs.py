@@ -26,8 +26,9 @@ JobsArgument = Annotated[
     typer.Argument(
         metavar="[JOBS]",
         show_default=False,
-        help="What squeue, sacct -P, scontrol show job, qstat -f or bjobs prints, or lines such as "
-        r"1234,node\[01-04]; - for standard input. Without it, contend asks Slurm.",
+        help="What squeue, sacct -P, scontrol show job, qstat -f or -n, bjobs, qhost -j or flux "
+        r"jobs prints, or lines such as 1234,node\[01-04]; - for standard input. Without it, "
+        "contend asks Slurm.",
     ),
 ]
 NEXT = Option(("--next",), "N", "Choose the best free servers for a job of N")

@@ -1,3 +1,4 @@
+from .batch_systems import ListedJob as ListedJob
 from .host_list import HostEntry as HostEntry
 from .host_list import ListFormat as ListFormat
 from .host_list import list_hosts as list_hosts
@@ -5,7 +6,6 @@ from .host_list import renamed as renamed
 from .host_list import write_list as write_list
 from .host_names import HostNames as HostNames
 from .host_names import read_host_names as read_host_names
-from .job_list import ListedJob as ListedJob
 from .job_list import jobs_of_slurm as jobs_of_slurm
 from .job_list import parse_jobs as parse_jobs
 from .job_list import read_jobs as read_jobs

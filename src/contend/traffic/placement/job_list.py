@@ -1,4 +1,4 @@
-"""Which jobs run on which hosts: what Slurm, PBS or LSF says, or a file of jobs and hosts."""
+"""Which jobs run on which hosts: what a batch system says, or a file of jobs and hosts."""
 
 from __future__ import annotations
 
@@ -6,81 +6,41 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from contend.base.errors import InputError, MissingError
-from contend.base.names import expand, split_list
 from contend.base.process import Finished, Run, run_process
 from contend.fabric import open_chunks, source_name
+from contend.traffic.placement.batch_systems import (
+    HEADS_OF_GRID_ENGINE,
+    RECORD_OF_PBS,
+    RUNNING,
+    STATES,
+    JobsByName,
+    ListedJob,
+    hosts_of_shares,
+    of_flux,
+    of_grid_engine,
+    of_lsf,
+    of_pbs,
+    of_pbs_table,
+)
 
 # Slurm tells of 100,000 jobs in less.
 _MOST_BYTES = 1 << 29
-# Far above any machine; a few characters may stand for a million names.
-_MOST_NODES = 1 << 20
 # A prompt and squeue's date may stand before its heading.
 _FIRST_LINES = 64
 _PATIENCE = 60.0
-
-_RUNNING = "RUNNING"
-# In these a job has its nodes still or already, and sends nothing.
-_HOLDING = {
-    "COMPLETING",
-    "CONFIGURING",
-    "POWER_UP_NODE",
-    "RESIZING",
-    "SIGNALING",
-    "STAGE_OUT",
-    "STOPPED",
-    "SUSPENDED",
-}
-# As squeue abbreviates them, and PBS and LSF.
-_STATES = {
-    "E": "COMPLETING",
-    "RUN": _RUNNING,
-    "SSUSP": "SUSPENDED",
-    "USUSP": "SUSPENDED",
-    "R": _RUNNING,
-    "CG": "COMPLETING",
-    "CF": "CONFIGURING",
-    "RS": "RESIZING",
-    "SI": "SIGNALING",
-    "SO": "STAGE_OUT",
-    "ST": "STOPPED",
-    "S": "SUSPENDED",
-}
 _HEADS = {"hosts", "host", "nodes", "node", "nodelist", "hostlist"}
 # What squeue prints by a format of its user's: a number and hosts, or their heads, and what stands
 # between is no comma.
 _APART = re.compile(r"(\d[\w.+%\[\]-]*|JOBID\w*)(?:\s*[|;]\s*|\s+)([^\s|;]+)[\s|;]*", re.IGNORECASE)
 _RECORD = re.compile(r"^JobId=(?=\d)", re.MULTILINE)
-_OF_PBS = re.compile(r"^Job Id: *(\S+)$", re.MULTILINE)
 # What sacct numbers the steps of a job by.
 _STEP = re.compile(r"(\d[\d_]*)\.(?:\d+|batch|extern|interactive)")
-# In PBS's and LSF's lists of hosts: how many processes, and on which processors.
-_SHARE = re.compile(r"^\d+\*|/.*$")
-
-
-@dataclass(frozen=True)
-class ListedJob:
-    """A job that has hosts.
-
-    Attributes:
-        id: as users know it: ``1234``, ``1234_5`` of an array.
-        name: that its user gave it, or "".
-        nodes: names of its hosts, each once.
-        runs: whether it does; one that does not keeps others off its hosts, but sends nothing.
-        line: where a file names it first; 0 where lines say nothing.
-    """
-
-    id: str
-    name: str
-    nodes: tuple[str, ...]
-    runs: bool = True
-    line: int = 0
 
 
 def read_jobs(path: str) -> list[ListedJob]:
@@ -88,8 +48,10 @@ def read_jobs(path: str) -> list[ListedJob]:
 
     It holds what ``squeue --json`` or ``scontrol show job`` (``-o`` or not) prints, or lines of a
     job and its hosts with a comma between: ``1234,node[01-04,7]``, as ``squeue -o %i,%N`` prints
-    them; several lines may name one job. Tables of squeue, ``sacct -P`` and bjobs are read by their
-    headings, and what ``qstat -f`` of PBS prints by its records.
+    them; several lines may name one job. Tables are read by their headings: those of squeue,
+    ``sacct -P``, bjobs, ``qstat -n`` of PBS, ``flux jobs``, and of Grid Engine ``qstat -f``,
+    ``qstat -g t`` and ``qhost -j``. What ``qstat -f`` of PBS prints is read by its records, or as
+    JSON, and so is ``flux jobs --json``.
 
     Raises:
         InputError: it holds something else, with the line where there is one.
@@ -115,12 +77,24 @@ def parse_jobs(chunks: Iterable[bytes], source: str) -> list[ListedJob]:
         if "JOBID" in (words := line.split()) and words[-1].startswith("NODELIST"):
             return _of_table(lines, at, source)
         if {"JOBID", "STAT", "EXEC_HOST"} <= {*words}:
-            return _of_lsf(lines, at, source)
+            return of_lsf(lines, at, source)
+        if {"JOBID", "ST", "NTASKS"} <= {*words}:
+            return of_flux(lines, at, source)
+        if any(heads <= {*words} for heads in HEADS_OF_GRID_ENGINE):
+            return of_grid_engine(lines, at, source)
+        if words[:2] == ["Job", "ID"] and "NDS" in words:
+            return of_pbs_table(lines, at, source)
+        if words[:2] == ["Job", "id"]:
+            expected = "hosts of jobs, as qstat -n or qstat -f prints"
+            raise InputError(source, at + 1, expected, "none")
+        if words[-1:] == ["NODELIST"] and "STATE" in words:
+            expected = "jobs, as squeue or flux jobs -A prints"
+            raise InputError(source, at + 1, expected, "a list of hosts")
         heads = [word.lower() for word in line.split("|")]
         if "jobid" in heads and _HEADS & {*heads}:
             return _of_separated(lines, at, source)
-    if _OF_PBS.search(text):
-        return _of_pbs(text, source)
+    if RECORD_OF_PBS.search(text):
+        return of_pbs(text, source)
     if _RECORD.search(text) or text.lstrip().startswith("No jobs in the system"):
         return _of_records(text, source)
     return _of_lines(text, source)
@@ -151,7 +125,7 @@ def _complaint(*ended: Finished) -> str:
     return "; ".join(dict.fromkeys(one.why() for one in ended if one.status != 0))
 
 
-class _SlurmJob(msgspec.Struct):
+class _Job(msgspec.Struct):
     """What is read of a job; versions of Slurm differ in how they say numbers and states."""
 
     job_id: Any = ""
@@ -160,24 +134,43 @@ class _SlurmJob(msgspec.Struct):
     job_state: str | list[str] | None = ""
     array_job_id: Any = None
     array_task_id: Any = None
+    # Flux calls them so.
+    id: int | str = ""
+    nodelist: str | None = ""
+    state: str | None = ""
 
 
-class _SlurmJobs(msgspec.Struct):
-    jobs: list[_SlurmJob]
+class _JobOfPBS(msgspec.Struct):
+    job_state: str = ""
+    Job_Name: str = ""
+    exec_host: str = ""
+
+
+class _Listed(msgspec.Struct):
+    jobs: list[_Job] | None = None
+    Jobs: dict[str, _JobOfPBS] | None = None
 
 
 def _of_json(content: bytes, source: str) -> list[ListedJob]:
+    expected = "jobs in JSON of squeue, PBS or Flux"
     try:
-        listed = msgspec.json.decode(content, type=_SlurmJobs)
+        listed = msgspec.json.decode(content, type=_Listed)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise InputError(source, 0, "what squeue --json prints", str(error)) from None
-    jobs = _Jobs(source)
-    for job in listed.jobs:
+        raise InputError(source, 0, expected, str(error)) from None
+    if listed.jobs is None and listed.Jobs is None:
+        raise InputError(source, 0, expected, "neither jobs nor Jobs")
+    jobs = JobsByName(source)
+    for job in listed.jobs or ():
         states = job.job_state if isinstance(job.job_state, list) else [job.job_state or ""]
         array, task = _number(job.array_job_id), _number(job.array_task_id)
-        own = _number(job.job_id)
-        identity = f"{array}_{task}" if array and task is not None else f"{own or job.job_id}"
-        jobs.add(identity, job.name or "", states, job.nodes or "")
+        own = _number(job.job_id) or job.job_id or job.id
+        identity = f"{array}_{task}" if array and task is not None else f"{own}"
+        states += [STATES.get(job.state, job.state)] if job.state else []
+        jobs.add(identity, job.name or "", states, job.nodes or job.nodelist or "")
+    for name, entry in (listed.Jobs or {}).items():
+        state = STATES.get(entry.job_state, entry.job_state)
+        hosts = hosts_of_shares(entry.exec_host)
+        jobs.add(name.partition(".")[0], entry.Job_Name, [state], hosts)
     return jobs.listed
 
 
@@ -190,7 +183,7 @@ def _number(value: object) -> int | None:
 
 def _of_records(text: str, source: str) -> list[ListedJob]:
     """Records of ``scontrol show job``, whose fields always come in the same order."""
-    jobs = _Jobs(source)
+    jobs = JobsByName(source)
     starts = [match.start() for match in _RECORD.finditer(text)]
     line, before = 1, 0
     for start, end in pairwise([*starts, len(text)]):
@@ -225,7 +218,7 @@ def _of_table(lines: list[str], heading: int, source: str) -> list[ListedJob]:
     identity = columns.index("JOBID")
     state = next((columns.index(word) for word in ("ST", "STATE") if word in columns), None)
     name = columns.index("NAME") if "NAME" in columns else len(columns)
-    jobs = _Jobs(source)
+    jobs = JobsByName(source)
     for number, line in enumerate(lines[heading + 1 :], heading + 2):
         before, why, _ = line.partition(" (") if line.rstrip().endswith(")") else (line, "", "")
         row = before.split() + ["()"] * bool(why)
@@ -239,12 +232,12 @@ def _of_table(lines: list[str], heading: int, source: str) -> list[ListedJob]:
             return row[place] if place <= name else row[place - len(columns)]
 
         nodes = row[-1]
-        short = cell(state) if state is not None else _RUNNING
+        short = cell(state) if state is not None else RUNNING
         words = " ".join(row[name : len(row) - (len(columns) - name - 1)])
         jobs.add(
             cell(identity),
             words,
-            [_STATES.get(short.upper(), short)],
+            [STATES.get(short.upper(), short)],
             "" if nodes.startswith("(") else nodes,
             number,
         )
@@ -254,7 +247,7 @@ def _of_table(lines: list[str], heading: int, source: str) -> list[ListedJob]:
 def _of_separated(lines: list[str], heading: int, source: str) -> list[ListedJob]:
     """A table whose columns stand between bars, of sacct or by a user's format of squeue."""
     heads = [word.lower() for word in lines[heading].split("|")]
-    jobs = _Jobs(source)
+    jobs = JobsByName(source)
     for number, line in enumerate(lines[heading + 1 :], heading + 2):
         words = line.split("|")
         if not line.strip() or len(words) == 1:
@@ -266,64 +259,17 @@ def _of_separated(lines: list[str], heading: int, source: str) -> list[ListedJob
         identity = row["jobid"].strip()
         if _STEP.fullmatch(identity):
             continue
-        state = row.get("state", row.get("st", _RUNNING)).strip().upper()
+        state = row.get("state", row.get("st", RUNNING)).strip().upper()
         nodes = next(row[word].strip() for word in heads if word in _HEADS)
         name = row.get("jobname", row.get("name", "")).strip()
         told = "" if nodes.startswith("(") or nodes == "None assigned" else nodes
-        jobs.add(identity, name, [_STATES.get(state, state)], told, number)
+        jobs.add(identity, name, [STATES.get(state, state)], told, number)
     return jobs.listed
-
-
-def _of_pbs(text: str, source: str) -> list[ListedJob]:
-    """Records of ``qstat -f``: a job's number, and below it names and values; tabs go on a line."""
-    jobs = _Jobs(source)
-    starts = list(_OF_PBS.finditer(text))
-    line, before = 1, 0
-    for begin, end in pairwise([*(match.start() for match in starts), len(text)]):
-        line, before = line + text.count("\n", before, begin), begin
-        head, *lines = re.sub(r"\n\t", "", text[begin:end].replace("\r", "")).splitlines()
-        row = dict(part.strip().partition(" = ")[::2] for part in lines)
-        identity = head.partition(":")[2].strip().partition(".")[0]
-        state = row.get("job_state", "")
-        nodes = _hosts_of_shares(row.get("exec_host", ""))
-        jobs.add(identity, row.get("Job_Name", ""), [_STATES.get(state, state)], nodes, line)
-    return jobs.listed
-
-
-def _of_lsf(lines: list[str], heading: int, source: str) -> list[ListedJob]:
-    """The table of bjobs; hosts beyond the first one may stand alone on the lines below."""
-    columns = lines[heading].split()
-    place, status = columns.index("EXEC_HOST"), columns.index("STAT")
-    jobs = _Jobs(source)
-    identity, state, name = "", "", ""
-    for number, line in enumerate(lines[heading + 1 :], heading + 2):
-        row = line.split()
-        if not row or row == columns:
-            continue
-        if len(row) > place:
-            identity, state = row[columns.index("JOBID")], row[status]
-            # A job that waits may have nothing in its column.
-            name = row[place + 1] if len(row) > place + 1 and state != "PEND" else ""
-            element = re.search(r"\[\d+\]$", name)
-            identity += element[0] if element else ""
-        elif not identity or len(row) > 1:
-            expected = f"{place + 1} words or more, as in the heading"
-            raise InputError(source, number, expected, f"{line[:60]!r}")
-        nodes = _hosts_of_shares(row[place] if len(row) > place else row[0])
-        if nodes.startswith("*"):
-            raise InputError(source, number, "whole names of hosts, as bjobs -w prints", nodes)
-        jobs.add(identity, name, [_STATES.get(state, state)], nodes, number)
-    return jobs.listed
-
-
-def _hosts_of_shares(text: str) -> str:
-    """``n1,n2`` of ``n1/0*32+n2/0*32`` and of ``32*n1:32*n2``."""
-    return ",".join(_SHARE.sub("", part) for part in re.split("[+:]", text.strip()))
 
 
 def _of_lines(text: str, source: str) -> list[ListedJob]:
     """Lines of a job and its hosts."""
-    jobs = _Jobs(source)
+    jobs = JobsByName(source)
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -342,43 +288,5 @@ def _of_lines(text: str, source: str) -> list[ListedJob]:
         if jobs.empty and listed.lower() in _HEADS:
             continue
         # Of what waits squeue may say why.
-        jobs.add(job.strip(), "", [_RUNNING], "" if listed.startswith("(") else listed, number)
+        jobs.add(job.strip(), "", [RUNNING], "" if listed.startswith("(") else listed, number)
     return jobs.listed
-
-
-class _Jobs:
-    """Jobs by what they are called, as they are read."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._about: dict[str, tuple[str, bool, int]] = {}
-        self._nodes: dict[str, dict[str, None]] = {}
-        self._names = 0
-
-    @property
-    def empty(self) -> bool:
-        return not self._about
-
-    @property
-    def listed(self) -> list[ListedJob]:
-        return [
-            ListedJob(job, name, tuple(self._nodes[job]), runs, line)
-            for job, (name, runs, line) in self._about.items()
-        ]
-
-    def add(self, job: str, name: str, states: list[str], nodes: str, line: int = 0) -> None:
-        """Adds hosts of a job, if it is in a state to have any."""
-        words = {state.upper() for state in states}
-        items = split_list(nodes)
-        if not items or not words & {_RUNNING, *_HOLDING}:
-            return
-        self._about.setdefault(job, (name, not words & _HOLDING, line))
-        own = self._nodes.setdefault(job, {})
-        for item in items:
-            names = expand(item, self._source, line)
-            self._names += len(names)
-            if self._names > _MOST_NODES:
-                raise InputError(
-                    self._source, line, f"at most {_MOST_NODES:,} hosts of all jobs", "more"
-                )
-            own.update(dict.fromkeys(names))
