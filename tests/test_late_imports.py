@@ -101,7 +101,7 @@ def test_threads_are_started_where_that_is_known() -> None:
 
     home = "congestion/processes.py"
     # The others wait for sockets and for compilers.
-    compiling = {"lab/mpi/compilation.py", "lab/mpi/compiled_units.py"}
+    compiling = {"lab/mpi/compilation.py"}
     assert having("ThreadPoolExecutor(") == {home, "lab/emulation/headroom.py", *compiling}
     cures = {"cure/each_failure.py", "cure/added_cables.py"}
     packets = {"congestion/packets/sampling.py", "congestion/packets/jobs.py"}

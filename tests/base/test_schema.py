@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -20,7 +19,7 @@ from contend.base.schema import (
     members,
     plain,
     rows,
-    told,
+    told_once,
 )
 from contend.report.table import Number, table_of
 from contend.routes import load
@@ -42,8 +41,7 @@ class Whole:
     secret: PythonOnly[NDArray[np.float64]]
     remark: LeftOut[str] = None
 
-    @cached_property
-    @told
+    @told_once
     def size(self) -> int:
         """Number of parts."""
         return len(self.parts)

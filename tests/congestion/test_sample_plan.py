@@ -7,7 +7,7 @@ import pytest
 
 from contend.congestion import simulate
 from contend.congestion.drawing import seat
-from contend.congestion.simulation.sample_plan import plan_samples
+from contend.congestion.simulation.samples import plan_samples
 from contend.routes import load
 from contend.traffic.pattern import parse
 from contend.traffic.placement import parse as place

@@ -1,7 +1,7 @@
 """Results that are their own schema: what a field means, how it reads, and what programs get of it.
 
 A result is a frozen dataclass. The text below a field is its meaning, marks in the field's type say
-how a number reads, and a property marked `told` is given to programs as fields are::
+how a number reads, and a property that is `told` is given to programs as fields are::
 
     @dataclass(frozen=True, kw_only=True)
     class Job:
@@ -21,12 +21,11 @@ import enum
 import functools
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 Value = TypeVar("Value")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class FieldMark(enum.Enum):
@@ -54,10 +53,20 @@ LeftOut = Annotated[Value | None, FieldMark.LEFT_OUT]
 Spread = Annotated[Value, FieldMark.SPREAD]
 
 
-def told(function: Function) -> Function:
-    """Marks the function below ``@property`` or ``@cached_property``: programs get it as fields."""
-    function.__dict__["told"] = True
-    return function
+if TYPE_CHECKING:
+    told = property
+    told_once = functools.cached_property
+else:
+
+    def told(function):
+        """A property that programs get as they get fields."""
+        function.told = True
+        return property(function)
+
+    def told_once(function):
+        """A cached property that programs get as they get fields."""
+        function.told = True
+        return functools.cached_property(function)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,6 @@ class Collective(Timed):
     port: PythonOnly[float | None]
     """Bytes per second of a host's port, on average; None where it is not known."""
 
-    @property
     @told
     def rate_Bps(self) -> Rate | None:
         """Bytes per second that a host gets; null if the rates of links are not known."""
@@ -66,7 +65,6 @@ class Collective(Timed):
             return None
         return self.messages_of_a_host / self.seconds_per_byte
 
-    @property
     @told
     def share(self) -> Share:
         """Share of its port that a host gets, or of a link's rate if no rate is known."""
@@ -100,7 +98,6 @@ class Collectives(Shown, told="collectives_document"):
     gpu: GpuCollectives | None = None
     """What GPUs beside the adapters get; null if hosts do not share servers."""
 
-    @property
     @told
     def engine(self) -> str:
         """What computed the routes; "" if they were read and their file does not say."""

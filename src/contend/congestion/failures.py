@@ -18,8 +18,8 @@ from contend.base.progress import step
 from contend.congestion.drawing import PatternSource, PlacementSource, Seating, arrange, seat
 from contend.congestion.rates import link_rates
 from contend.congestion.simulation.averages import EACH_HOST
+from contend.congestion.simulation.samples import Totals
 from contend.congestion.simulation.simulation import Simulation
-from contend.congestion.simulation.totals import Totals
 from contend.fabric import Fabric, without_numbers
 from contend.routes import RoutesLeft, Ways, make_resolver, mendable, mended, routes_of
 from contend.traffic.pattern import Pattern

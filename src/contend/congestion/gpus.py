@@ -48,7 +48,6 @@ class Timed:
     sizes: PythonOnly[tuple[int, ...]] = ()
     """Bytes whose times are told."""
 
-    @property
     @told
     def times(self) -> tuple[CollectiveTime, ...]:
         """Times by size."""
@@ -70,13 +69,11 @@ class GpuCollective(Timed):
     limit: str
     """What holds it back: the name of a channel, the ports of adapters, or NVLink."""
 
-    @property
     @told
     def bus_Bps(self) -> Rate | None:
         """Bytes per second of a rank on the bus, as nccl-tests define it; null if not known."""
         return None if self.seconds_per_byte is None else self.bus_factor / self.seconds_per_byte
 
-    @property
     @told
     def algorithm_Bps(self) -> Rate | None:
         """Bytes over seconds; null if not known."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import ContendError, UsageError
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, told
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, told, told_once
 from contend.base.shown import Shown
 from contend.base.units import rate_of
 from contend.congestion.messages import channel_bytes
@@ -118,14 +117,12 @@ class Watched(Shown, told="watched_document"):
     returned: tuple[float, ...] = ()
     """Seconds after which sources can be read again, once for each return."""
 
-    @property
     @told
     def seconds(self) -> Seconds | None:
         """Seconds between the last two samples of a channel, the median; null if none has two."""
         return self.carried.seconds
 
-    @cached_property
-    @told
+    @told_once
     def channels(self) -> tuple[WatchedChannel, ...]:
         """Channels between switches with counters, in the order of their numbers."""
         return tuple(map(self._channel, self.carried.known.tolist()))

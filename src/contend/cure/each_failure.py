@@ -113,7 +113,6 @@ class Failures(Shown, told="failures_document"):
     pairs: tuple[FabricFailure, ...]
     """Two of the worst at once, the worst first; no switch with a cable of its own."""
 
-    @property
     @told
     def cheapest(self) -> FabricFailure | None:
         """The switch that can go at least cost: fewest hosts, then least bandwidth; null for none.

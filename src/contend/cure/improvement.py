@@ -326,7 +326,6 @@ class Addition:
     tables: str
     """``kept`` but for few entries, or computed ``anew``."""
 
-    @property
     @told
     def gain_of_each(self) -> Share:
         """Share of the gain that falls to each of the cables."""

@@ -53,7 +53,6 @@ class ComparedShare:
     margin: Share = 0.0
     """Half of the 95 % interval of the difference; 0 where nothing is drawn."""
 
-    @property
     @told
     def outcome(self) -> Outcome:
         """``better``, ``worse`` or ``the same``: within the margin, or where both read alike."""
@@ -101,13 +100,11 @@ class NetworkChanges(Shown, told="changes_document"):
     jobs: tuple[JobCost, ...] = ()
     """What each job loses; none unless jobs are given."""
 
-    @property
     @told
     def changes(self) -> tuple[Change, ...]:
         """Changes of hosts, switches and cables between switches."""
         return self.difference.changes
 
-    @property
     @told
     def changed_entries(self) -> dict[str, int] | None:
         """Entries of tables for hosts that differ, by GUID of the switch where any do.
@@ -120,25 +117,21 @@ class NetworkChanges(Shown, told="changes_document"):
         guid = self.new.switch_guid
         return {f"0x{int(guid[now]):016x}": count for (_, now), count in switches if count}
 
-    @property
     @told
     def hosts_compared(self) -> int:
         """Number of hosts that both states have; shares and routes are between these."""
         return len(self.difference.hosts)
 
-    @property
     @told
     def hosts_lost(self) -> int:
         """Number of hosts that the later state lacks."""
         return self.old.hosts - self.hosts_compared
 
-    @property
     @told
     def hosts_gained(self) -> int:
         """Number of hosts that the earlier state lacks."""
         return self.new.hosts - self.hosts_compared
 
-    @property
     @told
     def outcome(self) -> Outcome | None:
         """``better``, ``worse``, ``mixed`` or ``the same``, by hosts, routes and shares.
@@ -156,13 +149,11 @@ class NetworkChanges(Shown, told="changes_document"):
         found.discard(Outcome.SAME)
         return Outcome.MIXED if len(found) > 1 else next(iter(found), Outcome.SAME)
 
-    @property
     @told
     def bandwidth_before(self) -> Share | None:
         """What random pairs of hosts that both have get on average; null without routes."""
         return None if self.before is None else self.before.effective_bandwidth.mean
 
-    @property
     @told
     def bandwidth_after(self) -> Share | None:
         """The same by the later routes."""

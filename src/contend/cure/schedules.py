@@ -66,25 +66,21 @@ class Lesson:
     p: float | None
     """Probability in the rank test; null if that is not the proof."""
 
-    @property
     @told
     def library_s(self) -> Seconds:
         """Seconds of the library's call: median or, if some samples stall, mean of both kinds."""
         return typical(self.library).value
 
-    @property
     @told
     def best(self) -> str:
         """The fastest schedule."""
         return self.fastest.record.algorithm
 
-    @property
     @told
     def best_s(self) -> Seconds:
         """Seconds that it takes."""
         return typical(self.fastest).value
 
-    @property
     @told
     def beyond_wire(self) -> bool:
         """Whether either is less than ports and cables allow, as blocks that go into buffers."""
@@ -104,13 +100,11 @@ class Lessons(Shown, told="tuning_document"):
     folder: str = ""
     """Where the rules are; "" if they were not written."""
 
-    @property
     @told
     def mpi(self) -> str:
         """The library that was measured."""
         return self.learnt.mpi
 
-    @property
     @told
     def rules(self) -> int:
         """Number of rules."""

@@ -68,13 +68,11 @@ class JobCost:
     after: Share | None
     """Share that they get on what is left of the network; null if they send nothing."""
 
-    @property
     @told
     def stops(self) -> bool:
         """Whether none of its servers is left."""
         return 0 < self.lost == self.servers
 
-    @property
     @told
     def loss(self) -> Share:
         """What its other hosts lose of their share; 0 where both shares read alike."""

@@ -92,13 +92,11 @@ class BetterTables(Shown, told="better_tables_document"):
     steps: PythonOnly[TableSteps | None] = None
     """The changes one after the other, where the present tables were to be kept."""
 
-    @property
     @told
     def deadlock_free(self) -> bool:
         """Whether on each lane no channels wait for each other in a circle."""
         return not self.dependency_cycle
 
-    @property
     @told
     def present_deadlock_free(self) -> bool | None:
         """The same of the present tables, on one lane; null without any."""

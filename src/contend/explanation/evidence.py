@@ -181,13 +181,11 @@ class Evidence:
     failure: str = ""
     """Reason why there is no figure; "" where there is one, or nobody said."""
 
-    @property
     @told
     def memory_bytes(self) -> int | None:
         """Bytes that the data of a host need; null where that is not known."""
         return None if self.memory is None else self.memory.needed
 
-    @property
     @told
     def host_bytes(self) -> int | None:
         """Memory of a host; null where it is not known."""

@@ -175,7 +175,6 @@ class Reason:
     enough: PythonOnly[bool] = True
     """Whether what is known explains by itself that the cell failed."""
 
-    @property
     @told
     def why(self) -> str:
         """The evidence."""

@@ -96,26 +96,22 @@ class Predictions(Shown, told="prediction_document"):
     comparison: PythonOnly[Comparison | None] = None
     """Comparison with what was measured; None where nothing was."""
 
-    @property
     @told
     def fabric(self) -> str:
         """Name of the fabric."""
         return self.where.fabric.name
 
-    @property
     @told
     def engine(self) -> str:
         """What computed the routes; "" if they were read and their file does not say."""
         routes = self.where.fabric.routes
         return "" if routes is None else routes.engine
 
-    @property
     @told
     def rate_Bps(self) -> Rate:
         """Bytes per second of the fastest host's port."""
         return self.where.rate
 
-    @property
     @told
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know of the costs, and of what was measured."""

@@ -68,37 +68,31 @@ class Recorded:
             raise UsageError("this program was predicted without a profile to show beside it")
         return self.from_profile
 
-    @property
     @told
     def profile(self) -> str:
         """Folder of the profile."""
         return str(self.recording.folder)
 
-    @property
     @told
     def command(self) -> tuple[str, ...]:
         """Command that was recorded."""
         return tuple(self.recording.record.command)
 
-    @property
     @told
     def ranks(self) -> int:
         """Number of ranks."""
         return self.recording.size
 
-    @property
     @told
     def kept_s(self) -> Seconds:
         """The part of the run time that events were kept of."""
         return min(self.recorded_s, self.program.until)
 
-    @property
     @told
     def look_every_s(self) -> Seconds | None:
         """How often waiting ranks poll, taken from the recording; null for the calibration's."""
         return self.corrections[0].look_every_s
 
-    @property
     @told
     def remarks(self) -> tuple[str, ...]:
         """Remarks that a reader must know."""

@@ -128,7 +128,6 @@ class TcpPredictions(Shown, told="tcp_document"):
     cells: tuple[TcpPrediction, ...]
     """Predictions, one for every algorithm and size."""
 
-    @property
     @told
     def healthy(self) -> Share:
         """Share of the cells in which no call waits for a time-out."""

@@ -138,25 +138,21 @@ class Prediction:
     measured: PythonOnly[CellSummary | None] = None
     """What was measured of it."""
 
-    @property
     @told
     def rate_Bps_per_rank(self) -> Rate:
         """Bytes per second that a rank sends."""
         return (self.ranks - 1) * self.bytes / self.predicted_s
 
-    @property
     @told
     def collapses(self) -> bool:
         """Whether time-outs may occur, so that `predicted_s` is only a lower bound."""
         return self.piling is not None and self.piling.overflows
 
-    @property
     @told
     def measured_s(self) -> LeftOut[Seconds]:
         """Seconds that were measured, their median."""
         return None if self.measured is None else self.measured.median.value
 
-    @property
     @told
     def ratio(self) -> LeftOut[float]:
         """Quotient of `predicted_s` and `measured_s`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from contend.base.schema import Seconds, Share, told
+from contend.base.schema import Seconds, Share, told, told_once
 from contend.base.units import counted, format_seconds
 from contend.profiling.hang.stuck_words import StuckWords
 from contend.profiling.record_form import ALL_SIZES, WORLD, State
@@ -52,20 +52,17 @@ class ProfileFindings:
         """Seconds of the run times of all ranks together."""
         return float(self.ranks["run_s"].sum())
 
-    @cached_property
-    @told
+    @told_once
     def run_s(self) -> Seconds:
         """Mean run time of a rank, between MPI_Init and MPI_Finalize."""
         return self.all_run_s / max(len(self._ranks), 1)
 
-    @cached_property
-    @told
+    @told_once
     def begin_s(self) -> Seconds:
         """Seconds that MPI_Init took a rank, on average."""
         return self._outside(_BEGIN)
 
-    @cached_property
-    @told
+    @told_once
     def end_s(self) -> Seconds:
         """Seconds that MPI_Finalize took a rank, on average."""
         return self._outside(_END)
@@ -81,14 +78,12 @@ class ProfileFindings:
         """Time of all ranks in MPI."""
         return float(self.cells["seconds"].sum())
 
-    @cached_property
-    @told
+    @told_once
     def mpi_share(self) -> Share:
         """Part of the run time in MPI."""
         return self._share(self.mpi_s)
 
-    @cached_property
-    @told
+    @told_once
     def waiting_s(self) -> Seconds:
         """Seconds that all ranks together waited for others that were late."""
         return float(self.cells["waiting_s"].sum())
@@ -99,8 +94,7 @@ class ProfileFindings:
         full = self.profile.record.left_out
         return 0.0 if full is None else full.seconds
 
-    @cached_property
-    @told
+    @told_once
     def transfer_s(self) -> Seconds:
         """Seconds of all ranks together in blocking collectives once all members had entered."""
         compared = self.cells.filter(pl.col("entered_s").is_not_null())
@@ -151,7 +145,6 @@ class ProfileFindings:
         """
         return self.place_times.filter(pl.col("routine").is_in(self._own))
 
-    @property
     @told
     def waits(self) -> tuple[RankWait, ...]:
         """Who waits for whom, most time first; at most 1,000."""
@@ -178,20 +171,17 @@ class ProfileFindings:
             .sort("seconds", *keys, descending=[True, False, False, False])
         )
 
-    @cached_property
-    @told
+    @told_once
     def balance_s(self) -> Seconds:
         """Seconds by which a rank's run would be shorter, at most, if nobody were late."""
         # The mean of what ranks wait: work that is spread evenly takes every rank the mean time.
         return self.waiting_s / max(len(self._ranks), 1)
 
-    @property
     @told
     def routines(self) -> tuple[RoutineTime, ...]:
         """Calls by routine, most time first."""
         return rows_of(RoutineTime, self._by("routine"))
 
-    @property
     @told
     def places(self) -> tuple[PlaceTime, ...]:
         """Calls by routine and place, most time first; at most 1,000."""
@@ -203,7 +193,6 @@ class ProfileFindings:
         places = self.profile.sites.select("site", "place", "symbol")
         return self._by("routine", "site").join(places, on="site", maintain_order="left")
 
-    @property
     @told
     def sizes(self) -> tuple[SizeTime, ...]:
         """Calls by class of sizes, the smallest first."""
@@ -216,7 +205,6 @@ class ProfileFindings:
         bounds = pl.Series("from_bytes", first, pl.UInt64), pl.Series("to_bytes", last, pl.UInt64)
         return rows_of(SizeTime, times.with_columns(bounds))
 
-    @property
     @told
     def communicators(self) -> tuple[CommunicatorTime, ...]:
         """Calls by communicator, most time first; at most 1,000."""
@@ -230,7 +218,6 @@ class ProfileFindings:
         known = known.with_columns(named, pl.col("size").alias("ranks"))
         return self._by("communicator").join(known, on="communicator", maintain_order="left")
 
-    @property
     @told
     def by_rank(self) -> tuple[ProfiledRank, ...]:
         """All ranks, in order."""
@@ -298,8 +285,7 @@ class ProfileFindings:
         }
         return {**ranks, WORLD: list(range(self.profile.record.ranks))}
 
-    @cached_property
-    @told
+    @told_once
     def verdict(self) -> str:
         """One sentence: how much of the run time is in MPI, and where most of it goes."""
         stuck = self.stuck.verdict()

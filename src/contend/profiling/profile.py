@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.base.errors import InputError, UsageError
-from contend.base.schema import PythonOnly, Spread, told
+from contend.base.schema import PythonOnly, Spread, told, told_once
 from contend.base.shown import Shown
 from contend.lab.runs import read_table
 from contend.profiling.findings import ProfileFindings
@@ -165,19 +165,16 @@ class ProgramProfile(Shown, told="profile_document"):
         table = pl.DataFrame({name: kept[name] for name in kept.dtype.names or ()})
         return table.join(cells, on="cell", how="left", maintain_order="left")
 
-    @property
     @told
     def profile(self) -> str:
         """Its folder, which has everything by rank."""
         return str(self.folder)
 
-    @cached_property
-    @told
+    @told_once
     def findings(self) -> Spread[ProfileFindings]:
         """What the profile says; see `contend.profiling.ProfileFindings`."""
         return ProfileFindings(self)
 
-    @property
     @told
     def phases(self) -> tuple[PlacedPhase, ...]:
         """Parts of the program that repeat themselves, in order."""
@@ -187,13 +184,11 @@ class ProgramProfile(Shown, told="profile_document"):
             for one in self.record.phases
         )
 
-    @property
     @told
     def hung(self) -> bool:
         """Whether it is proven that the program could not go on."""
         return self.findings.stuck.hung
 
-    @property
     @told
     def stuck(self) -> tuple[StuckThread, ...]:
         """Where ranks were when the program was ended; empty if all had finished."""
@@ -203,7 +198,6 @@ class ProgramProfile(Shown, told="profile_document"):
             for one in self.record.stuck
         )
 
-    @property
     @told
     def circles(self) -> list[list[int]]:
         """Circles of ranks that wait for each other; no rank is in two."""

@@ -9,7 +9,7 @@ import contend
 from contend.base.errors import MissingError
 from contend.base.process import bpf
 from contend.fabric import Fabric
-from contend.lab.emulation import bring_up, spraying
+from contend.lab.emulation import bring_up, spaces
 from contend.lab.emulation.headroom import connect, fit, pump
 from contend.lab.emulation.layout import lay_out
 
@@ -103,7 +103,7 @@ def test_streams_that_would_share_a_cable_have_their_wires() -> None:
 @pytest.mark.usefixtures("permitted")
 def test_a_kernel_that_runs_no_such_program_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     # A function that no kernel has.
-    monkeypatch.setattr(spraying, "_SET_HASH", 1 << 20)
+    monkeypatch.setattr(spaces, "_SET_HASH", 1 << 20)
     told = "the kernel refused a BPF program, which spray needs: Invalid argument"
     with (
         pytest.raises(MissingError, match=told),

@@ -17,7 +17,7 @@ from contend.lab.measurement import (
     measure_each,
     resume,
 )
-from contend.lab.measurement.left import Left, line_of
+from contend.lab.measurement.starts import Left, line_of
 from contend.lab.runs import CellEnd, CellRecord, LaunchRecord, MeasuredLaunch, Run, RunRecord
 from contend.lab.runs.frames import ProbeFrame
 from contend.lab.session import Observer

@@ -14,7 +14,7 @@ import pytest
 from contend.base.errors import MissingError, ShortfallError
 from contend.base.process import Finished
 from contend.lab.mpi import Candidate, cache_folder, compilation, compile_probe
-from contend.lab.mpi.compiled_units import Compiler, compile_units
+from contend.lab.mpi.compilation import Compiler, compile_units
 
 _SHARED = {"common/a.cpp": b"a", "common/a.hpp": b"", "compat/b.cpp": b"b"}
 _ONE = {**_SHARED, "one/main.cpp": b"1", "one/own.hpp": b""}

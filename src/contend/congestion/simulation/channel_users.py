@@ -67,49 +67,41 @@ class ChannelUsers:
     """How many times longer a message takes on it than at the fastest of these hosts' ports; 1
     where links are alike."""
 
-    @property
     @told
     def name(self) -> str:
         """Both ends of the channel with their ports."""
         return self.fabric.channel_name(self.channel)
 
-    @property
     @told
     def messages_per_round(self) -> float:
         """Messages across it, in the mean over rounds and samples."""
         return float(self.sources.sum())
 
-    @property
     @told
     def heat(self) -> float:
         """How long its messages take, in messages at the fastest of the hosts' ports."""
         return self.messages_per_round * self.slowness
 
-    @property
     @told
     def routes(self) -> float:
         """Number of routes between hosts that lead there; a mean where routes are drawn."""
         return float(self.source_routes.sum())
 
-    @property
     @told
     def from_leaves(self) -> tuple[ChannelUser, ...]:
         """Leaves that the messages come from, those with the most messages first."""
         return self._on_leaves(self.sources, self.source_routes)
 
-    @property
     @told
     def from_hosts(self) -> tuple[ChannelUser, ...]:
         """Hosts that the messages come from, those with the most messages first."""
         return self._users(self.fabric.host_label, self.sources, self.source_routes)
 
-    @property
     @told
     def to_leaves(self) -> tuple[ChannelUser, ...]:
         """Leaves that the messages go to, those with the most messages first."""
         return self._on_leaves(self.targets, self.target_routes)
 
-    @property
     @told
     def to_hosts(self) -> tuple[ChannelUser, ...]:
         """Hosts that the messages go to, those with the most messages first."""

@@ -43,9 +43,8 @@ from contend.congestion.simulation.channel_users import (
     PlacedChannels,
     routes_across,
 )
-from contend.congestion.simulation.sample_plan import SamplePlan, plan_samples
+from contend.congestion.simulation.samples import SamplePlan, Totals, plan_samples
 from contend.congestion.simulation.simulation import Simulation
-from contend.congestion.simulation.totals import Totals
 from contend.fabric import Fabric
 from contend.routes import ONE_WAY, Ways, make_resolver
 from contend.routes.addresses import machine_memory

@@ -147,7 +147,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
     gap: PythonOnly[float] = 1.0
     """By how much messages of `adaptive` may get more than was found, as a factor."""
 
-    @property
     @told
     def weighed_by_rates(self) -> bool:
         """Whether links differ in rate and each message got the least of rate over load.
@@ -156,7 +155,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         """
         return self.mean_slowdown is not None
 
-    @property
     @told
     def effective_bandwidth(self) -> Bandwidth:
         """What messages get."""
@@ -174,7 +172,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             of_max_congestion_Bps=self._rate(of_max, _inverse(self.max_seconds_per_byte)),
         )
 
-    @property
     @told
     def each_host(self) -> EachHost | None:
         """What hosts get until the last message of a round is done.
@@ -209,7 +206,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         each = self.each_host if self.judged == EACH_HOST else None
         return self.effective_bandwidth.mean_Bps if each is None else each.rate_Bps
 
-    @property
     @told
     def slower_direction(self) -> SlowerDirection | None:
         """What pairs that exchange both ways get, such as those of ``bisect:two-way``.
@@ -222,7 +218,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         rate = self._rate(self.pair_bandwidth, self.pair_bytes_per_second)
         return SlowerDirection(mean=found.mean, ci95=found.ci95, mean_Bps=rate)
 
-    @property
     @told
     def rated_bisection(self) -> Share:
         """Capacity of the narrowest cut found between halves of the hosts that take part.
@@ -231,19 +226,16 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         """
         return self.bisection.share
 
-    @property
     @told
     def rated_bisection_exact(self) -> bool:
         """Whether it is proved that no cut is narrower; if not, `rated_bisection` is a bound."""
         return self.bisection.exact
 
-    @property
     @told
     def random_pairs_bound(self) -> Share:
         """An upper bound, from cuts, for what random pairs of the ranks get on average."""
         return self.bisection.random_pairs
 
-    @property
     @told
     def congestion(self) -> Congestion:
         """Distribution of π."""
@@ -255,7 +247,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         }
         return Congestion(shares, max(shares, default=0))
 
-    @property
     @told
     def rounds(self) -> SimulatedRounds:
         """Both bounds for patterns of several rounds."""
@@ -267,7 +258,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             mean_by_round=tuple(self.round_mean_congestion.tolist()),
         )
 
-    @property
     @told
     def hottest_channels(self) -> tuple[LoadedChannel, ...]:
         """The ten channels that need most time, the hottest first."""
@@ -283,7 +273,6 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
             for channel in hottest(heats, _HOTTEST)
         )
 
-    @property
     @told
     def patterns_per_s(self) -> float:
         """Samples over `elapsed_s`."""

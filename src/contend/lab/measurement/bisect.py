@@ -264,37 +264,31 @@ class MeasuredPairs:
         """Those that count."""
         return usable(self.bandwidths)
 
-    @property
     @told
     def messages(self) -> int:
         """Number of messages that count."""
         return len(self.used)
 
-    @property
     @told
     def late(self) -> int:
         """Number of messages left out because a rank had started late."""
         return len(self.bandwidths) - len(self.used)
 
-    @property
     @told
     def patterns(self) -> int:
         """Number of patterns."""
         return self.used["pattern"].n_unique()
 
-    @property
     @told
     def beyond_wire(self) -> int:
         """Number of messages that got more than hosts' ports carry."""
         return int(self.used["beyond_wire"].sum())
 
-    @property
     @told
     def mean_Bps(self) -> Rate | None:
         """Mean bandwidth of a message in bytes per second."""
         return cast("float | None", self.used["bandwidth_Bps"].mean())
 
-    @property
     @told
     def median_Bps(self) -> Rate | None:
         """Median bandwidth in bytes per second."""

@@ -58,7 +58,6 @@ class Distribution:
     drawn: PythonOnly[NDArray[np.float64]]
     """Parts of every simulation, ascending, shape [simulations, values]."""
 
-    @property
     @told
     def usual(self) -> bool:
         """Whether the measurement is as near to the simulations as they are to each other."""

@@ -243,7 +243,6 @@ class MemoryPrediction:
                 f"{self.length_in_doubles:,} doubles over {self.ranks:,} processes"
             )
 
-    @property
     @told
     def ranks(self) -> int:
         """Number p of ranks in all."""
@@ -259,7 +258,6 @@ class MemoryPrediction:
         """l_n/p = n/p², m-vectors that a process sends to each."""
         return Fraction(self.vectors, self.ranks**2)
 
-    @property
     @told
     def divides(self) -> bool:
         """Whether p² divides n, so that all blocks and all local arrays have the same length."""
@@ -285,7 +283,6 @@ class MemoryPrediction:
         """Bytes that a process sends to each."""
         return self.block_length * self.vector_bytes
 
-    @property
     @told
     def host_arrays_bytes(self) -> Size:
         """Bytes of all arrays of a host, unsorted and sorted, each local length rounded up."""

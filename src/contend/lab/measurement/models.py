@@ -96,7 +96,6 @@ class Agreement:
     models: tuple[Model, ...]
     """What each model predicts."""
 
-    @property
     @told
     def nearest(self) -> str:
         """Name of the model with the least error, where models differ if they ever do."""

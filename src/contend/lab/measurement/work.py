@@ -19,12 +19,11 @@ from contend.base.errors import ContendError, UsageError
 from contend.base.units import counted, format_link_speed, format_seconds, parse_sizes
 from contend.lab.emulation import counted_together, drops_of
 from contend.lab.measurement.carried_rates import carried
-from contend.lab.measurement.left import CUT, Left, line_of
 from contend.lab.measurement.memory import Fit
 from contend.lab.measurement.place import Shape
 from contend.lab.measurement.question import MeasuredCell
+from contend.lab.measurement.starts import CUT, Left, StartOutcome, line_of, start_probe
 from contend.lab.measurement.surroundings import library_name, library_record, new_record
-from contend.lab.measurement.watch import StartOutcome, start_probe
 from contend.lab.mpi import Launch, Library
 from contend.lab.runs import (
     FEWEST,

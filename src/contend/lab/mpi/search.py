@@ -73,7 +73,6 @@ class Libraries(Shown, told="mpi_document"):
     libraries: tuple[Library, ...]
     """All libraries that were found."""
 
-    @property
     @told
     def usable(self) -> int:
         """Number of libraries that can be used."""

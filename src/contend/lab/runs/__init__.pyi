@@ -2,11 +2,6 @@ from .collapse import Collapse as Collapse
 from .collapse import Kind as Kind
 from .collapse import collapses as collapses
 from .collapse import typical_time as typical_time
-from .comparison import ComparedRun as ComparedRun
-from .comparison import Pair as Pair
-from .comparison import compare as compare
-from .comparison import compared as compared
-from .comparison import run_names as run_names
 from .findings import CellParts as CellParts
 from .findings import Findings as Findings
 from .findings import find as find
@@ -30,9 +25,14 @@ from .record import PointError as PointError
 from .record import RunRecord as RunRecord
 from .record import Warned as Warned
 from .record import write_record as write_record
+from .run import ComparedRun as ComparedRun
+from .run import Pair as Pair
 from .run import Run as Run
+from .run import compare as compare
+from .run import compared as compared
 from .run import find_runs as find_runs
 from .run import has_runs as has_runs
+from .run import run_names as run_names
 from .samples import SCHEMA as SCHEMA
 from .statistics import FEWEST as FEWEST
 from .statistics import Estimate as Estimate

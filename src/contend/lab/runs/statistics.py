@@ -51,19 +51,16 @@ class Estimate:
     """Least probability with which such intervals hold the true value; 95 % wherever samples or
     launches are enough for that."""
 
-    @property
     @told
     def ci95(self) -> tuple[float, float] | None:
         """Both ends of its 95 % interval; null if too little was measured for one."""
         return self.interval if self.promised >= CONFIDENCE else None
 
-    @property
     @told
     def interval(self) -> tuple[float, float] | None:
         """Both ends of the interval that there is; null if there is none."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
-    @property
     @told
     def coverage(self) -> float | None:
         """Least probability with which the interval holds the true value; null without one."""
@@ -223,7 +220,6 @@ class Modes:
     count: PythonOnly[int]
     """Number of all."""
 
-    @property
     @told
     def slow_share(self) -> Share:
         """Fraction that is of the slower kind."""

@@ -53,7 +53,6 @@ class Condition:
     by_name: PythonOnly[tuple[tuple[str, Label], ...]] = ()
     """Further conditions, sorted by name."""
 
-    @property
     @told
     def labels(self) -> dict[str, Label]:
         """Everything else that the probe says about them."""
@@ -200,7 +199,6 @@ class CellSummary:
     ends: PythonOnly[Sequence[CellEnd]] = ()
     """How it ended in every start that began it."""
 
-    @property
     @told
     def verified(self) -> bool | None:
         """Whether the received data were right; null if that was not checked."""
@@ -209,19 +207,16 @@ class CellSummary:
             return False
         return True if self.n and True in known else None
 
-    @property
     @told
     def ended(self) -> list[str]:
         """Reasons why each launch stopped sampling."""
         return [end.reason for end in self.ends]
 
-    @property
     @told
     def said(self) -> list[str]:
         """Texts of the probe about it, each once."""
         return list(dict.fromkeys(end.said for end in self.ends if end.said))
 
-    @property
     @told
     def launches(self) -> int:
         """Number of launches that measured it."""
@@ -232,37 +227,31 @@ class CellSummary:
         """All results that count."""
         return np.concatenate([*self.by_launch.values(), np.empty(0)])
 
-    @property
     @told
     def used(self) -> int:
         """Number of samples that the figures rest on."""
         return len(self.results)
 
-    @property
     @told
     def median_s(self) -> Seconds | None:
         """Median in seconds."""
         return self.median.value if self.n else None
 
-    @property
     @told
     def ci95_s(self) -> tuple[float, float] | None:
         """Both ends of its 95 % interval; null if too little was measured for one."""
         return self.median.ci95
 
-    @property
     @told
     def interval_s(self) -> tuple[float, float] | None:
         """Both ends of the interval that there is; null below six samples."""
         return self.median.interval
 
-    @property
     @told
     def coverage(self) -> float | None:
         """Least probability with which the interval holds the true median; null without one."""
         return self.median.coverage
 
-    @property
     @told
     def rate_Bps_per_rank(self) -> Rate | None:
         """Bytes that a rank sends (p - 1 blocks, or one message) over the median."""
@@ -270,13 +259,11 @@ class CellSummary:
             return 0.0
         return None if self.rate is None else self.rate.value
 
-    @property
     @told
     def mean_rate_Bps_per_rank(self) -> Rate | None:
         """All bytes that a rank sent over all time: the harmonic mean of the samples' rates."""
         return self.sent / self.mean_s if self.sent and self.mean_s else None
 
-    @property
     @told
     def two_kinds_of_launches(self) -> Modes | None:
         """Launches that are wholly of one kind or the other; null if launches are alike.
@@ -285,7 +272,6 @@ class CellSummary:
         """
         return launches_apart([*self.by_launch.values()])
 
-    @property
     @told
     def beyond_wire(self) -> bool:
         """Whether ranks sent faster than ports and cables carry.

@@ -40,7 +40,6 @@ class Rival:
     beaten: bool
     """Whether the winner is proven faster."""
 
-    @property
     @told
     def schedule(self) -> str:
         """Its name."""

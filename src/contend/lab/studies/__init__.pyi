@@ -18,11 +18,6 @@ from .plan_file import shipped_plans as shipped_plans
 from .results import Answer as Answer
 from .results import Result as Result
 from .simulated import run_simulations as run_simulations
-from .simulated_cell import Record as Record
-from .simulated_cell import SimulatedCell as SimulatedCell
-from .simulated_cell import SimulatedOutcome as SimulatedOutcome
-from .simulated_cell import record_of as record_of
-from .simulated_cell import write_cell as write_cell
 from .simulated_plan import Application as Application
 from .simulated_plan import FabricEntry as FabricEntry
 from .simulated_plan import PatternEntry as PatternEntry
@@ -30,8 +25,13 @@ from .simulated_plan import PlanCell as PlanCell
 from .simulated_plan import Reference as Reference
 from .simulated_plan import SimulatedPlan as SimulatedPlan
 from .simulated_study import Impact as Impact
+from .simulated_study import Record as Record
+from .simulated_study import SimulatedCell as SimulatedCell
+from .simulated_study import SimulatedOutcome as SimulatedOutcome
 from .simulated_study import SimulatedStudy as SimulatedStudy
+from .simulated_study import record_of as record_of
 from .simulated_study import references_of as references_of
+from .simulated_study import write_cell as write_cell
 from .studying import Study as Study
 from .studying import carry_out as carry_out
 from .studying import study as study

@@ -55,55 +55,46 @@ class MeasuredStudy(Shown, told="measured_document"):
         """Every point over all its launches."""
         return [result for answer in self.cells for result in answer.results]
 
-    @property
     @told
     def study(self) -> str:
         """Name of the plan."""
         return self.plan.name
 
-    @property
     @told
     def run(self) -> str:
         """Folder of the study."""
         return str(self.folder)
 
-    @property
     @told
     def precision(self) -> float:
         """Relative half-width of the median's interval at which a point is done."""
         return self.plan.precision
 
-    @property
     @told
     def repetitions(self) -> tuple[int, int]:
         """Fewest and most samples of a point."""
         return self.plan.repetitions
 
-    @property
     @told
     def verify(self) -> bool:
         """Whether every sample's data was checked."""
         return self.plan.verify
 
-    @property
     @told
     def seed(self) -> int:
         """Seed of every random choice."""
         return self.plan.seed
 
-    @property
     @told
     def budget_s(self) -> Seconds:
         """Seconds that the study had."""
         return self.plan.budget_s
 
-    @property
     @told
     def notes(self) -> tuple[str, ...]:
         """What a reader must know, as the plan says it."""
         return self.plan.notes
 
-    @property
     @told
     def points(self) -> list[Point]:
         """Results."""
@@ -114,7 +105,6 @@ class MeasuredStudy(Shown, told="measured_document"):
             for result in answer.results
         ]
 
-    @property
     @told
     def warnings(self) -> list[str]:
         """All that a reader must know."""

@@ -74,7 +74,6 @@ class PredictedMemory(Shown, told="memory_document"):
     near_from_share: Share = float(NEAR)
     """Share of it from which on arrays are near the memory of a host."""
 
-    @property
     @told
     def predictions(self) -> list[SortMemory]:
         """One for each vector length and number of hosts."""

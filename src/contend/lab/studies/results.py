@@ -133,37 +133,31 @@ class Answer:
     warnings: tuple[str, ...] = ()
     """All that a reader must know."""
 
-    @property
     @told
     def name(self) -> str:
         """The cell for people."""
         return self.cell.label
 
-    @property
     @told
     def probe(self) -> str:
         """Name of the probe."""
         return self.cell.probe
 
-    @property
     @told
     def mpi(self) -> str:
         """The MPI library as it was asked for."""
         return self.cell.library
 
-    @property
     @told
     def length_in_doubles(self) -> int | None:
         """Length of a vector on these hosts; null for what sorts nothing."""
         return self.cell.vector
 
-    @property
     @told
     def run(self) -> str:
         """Folder of its run, below that of the study."""
         return "/".join(self.measured.folder.parts[-2:])
 
-    @property
     @told
     def elapsed_s(self) -> list[float]:
         """Seconds that each launch took, with all its starts."""

@@ -19,15 +19,15 @@ from contend.congestion import Simulation, simulate
 from contend.fabric import Fabric
 from contend.lab.runs import Failure
 from contend.lab.session import RECORD, Attempt, Observer, Session, Step
-from contend.lab.studies.simulated_cell import (
+from contend.lab.studies.simulated_plan import PlanCell, SimulatedPlan
+from contend.lab.studies.simulated_study import (
     SimulatedCell,
     SimulatedOutcome,
+    SimulatedStudy,
     read_record,
     record_of,
     write_cell,
 )
-from contend.lab.studies.simulated_plan import PlanCell, SimulatedPlan
-from contend.lab.studies.simulated_study import SimulatedStudy
 from contend.routes import load, save
 
 _FABRICS, _RUNS = "fabrics", "runs"

@@ -43,20 +43,17 @@ class Made(Shown, told="made_document"):
     with_routes: PythonOnly[bool]
     """Whether the file holds its routes."""
 
-    @property
     @told
     def fabric(self) -> MadeSize:
         """Size of the fabric."""
         made = self.made
         return MadeSize(made.name, made.hosts, made.switches, made.cables, made.channels)
 
-    @property
     @told
     def engine(self) -> str | None:
         """Routing engine; null if no routes were computed."""
         return None if self.made.routes is None else self.made.routes.engine
 
-    @property
     @told
     def findings(self) -> tuple[Finding, ...]:
         """What was left out."""
