@@ -34,6 +34,19 @@ def test_the_missing_cable_of_a_tree_is_found() -> None:
     assert found.gain > found.margin > 0
 
 
+def test_missing_cables_that_gain_only_together_are_not_bought_alone() -> None:
+    # Either leaf without its cable makes every other leaf's messages to it wait.
+    fabric = contend.load("xgft:2;4,6;1,4", without=["top 2:3", "top 4:5"])
+    alone = improve(fabric, cables=1, pattern="alltoall")
+    assert alone.additions == ()
+    assert alone.missing == 2
+    told = contend.report.improvement_document(alone).verdict
+    assert "the 2 cables that are missing may gain only together" in told
+    both = improve(fabric, cables=2, pattern="alltoall")
+    assert [len(each.cables) for each in both.additions] == [2]
+    assert both.after == 1
+
+
 def test_nobody_can_do_better_on_a_ring() -> None:
     # Six switches, a host on each: all outcomes are counted, so what is best is known.
     fabric = contend.load("ring:6")

@@ -209,15 +209,18 @@ class _Search:
         self._demand = purpose.demand(fabric)
         self._first = self._without_more(fabric)
         self.missing = 0
+        self._further_missing = False
         self.joinable = 0
         self.tried = 0
         self.added = ""
 
     def run(self, cables: int, workers: Workers) -> list[_Trial]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
-        chosen = [self._first, *self._what_is_missing(cables, workers)]
+        pairs = self._missing_pairs(cables)
+        chosen = [self._first, *self._what_is_missing(pairs, workers)]
         spent = sum(len(each.cables) for each in chosen)
-        while spent < cables:
+        # Nobody buys others before all that are missing.
+        while not self._further_missing and spent < cables:
             best = self._next(chosen[-1], cables - spent, workers)
             if best is None:
                 break
@@ -241,15 +244,21 @@ class _Search:
             return compute(fabric, self._engine)
         return fewest_collisions(fabric, demand=demand)
 
-    def _what_is_missing(self, most: int, workers: Workers) -> Iterator[_Trial]:
-        """Missing cables, those first whose messages meet most; each with those that it needs."""
-        pairs = self._missing_pairs(most)
+    def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[_Trial]:
+        """Missing cables in this order, each with those before that gain only with it.
+
+        Where no others are missing the last are laid that gain nothing, but none that cost.
+        """
         now, waiting = self._first, list[Pair]()
         for number, pair in enumerate(pairs, 1):
             waiting.append(pair)
-            trials = self._try(now, [tuple(waiting)], len(pairs) - number + 1, workers, anew=True)
+            left = len(pairs) - number + 1
+            trials = self._try(now, [tuple(waiting)], left, workers, anew=True)
+            if all(trial.gain < 0 for trial in trials):
+                trials += self._try(now, [tuple(waiting)], left, workers)
             best = max(trials, key=lambda trial: trial.least_gain, default=None)
-            if best is None or (best.least_gain <= ROUNDING and number < len(pairs)):
+            last = number == len(pairs) and not self._further_missing
+            if best is None or (best.least_gain <= ROUNDING and not (last and best.gain >= 0)):
                 continue
             now, waiting = replace(best, missing=True), []
             yield now
@@ -267,7 +276,8 @@ class _Search:
             for _ in range(min(pair.usual - pair.cables, free[near], free[far])):
                 free[near], free[far] = free[near] - 1, free[far] - 1
                 pairs.append((near, far))
-        if len(pairs) > most:
+        self._further_missing = len(pairs) > most
+        if self._further_missing:
             every = np.unique(np.sort(np.array(pairs), axis=1), axis=0)
             course = relief(self._scored(fabric), pairs=every)
             order = {(low, high): rank for rank, (low, high) in enumerate(course.pairs.tolist())}

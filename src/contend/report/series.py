@@ -263,3 +263,9 @@ class Words:
     at: tuple[float, float]
     offset: tuple[float, float] = (3, 0)
     look: Mapping[str, Any] = field(default_factory=dict)
+
+
+def with_interval(name: str, margins: ArrayLike, of: str = "") -> str:
+    """A name of values with margins: what their bars are, unless all outcomes were counted."""
+    sure = not np.any(np.nan_to_num(np.asarray(margins, dtype=float)))
+    return name if sure else f"{name}, 95 % interval{of}"

@@ -20,7 +20,7 @@ from contend.report.page.explorable import (
     failure_views,
     simulation_views,
 )
-from contend.report.series import Axis, BoundLine, Series
+from contend.report.series import Axis, BoundLine, Series, with_interval
 from contend.report.style import COLOURS, DIAMOND, DOT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, gets_words, hit_words, of_words, percent
@@ -234,7 +234,7 @@ def _changes(
         np.arange(len(changes)) + (0.14 if number else -0.14),
         low=change - margin,
         high=change + margin,
-        name=f"{name}, 95 % interval",
+        name=with_interval(name, margin),
         colour=COLOURS[number],
         mark=DIAMOND if number else DOT,
     )

@@ -15,7 +15,7 @@ from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
-from contend.report.series import Axis, BoundLine, Series, Unit
+from contend.report.series import Axis, BoundLine, Series, Unit, with_interval
 from contend.report.style import DOT, FAINT
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import first_clause, gets_words, of_words, percent, rate_words
@@ -79,7 +79,8 @@ def _missing(found: Improvement) -> str:
     are = "cable is" if found.missing == 1 else "cables are"
     which = "" if found.missing == len(ends) else " that are missing"
     if which:
-        return f"these are {of_all} cables{which}, which similar switches have: {named}{further}"
+        these = "this is" if len(ends) == 1 else "these are"
+        return f"{these} {of_all} cables{which}, which similar switches have: {named}{further}"
     return f"{'this' if len(ends) == 1 else 'these'} {are} missing: {named}{further}"
 
 
@@ -88,6 +89,8 @@ def _rest(found: Improvement) -> str:
     cables = found.asked - found.cables
     if found.free_ports - 2 * found.cables < 2:
         return f"no ports are left for {cables} more"
+    if found.missing > found.asked:
+        return f"{cables} more of these {verb(cables, 'gains')} nothing alone"
     return "one more gains nothing" if cables == 1 else f"{cables} more gain nothing"
 
 
@@ -103,6 +106,8 @@ def _nothing(found: Improvement) -> str:
     tried = f"none of the {found.tried:,} kinds of cables tried gains anything measurable"
     if found.tried == 1:
         tried = "the one kind of cables tried gains nothing measurable"
+    if found.missing > found.asked:
+        tried += f", and the {found.missing:,} cables that are missing may gain only together"
     line = f"No cable helps: {tried}; {gets}"
     return line if found.bound is None else f"{line}, and cuts allow at most {percent(found.bound)}"
 
@@ -273,7 +278,7 @@ def _figure(found: Improvement) -> Figure:
         series=[series],
         bounds=[BoundLine(0, look={"color": FAINT, "linestyle": "-"})],
         x=Axis("cables added", Unit.COUNT, (-0.3, max(spent[-1], 1) + 0.3)),
-        y=Axis("gain in points, 95 % interval"),
+        y=Axis(with_interval("gain in points", margins)),
     )
     return charted(first_clause(_verdict(found)), chart, height=2.4)
 

@@ -101,7 +101,7 @@ def _figure(found: Jobs) -> Figure:
     """What jobs get alone and beside the others, those that lose most on top."""
     # Imported here: only figures need it, and loading takes a while.
     from contend.report.charts import Intervals, charted
-    from contend.report.series import Axis, Series, Unit
+    from contend.report.series import Axis, Series, Unit, with_interval
     from contend.report.style import COLOURS, DOT, RING, wrapped
 
     sending = [job for job in found.jobs if job.sends]
@@ -114,7 +114,7 @@ def _figure(found: Jobs) -> Figure:
         beside,
         low=beside - margin,
         high=beside + margin,
-        name="beside the others, 95 % interval of the loss",
+        name=with_interval("beside the others", margin, " of the loss"),
         colour=COLOURS[1],
         mark=DOT,
         above=3,
