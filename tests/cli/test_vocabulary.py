@@ -246,7 +246,7 @@ def test_commands_that_are_advised_have_their_options() -> None:
 def test_a_verb_s_own_texts_name_its_own_options() -> None:
     of_module: dict[str, set[str]] = defaultdict(set)
     for path, verb in VERBS.items():
-        of_module[verb.place.partition(":")[0]] |= _options(path)
+        of_module[verb.module] |= _options(path)
     files = {name: ROOT / "src" / Path(*name.split(".")).with_suffix(".py") for name in of_module}
     for module, file in files.items():
         for other in re.findall(r"^from (contend\.cli\.\S+) import", file.read_text(), re.M):

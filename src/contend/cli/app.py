@@ -23,7 +23,7 @@ from contend.base.errors import (
 )
 from contend.base.progress import shown_steps
 from contend.cli.options.option import in_options
-from contend.cli.verbs import Verb, group
+from contend.cli.verbs import group, verbs
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -38,199 +38,91 @@ VERBS = (
     group(
         "fabric",
         "Show, check, convert, make or draw a fabric, or list its hosts.",
-        [
-            Verb(
-                "check",
-                "contend.cli.fabric.summary:check",
-                "Check a fabric and its routes; exit status 1 when something is wrong.",
-            ),
-            Verb(
-                "convert",
-                "contend.cli.fabric.files:convert",
-                "Write a fabric as a file of another kind.",
-            ),
-            Verb(
-                "diff",
-                "contend.cli.fabric.diff:diff",
-                "Show what changed in a network: nodes, cables, speeds, routes and bandwidth.",
-            ),
-            Verb(
-                "draw",
-                "contend.cli.fabric.draw:draw",
-                "Draw a fabric, or the connections of an all-to-all.",
-            ),
-            Verb(
-                "engines",
-                "contend.cli.fabric.engines:engines",
-                "Route a fabric with every engine, and rank the results.",
-            ),
-            Verb(
-                "extend",
-                "contend.cli.fabric.extend:extend",
-                "Add servers, switches or faster uplinks to a fabric, cabled by its own rule.",
-            ),
-            Verb(
-                "failures",
-                "contend.cli.fabric.failures:failures",
-                "Remove every switch and cable, one at a time, and rank the failures by cost.",
-            ),
-            Verb(
-                "hosts",
-                "contend.cli.fabric.summary:hosts",
-                "List hosts by their position in the fabric, for mpirun and Slurm.",
-            ),
-            Verb(
-                "improve",
-                "contend.cli.fabric.improve:improve",
-                "Find free ports to connect with new cables, and what each cable gains.",
-            ),
-            Verb(
-                "make",
-                "contend.cli.fabric.files:make",
-                "Generate a fabric and write it to a file.",
-            ),
-            Verb(
-                "page",
-                "contend.cli.fabric.page:page",
-                "Write a fabric as a page to look into: search it, click its parts.",
-            ),
-            Verb(
-                "show",
-                "contend.cli.fabric.summary:show",
-                "Show what a fabric is made of, and its rated bisection bandwidth.",
-            ),
-        ],
+        {
+            "fabric.known:check": "Check a fabric and its routes; exit status 1 when something is "
+            "wrong.",
+            "fabric.written:convert": "Write a fabric as a file of another kind.",
+            "fabric.known:diff": "Show what changed in a network: nodes, cables, speeds, routes "
+            "and bandwidth.",
+            "fabric.drawn:draw": "Draw a fabric, or the connections of an all-to-all.",
+            "fabric.known:engines": "Route a fabric with every engine, and rank the results.",
+            "fabric.written:extend": "Add servers, switches or faster uplinks to a fabric, cabled "
+            "by its own rule.",
+            "fabric.known:failures": "Remove every switch and cable, one at a time, and rank the "
+            "failures by cost.",
+            "fabric.known:hosts": "List hosts by their position in the fabric, for mpirun and "
+            "Slurm.",
+            "fabric.written:improve": "Find free ports to connect with new cables, and what each "
+            "cable gains.",
+            "fabric.written:make": "Generate a fabric and write it to a file.",
+            "fabric.drawn:page": "Write a fabric as a page to look into: search it, click its "
+            "parts.",
+            "fabric.known:show": "Show what a fabric is made of, and its rated bisection "
+            "bandwidth.",
+        },
     ),
     group(
         "measure",
         "Measure communication on this machine or on the hosts of a cluster.",
-        [
-            Verb(
-                "alltoall",
-                "contend.cli.measure.plain:alltoall",
-                "Measure all-to-all communication with the library's algorithms and others.",
-            ),
-            Verb(
-                "bisect",
-                "contend.cli.measure.bisect:bisect",
-                "Measure random pairs of ranks that all send at once.",
-            ),
-            Verb(
-                "hotspot",
-                "contend.cli.measure.hotspot:hotspot",
-                "Measure a pair of hosts while k other pairs load a channel that it crosses.",
-            ),
-            Verb(
-                "pingpong",
-                "contend.cli.measure.plain:pingpong",
-                "Measure messages between two ranks, back and forth or streamed.",
-            ),
-            Verb(
-                "sort",
-                "contend.cli.measure.plain:sort",
-                "Measure the data exchange of a parallel sort, and the steps around it.",
-            ),
-        ],
+        {
+            "measure.plain:alltoall": "Measure all-to-all communication with the library's "
+            "algorithms and others.",
+            "measure.pairs:bisect": "Measure random pairs of ranks that all send at once.",
+            "measure.pairs:hotspot": "Measure a pair of hosts while k other pairs load a channel "
+            "that it crosses.",
+            "measure.plain:pingpong": "Measure messages between two ranks, back and forth or "
+            "streamed.",
+            "measure.plain:sort": "Measure the data exchange of a parallel sort, and the steps "
+            "around it.",
+        },
     ),
-    Verb(
-        "calibrate",
-        "contend.cli.calibrate:calibrate",
-        "Measure what messages cost, for contend predict.",
-    ),
-    Verb(
-        "doctor",
-        "contend.cli.doctor:doctor",
-        "Show what contend can do on this machine, and what to install for the rest.",
-    ),
-    Verb(
-        "emulate",
-        "contend.cli.emulate:emulate",
-        "Run a command inside a switched fabric of network namespaces on this machine.",
-    ),
-    Verb(
-        "explain",
-        "contend.cli.explain:explain",
-        "Say which limit a measurement or a program hit, with the evidence and the remedy.",
-    ),
-    Verb(
-        "jobs",
-        "contend.cli.cure.jobs:jobs",
-        "Show how well running jobs are placed, which hurt each other, and where to put the next.",
-    ),
-    Verb(
-        "mpi",
-        "contend.cli.mpi:mpi",
-        "List the MPI libraries of this machine; exit status 3 when none is usable.",
-    ),
-    Verb(
-        "place",
-        "contend.cli.cure.place:place",
-        "Place a program's ranks on hosts so that fewer messages share a link.",
+    *verbs(
+        {
+            "predict:calibrate": "Measure what messages cost, for contend predict.",
+            "machine:doctor": "Show what contend can do on this machine, and what to install for "
+            "the rest.",
+            "emulate:emulate": "Run a command inside a switched fabric of network namespaces on "
+            "this machine.",
+            "results:explain": "Say which limit a measurement or a program hit, with the evidence "
+            "and the remedy.",
+            "cure:jobs": "Show how well running jobs are placed, which hurt each other, and where "
+            "to put the next.",
+            "machine:mpi": "List the MPI libraries of this machine; exit status 3 when none is "
+            "usable.",
+            "cure:place": "Place a program's ranks on hosts so that fewer messages share a link.",
+        }
     ),
     group(
         "predict",
         "Predict how long communication takes on a fabric.",
-        [
-            Verb(
-                "alltoall",
-                "contend.cli.predict.times:alltoall",
-                "Predict how long all-to-alls take on a fabric, as contend measure measures them.",
-            ),
-            Verb(
-                "collectives",
-                "contend.cli.predict.collectives:collectives",
-                "Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of "
-                "links.",
-            ),
-            Verb(
-                "program",
-                "contend.cli.predict.times:program",
-                "Predict how long a profiled program takes elsewhere: fabrics, routes, placements.",
-            ),
-        ],
+        {
+            "predict:alltoall": "Predict how long all-to-alls take on a fabric, as contend measure "
+            "measures them.",
+            "predict:collectives": "Predict the bandwidth of all-to-alls, shifts, rings and trees "
+            "from the rates of links.",
+            "predict:program": "Predict how long a profiled program takes elsewhere: fabrics, "
+            "routes, placements.",
+        },
         usual="program",
     ),
-    Verb(
-        "profile",
-        "contend.cli.profile:profile",
-        "Record what an MPI program communicates, and show where its time in MPI goes.",
-    ),
-    Verb(
-        "report",
-        "contend.cli.report:report",
-        "Show the results of measured runs (cells, winners, collapses) or of profiles.",
-    ),
-    Verb(
-        "route",
-        "contend.cli.cure.route:route",
-        "Compute better forwarding tables, and show what they gain.",
-    ),
-    Verb(
-        "run",
-        "contend.cli.cure.run:run",
-        "Start an MPI program whose all-to-alls follow rules from contend tune.",
-    ),
-    Verb(
-        "simulate",
-        "contend.cli.simulate:simulate",
-        "Count the congestion of a traffic pattern on a fabric.",
-    ),
-    Verb(
-        "study",
-        "contend.cli.study:study",
-        "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
-    ),
-    Verb(
-        "tune",
-        "contend.cli.cure.tune:tune",
-        "Learn which all-to-all is fastest for which ranks and sizes, and write rules for it.",
-    ),
-    Verb(
-        "watch",
-        "contend.cli.watch:watch",
-        "Show what every cable carries now, beside what it can and should.",
+    *verbs(
+        {
+            "profile:profile": "Record what an MPI program communicates, and show where its time "
+            "in MPI goes.",
+            "results:report": "Show the results of measured runs (cells, winners, collapses) or of "
+            "profiles.",
+            "route:route": "Compute better forwarding tables, and show what they gain.",
+            "cure:run": "Start an MPI program whose all-to-alls follow rules from contend tune.",
+            "simulate:simulate": "Count the congestion of a traffic pattern on a fabric.",
+            "study:study": "Carry out a plan: simulate its patterns, measure its grid, or verify "
+            "the simulation.",
+            "cure:tune": "Learn which all-to-all is fastest for which ranks and sizes, and write "
+            "rules for it.",
+            "watch:watch": "Show what every cable carries now, beside what it can and should.",
+        }
     ),
 )
+"""Every verb: its module below `contend.cli` with its function, and the first line of its help."""
 
 app = typer.Typer(
     name="contend",

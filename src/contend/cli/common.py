@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from contend.base.errors import ContendError, IncompleteInput, printable_line
 from contend.base.files import write_whole
-from contend.cli.options.shared import WHOLE, Loading, RouteOption, RoutesOption
+from contend.cli.options.shared import ENGINES, ROUTE, WHOLE, Loading, RoutesOption
 
 if TYPE_CHECKING:
     from contend.congestion import Communicator
@@ -85,7 +85,7 @@ class RoutedLoading:
     """How fabrics are loaded with their routes. A verb that takes one has all options of it."""
 
     routes: RoutesOption = None
-    route: RouteOption = None
+    route: Annotated[str | None, ROUTE(ENGINES)] = None
     loading: Loading = WHOLE
 
     def load(

@@ -22,45 +22,41 @@ from contend.lab.emulation import Settings
 if TYPE_CHECKING:
     from contend.lab.emulation import Network
 
-CommandArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
-]
-BurstOption = Annotated[
-    Bytes | None,
-    Option(
-        ("--burst",),
-        "SIZE",
-        "Bytes that a channel may send at once after a pause",
-        parsed("--burst", parse_size),
-    )(default=f"{Settings().burst // 1024}KiB"),
-]
-ShellOption = Annotated[
-    bool, typer.Option("--shell", help="Start a shell in which `on HOST COMMAND` runs on a host.")
-]
-KeepRateOption = Annotated[
-    bool,
-    typer.Option(
-        "--keep-rate",
-        help="Fail if this machine carries less than the rate, instead of lowering it.",
-    ),
-]
-UncheckedOption = Annotated[
-    bool, typer.Option("--unchecked", help="Skip the test of the rate that this machine can carry.")
-]
-
 
 def emulate(
     fabric: FabricArgument,
     started: Started,
     cables: CableOptions,
     outputs: ProgramOutputs,
-    command: CommandArgument = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
+    ] = None,
     hosts: HostsOption = None,
-    burst: BurstOption = None,
-    shell: ShellOption = False,
-    keep_rate: KeepRateOption = False,
-    unchecked: UncheckedOption = False,
+    burst: Annotated[
+        Bytes | None,
+        Option(
+            ("--burst",),
+            "SIZE",
+            "Bytes that a channel may send at once after a pause",
+            parsed("--burst", parse_size),
+        )(default=f"{Settings().burst // 1024}KiB"),
+    ] = None,
+    shell: Annotated[
+        bool,
+        typer.Option("--shell", help="Start a shell in which `on HOST COMMAND` runs on a host."),
+    ] = False,
+    keep_rate: Annotated[
+        bool,
+        typer.Option(
+            "--keep-rate",
+            help="Fail if this machine carries less than the rate, instead of lowering it.",
+        ),
+    ] = False,
+    unchecked: Annotated[
+        bool,
+        typer.Option("--unchecked", help="Skip the test of the rate that this machine can carry."),
+    ] = False,
 ) -> None:
     """Run a command inside a switched fabric of network namespaces on this machine.
 

@@ -20,36 +20,33 @@ from contend.cli.options.outputs import ProgramOutputs
 from contend.cli.options.shared import OUTPUT, LabelOption
 from contend.cli.options.where import CommandArgument, Started, Where
 
-ProfileFolderOption = Annotated[
-    Path | None,
-    OUTPUT(
-        ": a new folder for the profile, which all hosts see.",
-        default="contend-runs/profile-DATE-NUMBER",
-    ),
-]
-RecordOption = Annotated[
-    Bytes | None,
-    Option(
-        ("--record",),
-        "SIZE",
-        "Size limit of a rank's record, in memory and on the disk",
-        parsed("--record", parse_size),
-    )(
-        "16MiB hold 250,000 events: a call is one, and each message that it completes. Of longer "
-        "runs the first half of them is kept, and then the longest waits.",
-        default="16MiB",
-    ),
-]
-
 
 def profile(
     command: CommandArgument,
     started: Started,
     where: Where,
     outputs: ProgramOutputs,
-    output: ProfileFolderOption = None,
+    output: Annotated[
+        Path | None,
+        OUTPUT(
+            ": a new folder for the profile, which all hosts see.",
+            default="contend-runs/profile-DATE-NUMBER",
+        ),
+    ] = None,
     label: LabelOption = None,
-    record: RecordOption = None,
+    record: Annotated[
+        Bytes | None,
+        Option(
+            ("--record",),
+            "SIZE",
+            "Size limit of a rank's record, in memory and on the disk",
+            parsed("--record", parse_size),
+        )(
+            "16MiB hold 250,000 events: a call is one, and each message that it completes. Of "
+            "longer runs the first half of them is kept, and then the longest waits.",
+            default="16MiB",
+        ),
+    ] = None,
 ) -> None:
     """Record what an MPI program communicates, and show where its time in MPI goes.
 

@@ -16,14 +16,13 @@ from contend.base.errors import ContendError, UsageError
 from contend.base.units import checked_rates, counted, parse_seconds
 from contend.cli.common import cost_of_missing, load, told_by_the_first
 from contend.cli.options.option import (
-    Option,
     Seconds,
     Share,
     in_options,
+    option,
     parsed,
 )
 from contend.cli.options.outputs import MetricOutputs
-from contend.cli.options.packets import PacketOptions
 from contend.cli.options.shared import (
     FABRIC_HELP,
     LIST,
@@ -34,6 +33,7 @@ from contend.cli.options.shared import (
     SAMPLES,
     HostsOption,
     Loading,
+    PacketOptions,
     PlacementOption,
     RanksOption,
     RanksPerHostOption,
@@ -62,57 +62,16 @@ class SimulationPicture(StrEnum):
     COUNTERS = "counters"
 
 
-FabricsArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="FABRIC...", help=f"{FABRIC_HELP} Several are compared."),
-]
-PatternOption = Annotated[str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")]
-SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision needs")]
-PrecisionOption = Annotated[
-    Share | None, PRECISION(default="0.1%, 1% once that takes seconds; none with --samples")
-]
-EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
-SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
-THREADS = Option(("--threads",), "N", "Number of threads of each process")
-EQUAL_RATES = Option(("--equal-rates",), None, "Treat all links as equally fast")
-CHANNEL = Option(("--channel",), "CHANNEL", "Show who loads this channel, or who waits there")
-LinkRateOption = Annotated[
-    str | None,
-    RATE(
-        ": for every link, or by kind, such as hosts=400GbE,switches=800GbE, or level3=1.6Tbit/s "
-        "for cables up to that level.",
-        default="the fabric's",
-        callback=parsed("--rate", checked_rates),
-    ),
-]
-ChannelsOption = Annotated[
-    list[str] | None,
-    CHANNEL(
-        ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N, of packets "
-        "those that are blocked most. Repeat it for several."
-    ),
-]
-COUNTERS = Option(("--counters",), "FILE", "Compare with port counters")
-BEFORE = Option(("--before",), "FILE", "Subtract an earlier reading of the counters")
-INTERVAL = Option(
-    ("--interval",), "TIME", "Time between two readings", parsed("--interval", parse_seconds)
+EXHAUSTIVE = option("--exhaustive", takes=None, means="Count every possible outcome once")
+SPREAD = option("--spread", takes=None, means="Use all LIDs of hosts with LMC > 0 in turn")
+THREADS = option("--threads", takes="N", means="Number of threads of each process")
+EQUAL_RATES = option("--equal-rates", takes=None, means="Treat all links as equally fast")
+CHANNEL = option(
+    "--channel", takes="CHANNEL", means="Show who loads this channel, or who waits there"
 )
-CountersOption = Annotated[
-    list[str] | None,
-    COUNTERS(
-        ": the output of perfquery, ibqueryerrors --counters or an exporter for Prometheus, or a "
-        "folder of them. Repeat it for several."
-    ),
-]
-BeforeOption = Annotated[list[str] | None, BEFORE(": files or folders likewise.")]
-IntervalOption = Annotated[Seconds | None, INTERVAL(default="what the files say")]
-ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
-PictureOption = Annotated[
-    SimulationPicture | None,
-    PICTURE(
-        f": {', '.join(SimulationPicture)}. A page (.html) shows all that fit unless one is named."
-    ),
-]
+COUNTERS = option("--counters", takes="FILE", means="Compare with port counters")
+BEFORE = option("--before", takes="FILE", means="Subtract an earlier reading of the counters")
+INTERVAL = option("--interval", takes="TIME", means="Time between two readings", by=parse_seconds)
 
 
 @dataclass(frozen=True)
@@ -123,7 +82,15 @@ class CountingOptions:
     ranks_per_host: RanksPerHostOption = 1
     ranks: RanksOption = None
     spread: Annotated[bool, SPREAD()] = False
-    rate: LinkRateOption = None
+    rate: Annotated[
+        str | None,
+        RATE(
+            ": for every link, or by kind, such as hosts=400GbE,switches=800GbE, or "
+            "level3=1.6Tbit/s for cables up to that level.",
+            default="the fabric's",
+            callback=parsed("--rate", checked_rates),
+        ),
+    ] = None
     equal_rates: Annotated[bool, EQUAL_RATES()] = False
     seed: SeedOption = 1
     threads: Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")] = (
@@ -141,28 +108,50 @@ def _show_patterns(asked: bool) -> None:
         raise typer.Exit
 
 
-ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
-
-
 def simulate(
     counting: CountingOptions,
     loading: Loading,
     outputs: MetricOutputs,
     packets: PacketOptions,
-    fabrics: FabricsArgument,
-    pattern: PatternOption = "bisect",
+    fabrics: Annotated[
+        list[str],
+        typer.Argument(metavar="FABRIC...", help=f"{FABRIC_HELP} Several are compared."),
+    ],
+    pattern: Annotated[
+        str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")
+    ] = "bisect",
     placement: PlacementOption = "random",
     routes: RoutesOption = None,
     route: RouteListOption = None,
-    samples: SamplesOption = None,
-    precision: PrecisionOption = None,
-    exhaustive: ExhaustiveOption = False,
-    channel: ChannelsOption = None,
-    counters: CountersOption = None,
-    before: BeforeOption = None,
-    interval: IntervalOption = None,
-    picture: PictureOption = None,
-    patterns: ListOption = False,
+    samples: Annotated[int | None, SAMPLES(min=1, default="as many as --precision needs")] = None,
+    precision: Annotated[
+        Share | None, PRECISION(default="0.1%, 1% once that takes seconds; none with --samples")
+    ] = None,
+    exhaustive: Annotated[bool, EXHAUSTIVE()] = False,
+    channel: Annotated[
+        list[str] | None,
+        CHANNEL(
+            ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N, of "
+            "packets those that are blocked most. Repeat it for several."
+        ),
+    ] = None,
+    counters: Annotated[
+        list[str] | None,
+        COUNTERS(
+            ": the output of perfquery, ibqueryerrors --counters or an exporter for Prometheus, "
+            "or a folder of them. Repeat it for several."
+        ),
+    ] = None,
+    before: Annotated[list[str] | None, BEFORE(": files or folders likewise.")] = None,
+    interval: Annotated[Seconds | None, INTERVAL(default="what the files say")] = None,
+    picture: Annotated[
+        SimulationPicture | None,
+        PICTURE(
+            f": {', '.join(SimulationPicture)}. A page (.html) shows all that fit unless one is "
+            "named."
+        ),
+    ] = None,
+    patterns: Annotated[bool, LIST(callback=_show_patterns, is_eager=True)] = False,
 ) -> Document:
     """Count the congestion of a traffic pattern on a fabric.
 

@@ -15,11 +15,11 @@ from rich.text import Text
 from contend import report
 from contend.base.errors import UsageError
 from contend.base.units import counted, format_seconds, parse_numbers, parse_sizes
+from contend.cli.measure.measuring import watched_study
 from contend.cli.options import shared
 from contend.cli.options.option import Bytes, BytesPerSecond, Numbers, Seconds, Share, parsed, words
 from contend.cli.options.outputs import Outputs
 from contend.cli.options.where import Where
-from contend.cli.watching import watched_study
 from contend.lab import measurement, studies
 from contend.report import Document
 
@@ -51,9 +51,14 @@ def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
 class Options:
     """Options of a study; what is None or False was not given, and is the plan's."""
 
-    output: shared.StudyFolderOption = None
-    only: shared.OnlyOption = None
-    seed: shared.MaybeSeedOption = None
+    output: Annotated[
+        Path | None,
+        shared.OUTPUT(
+            ": a folder; what it already holds is not run again.", default="the plan's name"
+        ),
+    ] = None
+    only: Annotated[list[str] | None, shared.ONLY(many=True, callback=words)] = None
+    seed: Annotated[int | None, shared.SEED(min=0, max=2**64 - 1, default="the plan's")] = None
     precision: Annotated[
         Share | None,
         shared.PRECISION(default=_PLAN),
@@ -61,7 +66,7 @@ class Options:
     samples: Annotated[
         int | None, shared.SAMPLES("For every cell.", default=_PLAN, min=1, max=2**40)
     ] = None
-    retry: shared.RetryOption = False
+    retry: Annotated[bool, shared.RETRY()] = False
     hosts: Annotated[
         Numbers | None,
         shared.HOSTS(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -39,26 +39,25 @@ class _Command(TyperCommand):
 class Verb(TyperCommand):
     """A verb by its line in the list; its module is imported when the verb runs or tells its help.
 
+    Args:
+        place: module below `contend.cli` and function that carry it out, as ``machine:mpi``; the
+            function has its name.
+        line: the first line of its help.
+
     Attributes:
-        place: module and function that carry it out, as ``contend.cli.mpi:mpi``.
+        module: that has its function.
     """
 
-    def __init__(self, name: str, place: str, line: str) -> None:
-        """A verb.
-
-        Args:
-            name: as it is typed.
-            place: module and function, as ``contend.cli.mpi:mpi``.
-            line: the first line of its help.
-        """
+    def __init__(self, place: str, line: str) -> None:
+        module, _, name = place.partition(":")
         super().__init__(name=name, help=line, rich_markup_mode="rich")
-        self.place = place
+        self.module = f"contend.cli.{module}"
 
     @cached_property
     def command(self) -> Any:
         """The verb itself, with its options."""
         assert self.name is not None
-        return command_of(self.name, _import(self.place))
+        return command_of(self.name, getattr(import_module(self.module), self.name))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -69,11 +68,6 @@ class Verb(TyperCommand):
         if not context.resilient_parsing:
             _check_written(self.command.params, context.params)
         return context
-
-
-def _import(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def command_of(name: str, function: Callable[..., Any]) -> Any:
@@ -201,19 +195,24 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def group(name: str, line: str, verbs: Sequence[Verb], usual: str = "") -> Group:
+def verbs(lines: Mapping[str, str]) -> list[Verb]:
+    """Verbs by the places and the lines that `Verb` takes."""
+    return [Verb(place, line) for place, line in lines.items()]
+
+
+def group(name: str, line: str, lines: Mapping[str, str], usual: str = "") -> Group:
     """Verbs under one name.
 
     Args:
         name: as it is typed.
         line: the first line of its help.
-        verbs: that it has.
+        lines: of its verbs, as `verbs` takes them.
         usual: the one that is meant where a path stands instead of a verb; "" for none.
     """
     made = Group(
         name=name,
         help=line,
-        commands={verb.name or "": verb for verb in verbs},
+        commands={verb.name or "": verb for verb in verbs(lines)},
         no_args_is_help=True,
         rich_markup_mode="rich",
     )

@@ -13,7 +13,7 @@ from contend import congestion, report
 from contend.base.files import append_line
 from contend.base.units import parse_share
 from contend.cli.common import RoutedLoading, write_output
-from contend.cli.options.option import Option, Seconds, Share, parsed, writable
+from contend.cli.options.option import Seconds, Share, option, writable
 from contend.cli.options.outputs import MetricOutputs
 from contend.cli.options.shared import (
     JOBS,
@@ -23,46 +23,39 @@ from contend.cli.options.shared import (
 from contend.cli.simulate import COUNTERS, INTERVAL
 from contend.report import Document
 
-BUSY = Option(
-    ("--busy",), "SHARE", "Call a channel busy from here on", parsed("--busy", parse_share)
-)
-CountersOption = Annotated[
-    list[str],
-    COUNTERS(
-        ": a file or folder that something renews; command:PROGRAM, such as "
-        "'command:ibqueryerrors --counters'; or the address of a Prometheus, http://HOST:9090. "
-        "Repeat it for several."
-    ),
-]
-IntervalOption = Annotated[Seconds, INTERVAL(default="10 s")]
-CountOption = Annotated[
-    int | None, typer.Option("--count", metavar="N", min=1, help="End after N states.")
-]
-JobsOption = Annotated[str | None, JOBS(": name the jobs that send over busy channels.")]
-PatternOption = Annotated[str, PATTERN(": it predicts what channels carry, without --jobs.")]
-BusyOption = Annotated[Share, BUSY(default="90 %")]
-LogOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--log",
-        metavar="FILE",
-        help="Append every state as a line of JSON.",
-        callback=writable,
-    ),
-]
+BUSY = option("--busy", takes="SHARE", means="Call a channel busy from here on", by=parse_share)
 
 
 def watch(
     routed: RoutedLoading,
     outputs: MetricOutputs,
     fabric: FabricArgument,
-    counters: CountersOption,
-    interval: IntervalOption = 10.0,
-    count: CountOption = None,
-    jobs: JobsOption = None,
-    pattern: PatternOption = "bisect",
-    busy: BusyOption = 0.9,
-    log: LogOption = None,
+    counters: Annotated[
+        list[str],
+        COUNTERS(
+            ": a file or folder that something renews; command:PROGRAM, such as "
+            "'command:ibqueryerrors --counters'; or the address of a Prometheus, http://HOST:9090. "
+            "Repeat it for several."
+        ),
+    ],
+    interval: Annotated[Seconds, INTERVAL(default="10 s")] = 10.0,
+    count: Annotated[
+        int | None, typer.Option("--count", metavar="N", min=1, help="End after N states.")
+    ] = None,
+    jobs: Annotated[str | None, JOBS(": name the jobs that send over busy channels.")] = None,
+    pattern: Annotated[
+        str, PATTERN(": it predicts what channels carry, without --jobs.")
+    ] = "bisect",
+    busy: Annotated[Share, BUSY(default="90 %")] = 0.9,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="Append every state as a line of JSON.",
+            callback=writable,
+        ),
+    ] = None,
 ) -> Document:
     """Show what every cable carries now, beside what it can and should.
 

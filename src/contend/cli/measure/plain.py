@@ -52,10 +52,6 @@ _INPUT = option(
     means="Distribution of the keys: built, uniform, normal, zipf, sorted, reversed, equal, or all",
 )
 _EXCHANGE = option("--exchange", takes="NAME", means="Algorithms that exchange the data, or all")
-FabricOption = Annotated[
-    str | None,
-    FABRIC(": the real cluster's, with the host names that the launcher knows, for routed."),
-]
 
 
 def alltoall(
@@ -79,7 +75,10 @@ def alltoall(
         str | None,
         _of("alltoall", _RANKS_PER_NODE, many=True, default="the ranks of a host"),
     ] = None,
-    fabric: FabricOption = None,
+    fabric: Annotated[
+        str | None,
+        FABRIC(": the real cluster's, with the host names that the launcher knows, for routed."),
+    ] = None,
 ) -> Document:
     """Measure all-to-all communication with the library's algorithms and others.
 

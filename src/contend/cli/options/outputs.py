@@ -5,20 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TextIO
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 from rich.console import Console
 
 from contend import report
 from contend.base.errors import ShortfallError, UsageError
 from contend.cli.common import write_output
-from contend.cli.options.shared import (
-    CsvOption,
-    JsonOption,
-    MarkdownOption,
-    PlotOption,
-    PrometheusOption,
-)
+from contend.cli.options.option import drawable, writable
+from contend.cli.options.shared import CSV, JSON, MARKDOWN, PLOT, PROMETHEUS
 from contend.report import Document
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
@@ -29,9 +25,9 @@ _PIPED_WIDTH = 200
 class TextOutputs:
     """Where a result goes that nobody draws. A verb that takes one has these options."""
 
-    json: JsonOption = None
-    markdown: MarkdownOption = None
-    csv: CsvOption = None
+    json: Annotated[str | None, JSON(callback=writable)] = None
+    markdown: Annotated[str | None, MARKDOWN(callback=writable)] = None
+    csv: Annotated[str | None, CSV(callback=writable)] = None
 
     @cached_property
     def console(self) -> Console:
@@ -83,7 +79,7 @@ class TextOutputs:
 class Outputs(TextOutputs):
     """Where a result goes. A verb that takes one, or returns a document, has these options."""
 
-    plot: PlotOption = None
+    plot: Annotated[Path | None, PLOT(callback=drawable)] = None
 
     def check(self, given: dict[str, Any]) -> None:
         """As of `TextOutputs`.
@@ -113,7 +109,7 @@ class Outputs(TextOutputs):
 class MetricOutputs(Outputs):
     """Where a result goes whose figures are worth an alert."""
 
-    prometheus: PrometheusOption = None
+    prometheus: Annotated[str | None, PROMETHEUS(callback=writable)] = None
 
     @property
     def _texts(self) -> tuple[str | None, ...]:

@@ -7,14 +7,17 @@ explains every option, also of single verbs; tests/cli/test_vocabulary.py holds 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from contend import congestion
 from contend.base.errors import UsageError
 from contend.base.units import (
+    checked_times,
     parse_numbers,
     parse_rate,
     parse_seconds,
@@ -23,11 +26,8 @@ from contend.base.units import (
 )
 from contend.cli.options.option import (
     Bytes,
-    BytesPerSecond,
     Numbers,
     Seconds,
-    Share,
-    drawable,
     option,
     parsed,
     words,
@@ -71,7 +71,6 @@ ENGINES = (
 )
 LANES = option("--lanes", takes="N", means="Number of virtual lanes that routes may use")
 RoutesOption = Annotated[str | None, ROUTES()]
-RouteOption = Annotated[str | None, ROUTE(ENGINES)]
 RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
 FABRIC = option("--fabric", takes="FABRIC", means="Use this fabric")
@@ -127,10 +126,6 @@ HOSTS = option("--hosts", takes="CHOICE", means="Use only these hosts")
 RANKS = option("--ranks", "-n", takes="N", means="Number of ranks")
 RANKS_PER_HOST = option("--ranks-per-host", takes="N", means="Number of ranks on every host")
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
-MaybePlacementOption = Annotated[
-    str | None,
-    PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear"),
-]
 HostsOption = Annotated[
     str | None,
     HOSTS(
@@ -185,8 +180,6 @@ MpiListOption = Annotated[
         callback=words,
     ),
 ]
-MemoryOption = Annotated[Bytes | None, MEMORY(default="this machine's, if it is the host")]
-WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare rates with it.")]
 
 # What is measured, and how often.
 ALGORITHM = option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")
@@ -225,22 +218,10 @@ CalibrationOption = Annotated[
         ": the folder or file that contend calibrate wrote.", default="usual costs, as stated"
     ),
 ]
-MeasuredOption = Annotated[
-    Path | None, MEASURED(": the folder of a run of contend measure alltoall.")
-]
 BytesOption = Annotated[Bytes, BYTES(callback=parsed("--bytes", parse_size))]
-PatternsOption = Annotated[int, PATTERNS(min=1)]
-PacketsOption = Annotated[int, PACKETS(min=1)]
-TwoWayOption = Annotated[bool, TWO_WAY()]
 SeedOption = Annotated[int, SEED(min=0, max=2**64 - 1)]
-MaybeSeedOption = Annotated[int | None, SEED(min=0, max=2**64 - 1, default="the plan's")]
-PrecisionOption = Annotated[Share | None, PRECISION()]
-LaunchesOption = Annotated[int, LAUNCHES(min=1)]
 BudgetOption = Annotated[Seconds | None, BUDGET()]
-VerifyOption = Annotated[bool, VERIFY()]
 LabelOption = Annotated[list[str] | None, LABEL("Repeat it for several conditions.")]
-RetryOption = Annotated[bool, RETRY()]
-OnlyOption = Annotated[list[str] | None, ONLY(many=True, callback=words)]
 
 # What comes out.
 JSON = option("--json", takes="FILE", means="Write the result as JSON; - is standard output")
@@ -260,12 +241,6 @@ MATRIX = option(
     "--matrix", takes="FILE", means="Write the bytes from every rank to every other as .npy"
 )
 PICTURE = option("--picture", takes="NAME", means="What --plot draws")
-JsonOption = Annotated[str | None, JSON(callback=writable)]
-PlotOption = Annotated[Path | None, PLOT(callback=drawable)]
-FigureOption = Annotated[Path, PLOT(callback=drawable)]
-MarkdownOption = Annotated[str | None, MARKDOWN(callback=writable)]
-PrometheusOption = Annotated[str | None, PROMETHEUS(callback=writable)]
-CsvOption = Annotated[str | None, CSV(callback=writable)]
 _FILE = OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable)
 FileOption = Annotated[str, _FILE]
 MaybeFileOption = Annotated[str | None, _FILE]
@@ -278,7 +253,90 @@ RunFolderOption = Annotated[
     Path | None,
     OUTPUT(": a new folder for the run.", default="contend-runs/PROBE-DATE-NUMBER"),
 ]
-StudyFolderOption = Annotated[
-    Path | None,
-    OUTPUT(": a folder; what it already holds is not run again.", default="the plan's name"),
-]
+
+
+class ModelChoice(StrEnum):
+    """What is simulated."""
+
+    COUNTED = "counted"
+    PACKETS = "packets"
+
+
+class QueuesChoice(StrEnum):
+    """What --queues takes."""
+
+    FIFO = "fifo"
+    VOQ = "voq"
+    BOTH = "both"
+
+
+QUEUES = option("--queues", takes=None, means="How switches keep packets")
+MTU = option("--mtu", takes="SIZE", means="Bytes of a packet", by=parse_size)
+SWITCH_LATENCY = option(
+    "--switch-latency",
+    takes="TIME",
+    means="Time from a packet's first bit at a switch",
+    by=parse_seconds,
+)
+CABLE_LATENCY = option(
+    "--cable-latency", takes="TIME", means="Time that bits take along each cable", by=checked_times
+)
+
+
+@dataclass(frozen=True)
+class PacketOptions:
+    """How packets are carried. A verb that takes one has all options that say it."""
+
+    model: Annotated[
+        ModelChoice, MODEL(": messages counted on channels, or carried out as packets, too.")
+    ] = ModelChoice.COUNTED
+    queues: Annotated[
+        QueuesChoice | None,
+        QUEUES(
+            ": in one queue for each port, or in one for each way out; both bracket real switches.",
+            default="both",
+        ),
+    ] = None
+    buffer: Annotated[
+        Bytes | None, BUFFER("0 is any number, for --model packets.", default="64KiB")
+    ] = None
+    mtu: Annotated[Bytes | None, MTU(default="4KiB")] = None
+    switch_latency: Annotated[
+        Seconds | None, SWITCH_LATENCY("until it can leave it.", default="130ns")
+    ] = None
+    cable_latency: Annotated[
+        str | None,
+        CABLE_LATENCY("or by kind: hosts=10ns,switches=50ns,level3=5us.", default="20ns"),
+    ] = None
+    bytes: Annotated[
+        str | None, BYTES("With steady, hosts send all the time.", default="steady")
+    ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether packets are carried out.
+
+        Raises:
+            UsageError: options for packets without them.
+        """
+        given = [name for name in _OF_PACKETS if getattr(self, name) is not None]
+        if given and self.model != ModelChoice.PACKETS:
+            raise UsageError(f"--{given[0].replace('_', '-')} goes with --model packets")
+        return self.model == ModelChoice.PACKETS
+
+    def arguments(self) -> dict[str, Any]:
+        """As `contend.simulate_packets` takes them."""
+        both = self.queues in (None, QueuesChoice.BOTH)
+        queues = tuple(congestion.Queues) if both else (str(self.queues),)
+        taken: dict[str, Any] = {"queues": queues}
+        taken |= {
+            name: value
+            for name in ("buffer", "mtu", "switch_latency", "cable_latency")
+            if (value := getattr(self, name)) is not None
+        }
+        if self.bytes not in (None, "steady"):
+            taken["message_bytes"] = parsed("--bytes", parse_size)(self.bytes)
+        return taken
+
+
+_OF_PACKETS = tuple(field.name for field in fields(PacketOptions) if field.name != "model")

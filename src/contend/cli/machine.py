@@ -1,10 +1,11 @@
-"""The verb ``contend mpi``: which MPI libraries are usable, and why others are not."""
+"""``contend doctor`` and ``mpi``: what contend can do on this machine, and its MPI libraries."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import contend
 from contend import report
 from contend.base.errors import MissingError
 from contend.base.progress import shown_progress
@@ -14,6 +15,19 @@ from contend.lab import mpi as mpis
 
 if TYPE_CHECKING:
     from contend.lab.mpi import Libraries
+
+
+def doctor(outputs: TextOutputs) -> None:
+    """Show what contend can do on this machine, and what to install for the rest.
+
+    Tries everything the way the other commands do: compiles a small probe and starts two ranks of
+    it, emulates a network of four hosts for a moment, asks Slurm for its jobs. Leaves nothing
+    behind. The exit status is 0 whatever is missing.
+
+    Example: contend doctor --json machine.json
+    """
+    outputs.deliver(contend.doctor().document())
+
 
 PrefixOption = Annotated[
     list[Path] | None,

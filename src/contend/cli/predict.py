@@ -1,9 +1,10 @@
-"""``contend predict``: how long communication takes on a fabric, from what messages cost."""
+"""``contend predict``, how long communication takes, and ``calibrate``, what messages cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
-from contend import prediction, profiling, report
+from contend import congestion, prediction, profiling, report
 from contend.base.errors import UsageError
-from contend.base.units import parse_rate, parse_size
+from contend.base.units import parse_rate, parse_size, parse_sizes
 from contend.cli.common import RoutedLoading, cost_of_missing, load
+from contend.cli.measure.measuring import watched_run
 from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
+from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
     ALGORITHM,
     BUFFER,
@@ -23,32 +26,30 @@ from contend.cli.options.shared import (
     FABRIC,
     FABRIC_HELP,
     HOST_QUEUE,
+    MEASURED,
     MODEL,
     PLACEMENT,
     PLACEMENTS,
     RANKS_PER_HOST,
     RATE,
     RTO_MIN,
+    BudgetOption,
     CalibrationOption,
     FabricArgument,
     Loading,
-    MaybePlacementOption,
-    MeasuredOption,
+    MpiOption,
     RanksOption,
     RanksPerHostOption,
     RouteListOption,
     RoutesOption,
+    RunFolderOption,
+    SeedOption,
 )
+from contend.cli.options.where import Where
+from contend.cli.simulate import CountingOptions
+from contend.lab import measurement, session
 from contend.report import Document
 
-AlgorithmOption = Annotated[
-    str | None,
-    ALGORITHM(": library, shift, linear ..., or all.", many=True, default="all"),
-]
-BytesOption = Annotated[
-    str,
-    BYTES(": 1,2,4K, or 4K:1M for powers of two. Each rank sends one to every other.", many=True),
-]
 RateOption = Annotated[
     BytesPerSecond | None,
     RATE(default="the calibration's, or the fabric's own", callback=parsed("--rate", parse_rate)),
@@ -56,42 +57,37 @@ RateOption = Annotated[
 _FOR_TCP = "For --model tcp."
 BufferOption = Annotated[Bytes | None, BUFFER(default="the calibration's")]
 
-ProfileArgument = Annotated[
-    Path, typer.Argument(metavar="PROFILE", help="A folder of contend profile.")
-]
-FabricsArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="FABRIC...", help=f"Where the program would run. {FABRIC_HELP}"),
-]
-PlacementListOption = Annotated[
-    list[str] | None,
-    PLACEMENT(
-        f"{PLACEMENTS} Repeat it to compare.",
-        default="the hosts that the profile names, if the fabric has them; else linear",
-    ),
-]
-RecordedOnOption = Annotated[
-    str | None,
-    FABRIC(
-        ": the one that the profile was recorded on. The model's error there corrects predictions.",
-        default="known if it was emulated",
-    ),
-]
-RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as recorded")]
-
 
 def program(
     loading: Loading,
-    profile: ProfileArgument,
-    fabrics: FabricsArgument,
+    profile: Annotated[
+        Path, typer.Argument(metavar="PROFILE", help="A folder of contend profile.")
+    ],
+    fabrics: Annotated[
+        list[str],
+        typer.Argument(metavar="FABRIC...", help=f"Where the program would run. {FABRIC_HELP}"),
+    ],
     calibration: CalibrationOption = None,
     routes: RoutesOption = None,
     route: RouteListOption = None,
-    placement: PlacementListOption = None,
-    ranks_per_host: RecordedRanksOption = None,
+    placement: Annotated[
+        list[str] | None,
+        PLACEMENT(
+            f"{PLACEMENTS} Repeat it to compare.",
+            default="the hosts that the profile names, if the fabric has them; else linear",
+        ),
+    ] = None,
+    ranks_per_host: Annotated[int | None, RANKS_PER_HOST(min=1, default="as recorded")] = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
-    fabric: RecordedOnOption = None,
+    fabric: Annotated[
+        str | None,
+        FABRIC(
+            ": the one that the profile was recorded on. The model's error there corrects "
+            "predictions.",
+            default="known if it was emulated",
+        ),
+    ] = None,
 ) -> Document:
     """Predict how long a profiled program takes elsewhere: fabrics, routes, placements.
 
@@ -172,14 +168,27 @@ def alltoall(
     tcp: TcpOptions,
     fabric: FabricArgument,
     calibration: CalibrationOption = None,
-    algorithm: AlgorithmOption = None,
-    bytes: BytesOption = "4K:1M",  # noqa: A002
+    algorithm: Annotated[
+        str | None,
+        ALGORITHM(": library, shift, linear ..., or all.", many=True, default="all"),
+    ] = None,
+    bytes: Annotated[  # noqa: A002
+        str,
+        BYTES(
+            ": 1,2,4K, or 4K:1M for powers of two. Each rank sends one to every other.", many=True
+        ),
+    ] = "4K:1M",
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = 1,
-    placement: MaybePlacementOption = None,
+    placement: Annotated[
+        str | None,
+        PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear"),
+    ] = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
-    measured: MeasuredOption = None,
+    measured: Annotated[
+        Path | None, MEASURED(": the folder of a run of contend measure alltoall.")
+    ] = None,
 ) -> Document:
     """Predict how long all-to-alls take on a fabric, as contend measure measures them.
 
@@ -210,3 +219,77 @@ def alltoall(
         **given,
     )
     return replace(found.document(), without=without)
+
+
+# Columns of times that a table has room for.
+_MOST_SIZES = 12
+
+
+def collectives(
+    counting: CountingOptions,
+    routed: RoutedLoading,
+    fabric: FabricArgument,
+    bytes: Annotated[  # noqa: A002
+        str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)
+    ] = "1M",
+    placement: Annotated[str, PLACEMENT(PLACEMENTS)] = "linear",
+    nvlink: Annotated[
+        BytesPerSecond | None,
+        option(
+            "--nvlink",
+            takes="RATE",
+            means="Bandwidth at which a GPU sends to others of its server, such as 450GB/s",
+            by=parse_rate,
+        )(default="unlimited"),
+    ] = None,
+) -> Document:
+    """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
+
+    Nothing needs to be measured: latency and overhead are left out. Where servers have several
+    adapters, all-reduces and all-to-alls of GPUs are predicted too.
+
+    Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
+    """
+    sizes = parse_sizes(bytes)
+    if len(sizes) > _MOST_SIZES:
+        raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
+    loaded = routed.load(fabric)
+    without = cost_of_missing(fabric, loaded, routed.loading, "alltoall", placement)
+    found = congestion.collectives(
+        loaded,
+        placement=placement,
+        nvlink=nvlink,
+        bytes=sizes,
+        progress=True,
+        **vars(counting),
+    )
+    return replace(report.collectives_document(found), without=without)
+
+
+def calibrate(
+    where: Where,
+    outputs: TextOutputs,
+    mpi: MpiOption = None,
+    budget: BudgetOption = None,
+    seed: SeedOption = 1,
+    output: RunFolderOption = None,
+) -> Document:
+    """Measure what messages cost, for contend predict.
+
+    Measures ping-pongs and streams between two hosts and within one host; on an emulated fabric
+    also all-to-alls of four ranks. Use a crossbar, or hosts on one leaf switch.
+
+    Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
+    """
+    folder = output or session.new_folder("calibrate", datetime.now(UTC).date())
+    with where.place(outputs.console) as place, watched_run(outputs.console) as observer:
+        calibration = prediction.calibrate(
+            place,
+            mpi=mpi,
+            budget=measurement.DEFAULT_BUDGET if budget is None else budget,
+            seed=seed,
+            output=folder,
+            progress=observer,
+        )
+    kept = (f"kept in {folder / prediction.FILE}",)
+    return replace(report.calibration_document(calibration), closing=kept)

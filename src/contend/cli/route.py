@@ -11,7 +11,7 @@ from contend import cure, report
 from contend import routes as routing
 from contend.base.errors import UsageError
 from contend.cli.common import RoutedLoading, attempt, cost_of_missing
-from contend.cli.options.option import Option
+from contend.cli.options.option import option
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
     LANES,
@@ -23,29 +23,9 @@ from contend.cli.options.shared import (
 )
 from contend.report import Document
 
-FOR = Option(("--for",), "TRAFFIC", "Traffic that the tables are made for")
-ForOption = Annotated[
-    str,
-    FOR(
-        ": bisect, shifts, alltoall or another pattern (contend simulate --list), or a matrix of "
-        "bytes from rank to rank (.npy), which contend report --matrix writes."
-    ),
-]
-LanesOption = Annotated[
-    int,
-    LANES("Files of tables cannot record more than one.", min=1, max=routing.MOST_LANES),
-]
-KEEP = Option(("--keep",), "TABLES", "Improve the running tables, entry by entry")
-CHANGES = Option(("--changes",), "N", "Most entries that may change")
-KeepOption = Annotated[
-    str | None,
-    KEEP(
-        ": a file of forwarding tables. Beside -o FILE, FILE.steps.csv has the order of the "
-        "changes, and FILE.back.csv the way back."
-    ),
-]
-ChangesOption = Annotated[int | None, CHANGES(min=1, default="all that gain anything")]
-PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} For the pattern of --for.")]
+FOR = option("--for", takes="TRAFFIC", means="Traffic that the tables are made for")
+KEEP = option("--keep", takes="TABLES", means="Improve the running tables, entry by entry")
+CHANGES = option("--changes", takes="N", means="Most entries that may change")
 
 
 def route(
@@ -53,11 +33,26 @@ def route(
     outputs: TextOutputs,
     fabric: FabricArgument,
     output: MaybeFileOption = None,
-    purpose: ForOption = "bisect",
-    placement: PlacementOption = "linear",
-    lanes: LanesOption = 1,
-    keep: KeepOption = None,
-    changes: ChangesOption = None,
+    purpose: Annotated[
+        str,
+        FOR(
+            ": bisect, shifts, alltoall or another pattern (contend simulate --list), or a matrix "
+            "of bytes from rank to rank (.npy), which contend report --matrix writes."
+        ),
+    ] = "bisect",
+    placement: Annotated[str, PLACEMENT(f"{PLACEMENTS} For the pattern of --for.")] = "linear",
+    lanes: Annotated[
+        int,
+        LANES("Files of tables cannot record more than one.", min=1, max=routing.MOST_LANES),
+    ] = 1,
+    keep: Annotated[
+        str | None,
+        KEEP(
+            ": a file of forwarding tables. Beside -o FILE, FILE.steps.csv has the order of the "
+            "changes, and FILE.back.csv the way back."
+        ),
+    ] = None,
+    changes: Annotated[int | None, CHANGES(min=1, default="all that gain anything")] = None,
     seed: SeedOption = 1,
 ) -> Document:
     """Compute better forwarding tables, and show what they gain.
