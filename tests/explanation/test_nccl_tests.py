@@ -287,3 +287,15 @@ def test_json_without_end_is_refused_and_times_of_nothing_are_none(tmp_path: Pat
     path.write_text(document.replace("1.0", "[" * 5000))
     with pytest.raises(InputError, match="expected what nccl-tests write as JSON"):
         contend.explain(path)
+
+
+@pytest.mark.parametrize("time", ["1" + "0" * 400, "1e999", "1" * 5000])
+def test_a_time_in_json_that_is_no_number_of_microseconds_is_told(
+    tmp_path: Path, time: str
+) -> None:
+    output = json.loads(written("all_gather_perf", RANKS, {1024: 2e-5}))
+    output["results"][0]["out_of_place"]["time"] = 77770777
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(output).replace("77770777", time))
+    with pytest.raises(InputError, match=r"a\.json: expected"):
+        read_nccl_tests(file)

@@ -382,8 +382,9 @@ def _of_json(path: Path, content: bytes) -> list[NcclTest] | None:
             continue
         if microseconds < _SHORTEST:
             continue
-        if not math.isfinite(microseconds) or result.size >= 10**_MOST_DIGITS:
-            got = f"{result.size} bytes in {microseconds} µs"
-            raise InputError(str(path), 0, "a size and a time in microseconds", got)
+        # What is infinite or no number is not less either.
+        if not max(microseconds, result.size) < 10**_MOST_DIGITS:
+            expected = f"a size and a time in microseconds, of up to {_MOST_DIGITS} digits"
+            raise InputError(str(path), 0, expected, "a longer one")
         test.sizes.append(TimedSize(result.size, microseconds * 1e-6))
     return [test.whole(path)]
