@@ -4,24 +4,22 @@
 
 namespace contend::packets {
 
-std::vector<std::uint32_t> waiting_circle(std::span<const Channel> channels,
-                                          std::span<const Queue> queues,
-                                          std::vector<std::uint8_t> moves, std::uint32_t links,
-                                          std::uint32_t ends) {
+std::vector<std::uint32_t> waiting_circle(const Buffers& channels, std::vector<std::uint8_t> moves,
+                                          std::uint32_t links, std::uint32_t ends) {
   std::vector<std::uint32_t> waits_for(channels.size(), kNone);
   std::vector<std::uint8_t> stuck(channels.size());
   for (std::uint32_t c = 0; c < channels.size(); ++c) {
     stuck[c] = channels[c].room == 0 && channels[c % links].carries == kNone;
-    if (c < ends && channels[c].carries != kNone) moves[queues[channels[c].carries].over] = 1;
+    if (c < ends && channels[c].carries != kNone) moves[channels.over(channels[c].carries)] = 1;
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t c = 0; c < channels.size(); ++c) {
-      for (std::uint32_t q = channels[c].waiting.first; q != kNone; q = queues[q].behind) {
+      for (std::uint32_t q = channels[c].waiting.first; q != kNone; q = channels.queue(q).behind) {
         if (stuck[c]) {
-          waits_for[queues[q].over] = c;
+          waits_for[channels.over(q)] = c;
         } else {
-          moves[queues[q].over] = 1;
+          moves[channels.over(q)] = 1;
         }
       }
     }

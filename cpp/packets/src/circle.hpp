@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "state.hpp"
+#include "buffers.hpp"
 
 namespace contend::packets {
 
@@ -13,9 +12,7 @@ namespace contend::packets {
 /// Every lane of a channel is one of them here, `links` behind each other. `moves`: 1 for those
 /// over which something still comes that may leave. Packets leave from the far ends of channels
 /// below `ends`.
-std::vector<std::uint32_t> waiting_circle(std::span<const Channel> channels,
-                                          std::span<const Queue> queues,
-                                          std::vector<std::uint8_t> moves, std::uint32_t links,
-                                          std::uint32_t ends);
+std::vector<std::uint32_t> waiting_circle(const Buffers& channels, std::vector<std::uint8_t> moves,
+                                          std::uint32_t links, std::uint32_t ends);
 
 }  // namespace contend::packets

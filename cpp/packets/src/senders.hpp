@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "buffers.hpp"
 #include "contend/packets/packet_routes.hpp"
 #include "contend/packets/random.hpp"
-#include "state.hpp"
 
 namespace contend::packets {
 
@@ -21,13 +21,11 @@ class Senders {
         drawn_(drawn),
         first_(routes.places + 1, 0),
         left_(routes.first.size() - 1, packets) {
-    const std::size_t injection = routes.channels - 2 * routes.places;
     const auto place_of = [&](std::size_t m) {
-      return routes.cable(routes.channel[routes.first[m]]) - injection;
+      return routes.cable(routes.channel[routes.first[m]]) - routes.first_injection();
     };
-    const auto travels = [&](std::size_t m) { return routes.first[m] != routes.first[m + 1]; };
     for (std::size_t m = 0; m < left_.size(); ++m) {
-      if (travels(m)) ++first_[place_of(m) + 1];
+      if (routes.travels(m)) ++first_[place_of(m) + 1];
     }
     unsent_.assign(first_.begin() + 1, first_.end());
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
@@ -35,7 +33,7 @@ class Senders {
     turn_.assign(first_.begin(), first_.end() - 1);
     auto at = turn_;
     for (std::size_t m = 0; m < left_.size(); ++m) {
-      if (travels(m)) message_[at[place_of(m)]++] = static_cast<std::uint32_t>(m);
+      if (routes.travels(m)) message_[at[place_of(m)]++] = static_cast<std::uint32_t>(m);
     }
   }
 

@@ -1,79 +1,92 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
+#include "buffers.hpp"
 #include "contend/packets/packets.hpp"
-#include "delay_lines.hpp"
+#include "drawn_ways.hpp"
 
 namespace contend::packets {
 
-/// How long packets of a message waited at the far end of a channel for another one.
-struct Wait {
-  std::uint32_t message;
-  std::uint32_t over;
-  std::uint32_t wanted;
-  Time time;  ///< of those that were the first there
-  Time held;  ///< of all in the buffer, where channels are watched
+/// How long packets waited, by message and by the channels that they came over and went on by.
+class Waits {
+ public:
+  /// With `watched` channels also how long all packets were in buffers.
+  Waits(const PacketRoutes& routes, bool by_output, std::span<const std::uint32_t> watched)
+      : routes_(routes), by_output_(by_output), watched_(watched) {
+    if (routes.detours != nullptr) return;
+    first_.resize(routes.choices(), 0);
+    if (watches()) held_.resize(by_output ? routes.choices() : routes.channel.size(), 0);
+  }
+
+  bool watches() const { return !watched_.empty(); }
+  /// Makes place for steps of detours.
+  void resize(std::size_t steps) {
+    if (steps == first_.size()) return;
+    first_.resize(steps, 0);
+    if (watches()) held_.resize(steps, 0);
+  }
+
+  /// A packet was the next at the far end of a channel, and waited.
+  void add(std::uint32_t choice, Time time) { first_[choice] += time; }
+  void fetch(std::uint32_t choice) const { __builtin_prefetch(&first_[choice], 1); }
+
+  // Of a packet that is still there, the difference is the time.
+
+  void come(std::uint32_t packet, Time now) { held_[packet] -= now; }
+  void leave(std::uint32_t choice, Time now) { held_[packet_by(choice)] += now; }
+
+  /// A packet left a step of its detour, which another one uses from now on.
+  void end_step(std::uint32_t message, const std::uint32_t* channel, std::uint32_t step,
+                bool measured) {
+    if (measured) keep(message, channel[step], channel[step + 1], first_[step], held(step));
+    first_[step] = 0;
+    if (watches()) held_[step] = 0;
+    if (waits_.size() < most_) return;
+    join(waits_);
+    most_ = std::max(most_, 2 * waits_.size());
+  }
+
+  /// Adds what waits until the end of a time, and was there since its beginning at most.
+  void end(const Buffers& buffers, Time begin, Time until);
+  /// Writes for what messages and channels packets waited longest, and how much of `time` that was;
+  /// what waited at watched channels; and which channels packets by detours crossed.
+  void tell(double time, PacketFlows& found);
+
+ private:
+  struct Wait {
+    std::uint32_t message;
+    std::uint32_t over;
+    std::uint32_t wanted;
+    Time time;  ///< of those that were the first there
+    Time held;  ///< of all in the buffer, where channels are watched
+  };
+
+  Time held(std::uint32_t packet) const { return watches() ? held_[packet] : 0; }
+  void keep(std::uint32_t message, std::uint32_t over, std::uint32_t wanted, Time time, Time held) {
+    waits_.push_back({message, routes_.cable(over), routes_.cable(wanted), time, held});
+  }
+  /// The packet that chose so.
+  std::uint32_t packet_by(std::uint32_t choice) const {
+    if (by_output_ || !routes_.chooses()) return choice;
+    const auto& first = routes_.first_choice;
+    const auto behind = std::upper_bound(first.begin(), first.end(), choice);
+    return static_cast<std::uint32_t>(behind - first.begin() - 1);
+  }
+  Time held_for(std::uint32_t step, std::uint32_t choice) const;
+  static void join(std::vector<Wait>& waits);
+
+  const PacketRoutes& routes_;
+  const bool by_output_;
+  const std::span<const std::uint32_t> watched_;
+  LargeArray<Time> first_;  ///< by choice
+  std::vector<Time> held_;  ///< by step; by choice with a queue for every output
+  std::vector<Wait> waits_;
+  std::size_t most_ = std::size_t{1} << 20;
 };
-
-/// Sorts them by message and channel, and makes one of those that have all in common.
-inline void join_waits(std::vector<Wait>& waits) {
-  const auto key = [](const Wait& wait) { return std::tie(wait.message, wait.wanted, wait.over); };
-  std::sort(waits.begin(), waits.end(),
-            [&](const Wait& one, const Wait& other) { return key(one) < key(other); });
-  std::size_t last = 0;
-  for (std::size_t at = 1; at < waits.size(); ++at) {
-    if (key(waits[at]) == key(waits[last])) {
-      waits[last].time += waits[at].time;
-      waits[last].held += waits[at].held;
-    } else {
-      waits[++last] = waits[at];
-    }
-  }
-  if (!waits.empty()) waits.resize(last + 1);
-}
-
-/// Writes for what messages and channels packets waited longest, and how much of `time` that was.
-/// Waits come joined, and are changed.
-inline void tell_waits(std::vector<Wait>& waits, std::uint32_t channels, double time,
-                       PacketFlows& found) {
-  const std::size_t messages = found.share.size();
-  found.held_up.assign(messages, channels);
-  found.waited.assign(messages, 0);
-  found.then.assign(channels, channels);
-  std::vector<Time> longest(messages, 0);
-  for (const Wait& wait : waits) {
-    if (wait.time <= longest[wait.message]) continue;
-    longest[wait.message] = wait.time;
-    found.held_up[wait.message] = wait.wanted;
-    found.waited[wait.message] = static_cast<double>(wait.time) / time;
-  }
-  // What all messages waited together, over one channel and on by another.
-  for (Wait& wait : waits) wait.message = 0;
-  join_waits(waits);
-  std::vector<Time> most(channels, 0);
-  for (const Wait& wait : waits) {
-    if (wait.time <= most[wait.over]) continue;
-    most[wait.over] = wait.time;
-    found.then[wait.over] = wait.wanted;
-  }
-}
-
-/// What each message waited that came over a watched channel or went on by one.
-inline void tell_watched(std::span<const Wait> waits, std::span<const std::uint32_t> watched,
-                         std::uint32_t channels, double time, PacketFlows& found) {
-  std::vector<std::uint8_t> watches(channels, 0);
-  for (const std::uint32_t channel : watched) watches[channel] = 1;
-  for (const Wait& wait : waits) {
-    if ((watches[wait.over] == 0 && watches[wait.wanted] == 0) || wait.held == 0) continue;
-    found.waits.push_back({wait.message, wait.over, wait.wanted,
-                           static_cast<double>(wait.time) / time,
-                           static_cast<double>(wait.held) / time});
-  }
-}
 
 }  // namespace contend::packets

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -440,6 +441,35 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("threads that carry packets of the same routes find the same") {
+  // As samples are, which read the same routes, and ways that detours draw.
+  const Fabric ring = contend::test::ClockwiseRing::build(8);
+  const Places places{contend::test::in_order(8), false};
+  const std::vector<std::uint32_t> alike(ring.switch_channels(), 0);
+  const auto detours =
+      std::make_shared<Detours>(ring, places, std::span<const std::uint32_t>{}, alike, true);
+  std::vector<Place> target;
+  for (Place h = 0; h < 8; ++h) target.push_back((h + 3) % 8);
+  const PacketRoutes routes = packet_routes(detours, places.hosts, target);
+  const std::vector<double> rate(routes.channels, 1e9);
+  PacketModel model;
+  model.message_packets = 100;
+  std::vector<PacketFlows> found(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < found.size(); ++t) {
+    threads.emplace_back([&, t] {
+      PacketModel mine = model;
+      mine.queueing = t % 2 == 0 ? Queueing::kInOrder : Queueing::kByOutput;
+      found[t] = packet_flows(routes, rate, mine);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t t = 0; t < 2; ++t) {
+    CHECK(found[t].share == found[t + 2].share);
+    CHECK(found[t].crossed == found[t + 2].crossed);
+  }
+}
+
 TEST_CASE("packets of several flows take turns, and flows a way each") {
   // Two cables between two switches; by hashes the flows of a message part, or do not.
   const Fabric fabric({0, 1}, {1, 1}, {3, 3}, {{0, 2, 1, 2}, {0, 3, 1, 3}});
@@ -502,14 +532,15 @@ TEST_CASE("a buffer that does not cover the way there and back leaves its part o
 TEST_CASE("full channels that wait for each other are no circle while a packet may still leave") {
   using namespace contend::packets;
   // Channel 0's packets wait for 1, and 1's for 0; both far ends are full.
-  std::vector<Channel> channels(2);
-  std::vector<Queue> queues(2);
+  PacketRoutes routes;
+  routes.channels = 2;
+  Buffers channels(routes, 1, false);
   for (std::uint32_t c = 0; c < 2; ++c) {
-    queues[c].over = c;
+    channels[c].room = 0;
     channels[1 - c].waiting = {c, c};
   }
   const auto circle = [&](std::vector<std::uint8_t> moves) {
-    return waiting_circle(channels, queues, moves, 2, 2);
+    return waiting_circle(channels, moves, 2, 2);
   };
   CHECK(circle({0, 0}) == std::vector<std::uint32_t>{0, 1});
   CHECK(circle({0, 1}).empty());

@@ -14,6 +14,7 @@ template <class T>
 struct LargePageAllocator {
   using value_type = T;
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  static constexpr std::align_val_t kSmall{alignof(T)};
 
   LargePageAllocator() = default;
   template <class U>
@@ -21,7 +22,7 @@ struct LargePageAllocator {
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes < 2 * kHugePage) return static_cast<T*>(::operator new(bytes));
+    if (bytes < 2 * kHugePage) return static_cast<T*>(::operator new(bytes, kSmall));
     void* block = ::operator new(bytes, std::align_val_t{kHugePage});
     // A hint: without huge pages everything works as before.
     madvise(block, bytes, MADV_HUGEPAGE);
@@ -30,7 +31,7 @@ struct LargePageAllocator {
 
   void deallocate(T* block, std::size_t count) {
     if (count * sizeof(T) < 2 * kHugePage) {
-      ::operator delete(block);
+      ::operator delete(block, kSmall);
     } else {
       ::operator delete(block, std::align_val_t{kHugePage});
     }

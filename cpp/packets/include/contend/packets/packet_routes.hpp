@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "contend/fabric/fabric.hpp"
@@ -60,7 +61,21 @@ struct PacketRoutes {
   std::uint32_t cable(std::uint32_t of_lane) const {
     return of_lane < channels ? of_lane : of_lane % static_cast<std::uint32_t>(channels);
   }
-  bool ends(std::uint32_t step) const { return cable(channel[step]) >= channels - places; }
+  std::uint32_t first_injection() const {
+    return static_cast<std::uint32_t>(channels - 2 * places);
+  }
+  std::uint32_t first_ejection() const { return static_cast<std::uint32_t>(channels - places); }
+  bool ends(std::uint32_t step) const { return cable(channel[step]) >= first_ejection(); }
+  /// The places that a message leaves and comes to.
+  std::pair<std::uint32_t, std::uint32_t> ports(std::size_t m) const {
+    const std::uint32_t in = cable(channel[first[m]]) - first_injection();
+    std::uint32_t out = in;
+    for (std::uint32_t step = first[m]; step < first[m + 1]; ++step) {
+      if (ends(step)) out = cable(channel[step]) - first_ejection();
+    }
+    return {in, out};
+  }
+  bool travels(std::size_t m) const { return first[m] != first[m + 1]; }
   /// Calls look(step, choice) for every choice.
   template <class Look>
   void for_each_choice(const Look& look) const {
