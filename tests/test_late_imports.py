@@ -103,7 +103,7 @@ def test_threads_are_started_where_that_is_known() -> None:
     # The others wait for sockets and for compilers.
     compiling = {"lab/mpi/compilation.py"}
     assert having("ThreadPoolExecutor(") == {home, "lab/emulation/headroom.py", *compiling}
-    cures = {"cure/each_failure.py", "cure/added_cables.py"}
+    cures = {"cure/each_failure.py", "cure/improvement.py"}
     packets = {"congestion/packets/sampling.py", "congestion/packets/jobs.py"}
     assert having("core_threads(") == {home, "prediction/dropping.py", *packets, *cures}
 

@@ -8,7 +8,7 @@ import pytest
 import contend
 from contend.base.errors import MissingError, UsageError
 from contend.congestion import simulate
-from contend.congestion.simulation.channel_users import AskedChannels
+from contend.congestion.simulation.channels import AskedChannels
 from contend.fabric import Fabric
 from small_fabrics import fat_tree, routed
 

@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.base.errors import UsageError
-from contend.congestion.simulation.channel_users import AskedChannels
+from contend.congestion.simulation.channels import AskedChannels
 from contend.fabric import Fabric, Names, make, server_names, short_names, without
 from contend.lab.emulation import host_labels
 from contend.report.fabric.scene import spoken_names

@@ -61,10 +61,10 @@ from .simulation.averages import Judged as Judged
 from .simulation.averages import LoadedChannel as LoadedChannel
 from .simulation.averages import SampleMean as SampleMean
 from .simulation.averages import half_width as half_width
-from .simulation.beside_counters import BesideCounters as BesideCounters
-from .simulation.beside_counters import CountedChannel as CountedChannel
-from .simulation.channel_users import ChannelUser as ChannelUser
-from .simulation.channel_users import ChannelUsers as ChannelUsers
+from .simulation.channels import BesideCounters as BesideCounters
+from .simulation.channels import ChannelUser as ChannelUser
+from .simulation.channels import ChannelUsers as ChannelUsers
+from .simulation.channels import CountedChannel as CountedChannel
 from .simulation.counting import simulate as simulate
 from .simulation.simulation import Simulation as Simulation
 from .watching import JobLoads as JobLoads

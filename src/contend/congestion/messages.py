@@ -13,7 +13,7 @@ from contend import _core
 from contend.base.errors import UsageError
 from contend.congestion.drawing import DrawnPattern
 from contend.congestion.rates import link_rates
-from contend.congestion.split_messages import split_shares
+from contend.congestion.split_messages import shares_by_ways
 from contend.fabric import Fabric
 from contend.routes import ONE_WAY, Ways, make_resolver
 
@@ -233,17 +233,12 @@ def message_shares(
     ends = [sample.between_hosts(number) for sample, number in cases]
     placed = place_messages(fabric, ends, spread=spread, follows=Ways.DRAWN | Ways.SPLIT)
     rates = link_rates(fabric, placed.hosts).by_place
-    split = fabric.routes is not None and Ways.SPLIT in fabric.routes.ways
+    ways = ONE_WAY if fabric.routes is None else fabric.routes.ways
     port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
         drawing = _core.routes_draw(sample.seed, sample.number) if draw is None else draw
-        pi: NDArray[Any]
-        if split:
-            pi, share, fair = split_shares(placed.resolver, source, target, rates, drawing)
-        else:
-            pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates, drawing)
-            fair = _core.fair_share(placed.resolver, source, target, rates, drawing)
+        pi, share, fair = shares_by_ways(ways, placed.resolver, source, target, rates, drawing)
         slower = np.minimum(port[source], port[target])
         names = (
             np.full(len(source), sample.number, dtype=np.uint64),

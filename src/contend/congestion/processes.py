@@ -101,7 +101,8 @@ def gather(communicator: Communicator | None, work: Callable[[], _Result]) -> li
             message = (work(), None)
         except Exception as caught:  # Whatever it is, the others must hear of it.
             error = caught
-            message = (None, (_exit_status(caught), _parts(caught)))
+            parts = caught.parts if isinstance(caught, ContendError) else (str(caught),)
+            message = (None, (_exit_status(caught), parts))
         messages = communicator.allgather(message)
     except BaseException:
         # Interrupted or without a connection, nothing can be told to the others any more.
@@ -131,10 +132,6 @@ def agree(communicator: Communicator | None, work: Callable[[], _Result]) -> _Re
     results: list[_Result] = []
     gather(communicator, lambda: results.append(work()))
     return results[0]
-
-
-def _parts(error: Exception) -> tuple[object, ...]:
-    return error.parts if isinstance(error, ContendError) else (str(error),)
 
 
 def _exit_status(error: Exception) -> int:

@@ -1,14 +1,46 @@
-"""Simultaneous messages that take several ways at once: the load and the share of each."""
+"""Simultaneous messages on their ways, one or several at once: the load and the share of each."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.routes import Ways
+
+Shares = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+"""Of every message the load, whole unless messages split, the share by counting and the fair share,
+shape [messages] each."""
 
 # What parts of a message that should make 1 may lack or have too much.
 _ROUNDING = 10
+
+
+def shares_by_ways(
+    ways: Ways,
+    resolver: _core.Resolver,
+    source: NDArray[np.uint32],
+    target: NDArray[np.uint32],
+    rates: NDArray[np.float64],
+    drawing: int,
+) -> Shares:
+    """Load, share and fair share of every message, however routes spread them.
+
+    Arguments but the first, what routes do, are as of `split_shares`.
+    """
+    where = (resolver, source, target)
+    if Ways.SOLVED in ways:
+        share, *_ = _core.IdealRounds(resolver, rates).solve(source, target, 0, False)
+        return 1 / share, share, share
+    if Ways.TOGETHER in ways:
+        load, share = _core.split_congestion(*where, rates)
+        return load, share, share
+    if Ways.SPLIT in ways:
+        return split_shares(*where, rates, drawing)
+    pi, share, _ = _core.message_congestion(*where, rates, drawing)
+    return pi, share, _core.fair_share(*where, rates, drawing)
 
 
 def split_shares(
@@ -17,7 +49,7 @@ def split_shares(
     target: NDArray[np.uint32],
     rates: NDArray[np.float64],
     drawing: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> Shares:
     """Load, rate over load and max-min fair share of every message.
 
     A message has fixed parts on its ways and ends with the slowest, so all of them go on at the

@@ -1,4 +1,3 @@
-from .added_cables import improve as improve
 from .each_engine import PRESENT as PRESENT
 from .each_engine import Engines as Engines
 from .each_engine import RoutedBy as RoutedBy
@@ -13,6 +12,7 @@ from .growth import extend as extend
 from .improvement import Addition as Addition
 from .improvement import Improvement as Improvement
 from .improvement import NewCable as NewCable
+from .improvement import improve as improve
 from .network_changes import ComparedShare as ComparedShare
 from .network_changes import NetworkChanges as NetworkChanges
 from .network_changes import Outcome as Outcome

@@ -1,4 +1,4 @@
-"""Which free ports to join so that messages meet less, one cable after the other."""
+"""The search for cables that gain most: each is tried, routed and simulated."""
 
 from __future__ import annotations
 
@@ -9,20 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from contend.base.errors import ContendError, MissingError, UsageError
-from contend.base.progress import Progress, shown_progress
-from contend.congestion import Communicator, Simulation, Workers, agree, core_threads
-from contend.cure.improvement import (
-    Addition,
-    Improvement,
-    NewCable,
-    Pair,
-    Relief,
-    first_of_each_kind,
-    levels_in_tree,
-    relief,
-)
+from contend.base.errors import ContendError, MissingError
+from contend.base.progress import Progress
+from contend.congestion import Simulation, Workers
 from contend.cure.purpose import ROUNDING, Purpose, gain_over
+from contend.cure.relief import Pair, Relief, first_of_each_kind, levels_in_tree, relief
 from contend.fabric import (
     Cable,
     Fabric,
@@ -32,7 +23,6 @@ from contend.fabric import (
     missing_cables,
     switch_levels,
     with_cables,
-    with_ports,
 )
 from contend.routes import (
     Demand,
@@ -42,7 +32,7 @@ from contend.routes import (
     tables_of,
 )
 
-_OWN_ENGINE = "contend"
+OWN_ENGINE = "contend"
 # Kinds of pairs that are tried for each cable, and those of them that all tables are recomputed
 # for, or that a second cable is tried beside.
 _TRIED, _BEST = 12, 4
@@ -52,130 +42,8 @@ _HUBS = 2
 _MOST_ANEW = 1 << 20
 
 
-def improve(
-    fabric: Fabric,
-    *,
-    cables: int = 4,
-    pattern: str | None = None,
-    placement: str | None = None,
-    engine: str = _OWN_ENGINE,
-    ports: int | None = None,
-    samples: int | None = None,
-    seed: int = 1,
-    threads: int | None = None,
-    progress: bool | Progress = False,
-    communicator: Communicator | None = None,
-) -> Improvement:
-    """Chooses which free ports to join: what is missing first, then what gains most for a cable.
-
-    Cables that are missing by the fabric's own symmetry (`contend.fabric.missing_cables`) are
-    placed on the ports that similar switches use. Further ones join switches that are joined in the
-    same way elsewhere in a tree: never two rails, pods or planes, nor a leaf that has few hosts.
-    They are ranked by what routes meet on their way (see `Relief`); of the first that are not alike
-    each is tried: tables for the fabric with it, and a simulation of the same patterns with and
-    without. By the engine ``contend`` the tables before are kept but for entries of the switches at
-    its ends, and for the best in trees and small fabrics also recomputed. A switch without cables
-    is joined to several others at once, and one that has a free port for each switch below to all
-    of them; where no cable gains alone, two that do so together are looked for. The gains are then
-    counted with other patterns than they were chosen by.
-
-    Args:
-        fabric: whose routes count only for `Improvement.present`.
-        cables: how many there are to spend.
-        pattern: what is to get more bandwidth; see `contend.pattern.FORMS`. None, with `placement`:
-            all-to-alls of GPUs within rails where servers have rails, else random pairs.
-        placement: which rank runs on which host; None: at random.
-        engine: that computes routes, before and after.
-        ports: that every switch has at least, where the file does not tell.
-        samples: that the figures are counted by; None: as many as `simulate` needs.
-        seed: of every random choice.
-        threads: how many fabrics are tried at a time; None: as many as there are cores.
-        progress: True shows a bar; a function is told how many fabrics are tried, of how many it
-            may come to.
-        communicator: shares out over MPI processes what is tried, as in `contend.simulate`.
-
-    Raises:
-        OtherProcessError: another process of the communicator failed.
-        UsageError: no such engine, pattern or placement, or they do not fit the fabric.
-        MissingError: the engine is not installed.
-    """
-    if cables < 1:
-        raise UsageError(f"cables: expected at least 1, got {cables}")
-    wide = with_ports(fabric, ports)
-    with (
-        shown_progress(progress, fabric.name, "fabrics") as tell,
-        core_threads(threads, communicator) as workers,
-    ):
-
-        def prepare() -> _Search:
-            purpose = Purpose.of(wide, pattern, placement, samples, seed, communicator)
-            return _Search(wide, purpose, engine, tell)
-
-        search = agree(communicator, prepare)
-        chosen = search.run(cables, workers)
-    purpose = search.purpose
-    after = purpose.count(chosen[-1].fabric, samples)
-    exactly = after.samples
-    counted = [purpose.count(each.fabric, exactly) for each in chosen[:-1]] + [after]
-    additions = [
-        Addition(
-            cables=_new_cables(chosen[-1].fabric, each.cables),
-            missing=each.missing,
-            gain=gain,
-            margin=margin,
-            simulation=now,
-            bandwidth=now.judged_share,
-            rate_Bps=now.judged_Bps,
-            as_good=each.alike,
-            tables="anew" if each.anew else "kept",
-        )
-        for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
-        for gain, margin in [gain_over(before, now)]
-    ]
-    present = None if fabric.routes is None else purpose.count(fabric, exactly)
-    gain, margin = gain_over(counted[0], after)
-    name = f"{fabric.name} with {search.added}" if search.added else fabric.name
-    return Improvement(
-        fabric=chosen[-1].fabric.replace(name=name),
-        pattern=purpose.pattern,
-        placement=purpose.placement,
-        samples=exactly,
-        engine=engine,
-        simulation_before=counted[0],
-        simulation_present=present,
-        present=None if present is None else present.judged_share,
-        before=counted[0].judged_share,
-        after=after.judged_share,
-        gain=gain,
-        margin=margin,
-        bound=counted[0].random_pairs_bound if purpose.pattern == "bisect" else None,
-        asked=cables,
-        missing=search.missing,
-        free_ports=sum(map(len, free_ports(wide))),
-        joinable=search.joinable,
-        tried=search.tried,
-        additions=tuple(additions),
-        collectives=purpose.collectives(chosen[0].fabric, chosen[-1].fabric),
-    )
-
-
-def _new_cables(fabric: Fabric, cables: Sequence[Cable]) -> tuple[NewCable, ...]:
-    """Cables of a fabric that has them, by the names of their ends."""
-    number = {cable: number for number, cable in enumerate(fabric.cable_ends())}
-    label = fabric.switch_label
-    return tuple(
-        NewCable(
-            number=number[cable],
-            ends=(f"{label[near]}:{near_port}", f"{label[far]}:{far_port}"),
-            rate=fabric.rates[fabric.cable_rate[number[cable]]],
-        )
-        for cable in cables
-        for near, near_port, far, far_port in [cable]
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class _Trial:
+class TriedCables:
     """A fabric with more cables than the one before it, with routes."""
 
     fabric: Fabric
@@ -193,7 +61,7 @@ class _Trial:
         return (self.gain - self.margin) / max(len(self.cables), 1)
 
 
-class _Search:
+class CableSearch:
     """Tries cables between switches of a fabric that has some already."""
 
     def __init__(
@@ -214,7 +82,7 @@ class _Search:
         self.tried = 0
         self.added = ""
 
-    def run(self, cables: int, workers: Workers) -> list[_Trial]:
+    def run(self, cables: int, workers: Workers) -> list[TriedCables]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
         pairs = self._missing_pairs(cables)
         chosen = [self._first, *self._what_is_missing(pairs, workers)]
@@ -230,12 +98,12 @@ class _Search:
         self._progress(self.tried, self.tried)
         return chosen
 
-    def _without_more(self, fabric: Fabric) -> _Trial:
+    def _without_more(self, fabric: Fabric) -> TriedCables:
         routed = [self._routed(fabric, None)]
-        if self._demand is not None and self._engine == _OWN_ENGINE:
+        if self._demand is not None and self._engine == OWN_ENGINE:
             routed.append(self._routed(fabric, self._demand))
         return max(
-            (_Trial(each, self.purpose.quick(each)) for each in routed),
+            (TriedCables(each, self.purpose.quick(each)) for each in routed),
             key=lambda trial: trial.outcome.judged_share,
         )
 
@@ -244,7 +112,7 @@ class _Search:
             return compute(fabric, self._engine)
         return fewest_collisions(fabric, demand=demand)
 
-    def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[_Trial]:
+    def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[TriedCables]:
         """Missing cables in this order, each with those before that gain only with it.
 
         Where no others are missing the last are laid that gain nothing, but none that cost.
@@ -284,14 +152,14 @@ class _Search:
             pairs.sort(key=lambda pair: order.get((min(pair), max(pair)), len(order)))
         return pairs[:most]
 
-    def _next(self, now: _Trial, left: int, workers: Workers) -> _Trial | None:
+    def _next(self, now: TriedCables, left: int, workers: Workers) -> TriedCables | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
         fabric = self._scored(now.fabric)
         helped = relief(fabric, self._demand)
         sets = [(pair,) for pair in self._kinds(fabric, helped)]
         trials = self._try(now, [*sets, *_stars(fabric, helped, left)], left, workers)
         promising = sorted(trials, key=lambda trial: -trial.least_gain)[:_BEST]
-        if self._engine == _OWN_ENGINE:
+        if self._engine == OWN_ENGINE:
             again = [_ends(trial) for trial in promising]
             trials += self._try(now, again, left, workers, anew=True)
         best = _best(trials)
@@ -320,23 +188,23 @@ class _Search:
 
     def _try(
         self,
-        now: _Trial,
+        now: TriedCables,
         sets: Sequence[tuple[Pair, ...]],
         times: int,
         workers: Workers,
         *,
         anew: bool = False,
-    ) -> list[_Trial]:
+    ) -> list[TriedCables]:
         """All of them; as many may be tried so many times in all."""
         total = self.tried + len(sets) * times
-        trials: list[_Trial] = []
+        trials: list[TriedCables] = []
         for several in workers.map(partial(self._trials, now, anew), sets):
             trials += several
             self.tried += 1
             self._progress(self.tried, total)
         return trials
 
-    def _trials(self, now: _Trial, anew: bool, pairs: tuple[Pair, ...]) -> list[_Trial]:
+    def _trials(self, now: TriedCables, anew: bool, pairs: tuple[Pair, ...]) -> list[TriedCables]:
         """The fabric with cables between pairs of switches, by each kind of tables."""
         joined, cables = with_cables(now.fabric, pairs)
         found = []
@@ -349,14 +217,14 @@ class _Search:
                 continue
             outcome = self.purpose.quick(routed)
             gain, margin = gain_over(now.outcome, outcome)
-            found.append(_Trial(routed, outcome, tuple(cables), gain, margin, anew=all_tables))
+            found.append(TriedCables(routed, outcome, tuple(cables), gain, margin, anew=all_tables))
         return found
 
     def _ways(
         self, joined: Fabric, pairs: tuple[Pair, ...], anew: bool
     ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
         """Ways to route a fabric with new cables: whether all is recomputed, and how."""
-        own = self._engine == _OWN_ENGINE and joined.tables is not None
+        own = self._engine == OWN_ENGINE and joined.tables is not None
         small = joined.hosts * joined.cables <= _MOST_ANEW
         can = not own or small or _stands_in_levels(joined)
         if own and not (anew and can):
@@ -409,7 +277,7 @@ def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | No
     """The tables so far, but for entries of both ends of new cables."""
     ends = sorted({switch for pair in pairs for switch in pair})
     routed = table_steps(joined, demand=demand, switches=ends).fabric
-    named = replace(tables_of(routed), engine=f"{_OWN_ENGINE}, kept for new cables")
+    named = replace(tables_of(routed), engine=f"{OWN_ENGINE}, kept for new cables")
     return routed.replace(routes=named)
 
 
@@ -420,11 +288,11 @@ def _stands_in_levels(fabric: Fabric) -> bool:
     return bool((level[near] != level[far]).all())
 
 
-def _ends(trial: _Trial) -> tuple[Pair, ...]:
+def _ends(trial: TriedCables) -> tuple[Pair, ...]:
     return tuple((min(near, far), max(near, far)) for near, _, far, _ in trial.cables)
 
 
-def _best(trials: Sequence[_Trial]) -> _Trial | None:
+def _best(trials: Sequence[TriedCables]) -> TriedCables | None:
     """What gains most for each cable, as far as is sure; None where nothing surely gains."""
     best = max(trials, key=lambda trial: trial.least_gain, default=None)
     if best is None or best.least_gain <= ROUNDING:

@@ -21,7 +21,7 @@ from contend.cure.rail_seats import PatternShares, seat_servers, servers_to_choo
 from contend.fabric import Fabric, capacities
 from contend.prediction import recorded_hosts
 from contend.profiling import ProgramProfile
-from contend.routes import Routes, Ways
+from contend.routes import Ways
 from contend.traffic.placement import HostChoice, Placement, parse
 
 # Orders of the hosts that a search begins with, beside the one that was given.
@@ -153,7 +153,7 @@ def place(
     )
     routes, remarks = fabric.routes, tuple[str, ...]()
     if routes is not None and routes.ways & Ways.TOGETHER:
-        remarks = (_searched_by(routes),)
+        remarks = (f"searched by {routes.each_alone.engine}, judged by {routes.engine}",)
         if after.busy >= before.busy:
             # What is better by near routes may be none by these.
             found, after = given, before
@@ -179,10 +179,6 @@ def place(
         left_out=left_out,
         seconds=time.perf_counter() - started,
     )
-
-
-def _searched_by(routes: Routes) -> str:
-    return f"searched by {routes.each_alone.engine}, judged by {routes.engine}"
 
 
 def _searched(

@@ -79,7 +79,11 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
     findings += [Finding(GAP, words, wrong=False) for words in subnet.gaps]
     findings += [Finding(UNDECIDED, words) for words in subnet.undecided]
-    findings += _missing_records(subnet)
+    # Those that the file only names at the other ends of cables.
+    findings += [
+        Finding(MISSING_RECORD, f'the record of "{subnet.name[row]}" is missing', wrong=False)
+        for row in np.flatnonzero(subnet.node_line == 0).tolist()
+    ]
     findings += _duplicate_guids(subnet)
     excluded = _excluded(subnet, findings)
     ends = _ends(subnet, findings)
@@ -141,14 +145,6 @@ def _duplicate_guids(subnet: Subnet) -> list[Finding]:
         Finding("duplicate GUID", f"{count} nodes have the GUID 0x{guid:016x}")
         for guid, count in zip(guids.tolist(), counts.tolist(), strict=True)
         if count > 1
-    ]
-
-
-def _missing_records(subnet: Subnet) -> list[Finding]:
-    """Nodes that the file only names at the other ends of cables."""
-    return [
-        Finding(MISSING_RECORD, f'the record of "{subnet.name[row]}" is missing', wrong=False)
-        for row in np.flatnonzero(subnet.node_line == 0).tolist()
     ]
 
 

@@ -53,12 +53,10 @@ class CablingRule:
                 links = self._up if self.level[here] < self.level[there] else self._down
                 links[here].append(_Link(port, there, rate))
         self._cabled = [
-            {link.port for link in self._links(switch)} for switch in range(fabric.switches)
+            {link.port for link in (*self._down[switch], *self._up[switch])}
+            for switch in range(fabric.switches)
         ]
         self._find_places()
-
-    def _links(self, switch: int) -> list[_Link]:
-        return [*self._down[switch], *self._up[switch]]
 
     # Places of servers.
 

@@ -59,7 +59,7 @@ def short_names(fabric: Fabric) -> tuple[str, ...]:
     if start:
         rests = [name[start.end() :] for name in names]
         # A word goes before numbers and stays before other words: "group 1 switch 3".
-        if not start[0].strip(" ").isalnum() or not any(map(_has_letters, rests)):
+        if not start[0].strip(" ").isalnum() or not any(map(str.isalpha, "".join(rests))):
             names = rests
     ending = _common_start([name[::-1] for name in names])[::-1]
     rest = _FROM_SEPARATOR.search(ending)
@@ -70,10 +70,6 @@ def short_names(fabric: Fabric) -> tuple[str, ...]:
 def plain_names(fabric: Fabric) -> tuple[str, ...]:
     """What people call switches: of one with management the name that was given to it."""
     return tuple(plain_name(label) for label in fabric.switch_label)
-
-
-def _has_letters(text: str) -> bool:
-    return any(letter.isalpha() for letter in text)
 
 
 def _common_start(names: Sequence[str]) -> str:

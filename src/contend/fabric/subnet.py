@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import repeat
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,38 +97,20 @@ MOST_ENDS = 1 << 24
 LONGEST_NAME = 1 << 16
 
 
-_Types = dict[str, Any]
-"""Columns in order, each with the type of its numbers; None for text."""
-_OF_NODES: _Types = {
-    "kind": np.uint8,
-    "guid": np.uint64,
-    "system_guid": np.uint64,
-    "device_id": np.uint32,
-    "ports": np.uint16,
-    "lid": np.uint32,
-    "lmc": np.uint8,
-    "name": None,
-    "node_line": np.uint32,
-}
-_OF_ENDS: _Types = {
-    "node": np.int32,
-    "port": np.uint16,
-    "port_guid": np.uint64,
-    "end_lid": np.uint32,
-    "end_lmc": np.uint8,
-    "peer": np.int32,
-    "peer_port": np.uint16,
-    "rate": np.uint16,
-    "end_line": np.uint32,
-}
-
-
-def _columns(types: _Types, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    columns = zip(*rows, strict=True) if rows else repeat((), len(types))
+def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """The columns of some names, of the types that a subnet has them in."""
+    hints = get_type_hints(Subnet)
+    columns = zip(*rows, strict=True) if rows else repeat((), len(names))
     return {
-        name: tuple(values) if kind is None else np.array(values, dtype=kind)
-        for (name, kind), values in zip(types.items(), columns, strict=True)
+        name: tuple(values) if hints[name] == tuple[str, ...] else _numbers(values, hints[name])
+        for name, values in zip(names, columns, strict=True)
     }
+
+
+def _numbers(values: Sequence[int], hint: Any) -> NDArray[Any]:
+    """An array as ``NDArray[np.uint8]`` says it."""
+    [kind] = get_args(get_args(hint)[1])
+    return np.array(values, dtype=kind)
 
 
 class SubnetBuilder:
@@ -196,7 +178,9 @@ class SubnetBuilder:
 
     def subnet(self, notes: tuple[str, ...] = (), undecided: tuple[str, ...] = ()) -> Subnet:
         """The columns."""
-        columns = _columns(_OF_NODES, self._nodes) | _columns(_OF_ENDS, self._ends)
+        names = [column.name for column in fields(Subnet)]
+        ends, rates = names.index("node"), names.index("rates")
+        columns = _columns(names[:ends], self._nodes) | _columns(names[ends:rates], self._ends)
         return Subnet(**columns, rates=tuple(self._rates), notes=notes, undecided=undecided)
 
 

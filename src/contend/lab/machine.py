@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -159,7 +159,7 @@ def _opensm() -> Ability:
 def _tools() -> Ability:
     def found() -> str:
         programs = ", ".join(map(find_program, _TOOLS))
-        adapters = sorted(path.name for path in _folder(_ADAPTERS))
+        adapters = sorted(os.listdir(_ADAPTERS)) if _ADAPTERS.is_dir() else []
         if not adapters:
             raise MissingError(
                 f"no InfiniBand adapter; run {listed(_TOOLS)} on a host that has one, and copy "
@@ -214,7 +214,3 @@ def _tried(name: str, purpose: str, find: Callable[[], str]) -> Ability:
         _, _, install = remedy.rpartition("on Debian: ")
         command = install if install.startswith(("apt ", "pip ")) else ""
         return Ability(name, purpose, False, missing, remedy, command)
-
-
-def _folder(path: Path) -> Iterator[Path]:
-    return path.iterdir() if path.is_dir() else iter(())

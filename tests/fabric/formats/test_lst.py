@@ -4,7 +4,7 @@ import pytest
 
 from contend.base.errors import InputError
 from contend.fabric.assemble import assemble
-from contend.fabric.formats import lst
+from contend.fabric.formats.ibdiagnet import LstReader
 from sample_fabrics import DATA
 
 LINES = (DATA / "tiny.opensm-subnet.lst").read_bytes()
@@ -19,7 +19,7 @@ NAMELESS = (
 
 
 def test_what_opensm_wrote_is_the_fabric_that_ibsim_played() -> None:
-    fabric = assemble(lst.read([LINES], "tiny"), "tiny")
+    fabric = assemble(LstReader.read([LINES], "tiny"), "tiny")
     assert fabric.host_name == (
         *("host a HCA-1", "host a HCA-1"),
         *("hostb HCA-1", "hostc HCA-1", "hostd HCA-1"),
@@ -35,14 +35,14 @@ def test_what_opensm_wrote_is_the_fabric_that_ibsim_played() -> None:
 
 
 def test_ibdiagnets_nameless_line_counts_ports_in_hexadecimal() -> None:
-    fabric = assemble(lst.read([NAMELESS], "x"), "x")
+    fabric = assemble(LstReader.read([NAMELESS], "x"), "x")
     assert fabric.host_name == ("",)
     assert fabric.switch_ports.tolist() == [0x24]
     assert fabric.host_port.tolist() == [0x14]
 
 
 def test_the_first_versions_wrote_no_speed() -> None:
-    subnet = lst.read([NAMELESS.replace(b" SPD=2.5", b"")], "x")
+    subnet = LstReader.read([NAMELESS.replace(b" SPD=2.5", b"")], "x")
     assert len(subnet.node) == 2
     assert subnet.rates == ("",)
     assert subnet.notes == ("1 link without a speed",)
@@ -50,11 +50,11 @@ def test_the_first_versions_wrote_no_speed() -> None:
 
 def test_a_line_without_a_speed_among_others_is_cut() -> None:
     with pytest.raises(InputError, match=r"x:2: expected \{ end \} \{ end \} PHY="):
-        lst.read([NAMELESS + NAMELESS.replace(b" SPD=2.5\n", b"")], "x")
+        LstReader.read([NAMELESS + NAMELESS.replace(b" SPD=2.5\n", b"")], "x")
 
 
 def test_lines_between_are_passed_over_and_told() -> None:
-    subnet = lst.read([b"-W- something\n" + NAMELESS + b"# comment\n"], "x")
+    subnet = LstReader.read([b"-W- something\n" + NAMELESS + b"# comment\n"], "x")
     assert subnet.notes == ("skipped 1 line without a cable",)
 
 
@@ -62,16 +62,16 @@ def test_lines_between_are_passed_over_and_told() -> None:
 def test_a_line_that_goes_on_differently_is_named(cut: bytes) -> None:
     broken = b"\n" + NAMELESS.replace(cut, b" ", 1)
     with pytest.raises(InputError, match=r"x:2: expected \{ end \} \{ end \} PHY="):
-        lst.read([broken], "x")
+        LstReader.read([broken], "x")
 
 
 def test_port_0_is_no_end_of_a_cable() -> None:
     with pytest.raises(InputError, match="expected a port from 1, got port 0"):
-        lst.read([NAMELESS.replace(b"PN:01", b"PN:00")], "x")
+        LstReader.read([NAMELESS.replace(b"PN:01", b"PN:00")], "x")
 
 
 def test_links_that_are_down_are_told() -> None:
     down = NAMELESS.replace(b"LOG=ACT", b"LOG=DWN")
-    subnet = lst.read([down, NAMELESS.replace(b"PN:01", b"PN:02")], "x")
+    subnet = LstReader.read([down, NAMELESS.replace(b"PN:01", b"PN:02")], "x")
     assert len(subnet.node) == 2
     assert subnet.notes == ("skipped 1 link marked as down",)

@@ -5,7 +5,7 @@ import pytest
 from contend.base.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
-from contend.fabric.formats.net_dump import read, recognises
+from contend.fabric.formats.ibdiagnet import NetDumpReader
 from contend.routes import load
 from sample_fabrics import DATA
 
@@ -14,11 +14,11 @@ HEADER = TEXT.splitlines()[7]
 
 
 def fabric_of(text: str) -> Fabric:
-    return assemble(read([text.encode()], "net_dump"), "net_dump")
+    return assemble(NetDumpReader.read([text.encode()], "net_dump"), "net_dump")
 
 
 def test_the_same_network_as_in_other_files_of_it() -> None:
-    assert recognises(TEXT.encode())
+    assert NetDumpReader.recognises(TEXT.encode())
     fabric, other = fabric_of(TEXT), load(DATA / "tiny.ibnetdiscover")
     names = *("hostc HCA-1", "hostd HCA-1"), *("host a HCA-1",) * 2, "hostb HCA-1"
     assert fabric.host_name == names

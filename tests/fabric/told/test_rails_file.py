@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.base.errors import InputError
-from contend.fabric.told.rails_file import RailLine, nearest_adapters, read_rails
+from contend.fabric.told.told_rails import RailLine, nearest_adapters, read_rails
 from sample_fabrics import DATA
 
 FILES = DATA / "rails"

@@ -29,7 +29,7 @@ from contend.lab.emulation import (
 )
 from contend.lab.emulation.headroom import connect, pump
 from contend.lab.emulation.kernel import KernelRequest
-from contend.lab.mpi import Launch, select
+from contend.lab.mpi import Launch, launch, select
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
@@ -89,8 +89,8 @@ def test_ranks_find_each_other_over_the_fabric(
     fabric = two_leaves()
     with bring_up(fabric, _RATE, check=False) as network:
         before = network.counters()
-        order = [2, 0, 3, 1]
-        ended = network.launch(Launch(found, 4), program, [], limit=60, order=order)
+        request = network.on_hosts(Launch(found, 4), [2, 0, 3, 1])
+        ended = launch(request, program, [], limit=60)
         sent = network.counters() - before
     assert (ended.status, ended.why) == (0, "")
     hosts = dict(line.split()[1:] for line in ended.output.splitlines() if "rank" in line)

@@ -13,8 +13,8 @@ import pytest
 
 from contend.base.errors import MissingError, ShortfallError
 from contend.base.process import Finished
-from contend.lab.mpi import Candidate, cache_folder, compilation, compile_probe
-from contend.lab.mpi.compilation import Compiler, compile_units
+from contend.lab.mpi import Candidate, compilation, compile_probe
+from contend.lab.mpi.compilation import Compiler, cache_folder, compile_units
 
 _SHARED = {"common/a.cpp": b"a", "common/a.hpp": b"", "compat/b.cpp": b"b"}
 _ONE = {**_SHARED, "one/main.cpp": b"1", "one/own.hpp": b""}
@@ -169,7 +169,8 @@ def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may become another user")
     code = (
-        "import os\nfrom contend import MissingError\nfrom contend.lab.mpi import cache_folder\n"
+        "import os\nfrom contend import MissingError\n"
+        "from contend.lab.mpi.compilation import cache_folder\n"
         "os.setuid(54_321)\n"
         "try:\n    cache_folder(os.environ)\nexcept MissingError as error:\n    print(error)"
     )

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from contend.base.errors import UsageError
 from contend.base.units import counted
 from contend.congestion.jobs.messages import Hosts, JobMessages
-from contend.congestion.jobs.sampled import SampledMessages, Shares
-from contend.congestion.jobs.solved import SolvedShares, steadied
+from contend.congestion.jobs.sampled import SampledMessages, Shares, SolvedShares, steadied
 from contend.congestion.simulation.averages import normal_half_width
 from contend.fabric import Fabric
 

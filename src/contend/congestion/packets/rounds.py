@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion.drawing import DrawnPattern
-from contend.congestion.messages import PlacedMessages, place_messages
+from contend.congestion.messages import place_messages
 from contend.congestion.packets.held_up import (
     MOST_VICTIMS,
     VICTIM,
@@ -24,9 +24,9 @@ from contend.congestion.packets.held_up import (
 )
 from contend.congestion.packets.model import CABLE_LATENCY_S, PacketModel, Queues
 from contend.congestion.rates import cable_seconds, link_rates
-from contend.congestion.split_messages import split_shares
+from contend.congestion.split_messages import shares_by_ways
 from contend.fabric import Fabric
-from contend.routes import Round, Routes, Ways, routes_of
+from contend.routes import Round, Ways, routes_of
 
 # Of links whose rate nobody knows; only their ratio to each other would count.
 _ANY_RATE = 12.5e9
@@ -104,7 +104,10 @@ def carry_sample(
     for both in placed.rounds:
         apart = both[0] != both[1]
         source, target = (end[apart] for end in both)
-        pi, counted, fair = _counted(routes, placed, source, target, rates, drawing)
+        load, counted, fair = shares_by_ways(
+            routes.ways, placed.resolver, source, target, rates, drawing
+        )
+        pi = np.round(load).astype(np.float64)
         if exchanges and model.message_bytes is not None:
             other = _partners(source, target)
             pi = np.maximum(pi, pi[other])
@@ -139,29 +142,6 @@ def carry_sample(
     for queued in sample.queued.values():
         queued.victims = worst_victims(queued.victims)
     return sample
-
-
-def _counted(
-    routes: Routes,
-    placed: PlacedMessages,
-    source: NDArray[np.uint32],
-    target: NDArray[np.uint32],
-    rates: NDArray[np.float64],
-    drawing: int,
-) -> tuple[NDArray[np.floating], NDArray[np.float64], NDArray[np.float64]]:
-    """Congestion, share by counting and fair share of every message, shape [messages] each."""
-    where = (placed.resolver, source, target)
-    if Ways.SOLVED in routes.ways:
-        share, *_ = _core.IdealRounds(placed.resolver, rates).solve(source, target, 0, False)
-        return np.round(1 / share), share, share
-    if Ways.TOGETHER in routes.ways:
-        load, share = _core.split_congestion(*where, rates)
-        return np.round(load), share, share
-    if Ways.SPLIT in routes.ways:
-        load, share, fair = split_shares(*where, rates, drawing)
-        return np.round(load), share, fair
-    pi, share, _ = _core.message_congestion(*where, rates, drawing)
-    return pi.astype(np.float64), share, _core.fair_share(*where, rates, drawing)
 
 
 def _partners(source: NDArray[np.uint32], target: NDArray[np.uint32]) -> NDArray[np.intp]:

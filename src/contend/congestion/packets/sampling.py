@@ -39,7 +39,7 @@ from contend.congestion.packets.rounds import PacketSample, carry_sample
 from contend.congestion.processes import Communicator, SimulationInterrupted, core_threads
 from contend.congestion.rates import rated
 from contend.congestion.simulation.averages import half_width
-from contend.congestion.simulation.channel_users import AskedChannels
+from contend.congestion.simulation.channels import AskedChannels
 from contend.fabric import Fabric
 from contend.traffic.placement import HostChoice
 

@@ -37,7 +37,7 @@ from contend.congestion.processes import (
 )
 from contend.congestion.rates import LinkRates, link_rates, rated
 from contend.congestion.seats import bytes_until_last
-from contend.congestion.simulation.channel_users import (
+from contend.congestion.simulation.channels import (
     AskedChannels,
     ChannelUsers,
     PlacedChannels,

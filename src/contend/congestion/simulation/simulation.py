@@ -27,8 +27,7 @@ from contend.congestion.simulation.averages import (
     SlowerDirection,
     half_width,
 )
-from contend.congestion.simulation.beside_counters import BesideCounters
-from contend.congestion.simulation.channel_users import ChannelUsers
+from contend.congestion.simulation.channels import BesideCounters, ChannelUsers
 from contend.fabric import Bisection, Fabric, FabricSize, bisection
 
 if TYPE_CHECKING:

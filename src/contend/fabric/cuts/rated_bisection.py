@@ -208,7 +208,11 @@ class _Cuts:
         """The minimum cut of a half, then of halves made from its two sides while they improve."""
         best, tried = self.minimum_cut(half, found_by), [half]
         while True:
-            fresh = [new for new in self.evened_out(best.near) if not _among(new, tried)]
+            fresh = [
+                new
+                for new in self.evened_out(best.near)
+                if not any(np.array_equal(new, other) for other in tried)
+            ]
             cuts = [self.minimum_cut(new, found_by) for new in fresh]
             narrowest = min(cuts, key=lambda cut: cut.capacity, default=best)
             if not narrowest.is_narrower_than(best):
@@ -259,10 +263,6 @@ class _Cuts:
         order = np.lexsort((pull, ~side))
         counts = {self.hosts // 2, self.hosts - self.hosts // 2}
         return [self.first_half(order, count) for count in sorted(counts)]
-
-
-def _among(half: NDArray[np.bool_], halves: list[NDArray[np.bool_]]) -> bool:
-    return any(np.array_equal(half, other) for other in halves)
 
 
 def _search(fabric: Fabric, graph: CutGraph, hosts: NDArray[np.int64]) -> _Cut:

@@ -15,6 +15,7 @@ from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, made_guid
 
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)
+_NAME_END = re.compile(r"[-_\d/.]")
 _MOST_PORT = 0xFFFE
 # How often what is left to a port is looked at again when others have found their neighbours.
 _MOST_STEPS = 16
@@ -213,7 +214,7 @@ class _Network:
         aside = {
             (name, port)
             for name in self.switches(devices)
-            if len(set(map(_family, devices[name]))) > 1
+            if len({_NAME_END.split(port, maxsplit=1)[0].lower() for port in devices[name]}) > 1
             for port in devices[name]
             if _MANAGEMENT.fullmatch(port)
         }
@@ -225,10 +226,6 @@ class _Network:
 
 def _first_port(one: Heard) -> str:
     return one.peer_ports[0] if one.peer_ports else "?"
-
-
-def _family(port: str) -> str:
-    return re.split(r"[-_\d/.]", port, maxsplit=1)[0].lower()
 
 
 def subnet_of(

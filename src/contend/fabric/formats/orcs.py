@@ -128,7 +128,8 @@ def _with_tables(graph: DotGraph, fabric: Fabric, node_of_switch: list[int]) -> 
         if edge.takes is None:
             # What no comment names goes where everything goes.
             row = ports[switch_of[edge.tail]]
-            hosts = row[1 : _host_addresses(graph)]
+            # Hosts have the addresses from 1.
+            hosts = row[1 : sum(map(_is_host, graph.numbers)) + 1]
             hosts[hosts == NO_PORT] = edge.port
     for switch, lid in enumerate(fabric.switch_lid.tolist()):
         ports[switch, lid] = 0
@@ -138,11 +139,6 @@ def _with_tables(graph: DotGraph, fabric: Fabric, node_of_switch: list[int]) -> 
         )
         fabric = fabric.replace(findings=(*fabric.findings, Finding("two routes", text)))
     return Topology(fabric, ports)
-
-
-def _host_addresses(graph: DotGraph) -> int:
-    """One more than the largest address of a host."""
-    return sum(map(_is_host, graph.numbers)) + 1
 
 
 def _addresses(graph: DotGraph) -> NDArray[np.int64]:

@@ -12,8 +12,7 @@ from contend.base.units import counted
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import adapter_words, server_names, servers_of
 from contend.fabric.streams.source import source_name
-from contend.fabric.told.rails_file import EVERY, RailLine, read_rails
-from contend.fabric.told.told_rails import NONE, ToldRails
+from contend.fabric.told.told_rails import EVERY, NONE, RailLine, ToldRails, read_rails
 
 # A server must have so many of a line's adapters for the line to be of its kind.
 _MOST = 0.75

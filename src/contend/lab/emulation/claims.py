@@ -37,7 +37,8 @@ def state_folder() -> Path:
     session = os.environ.get("XDG_RUNTIME_DIR", "")
     candidates = [_SYSTEM] if os.access(_SYSTEM, os.W_OK) else []
     candidates += [Path(session)] if os.path.isabs(session) else []
-    folder = candidates[0] / "contend" if candidates else _in_scratch()
+    scratch = Path(tempfile.gettempdir()) / f"contend-{os.geteuid()}"
+    folder = candidates[0] / "contend" if candidates else scratch
     try:
         return private_folder(folder)
     except OSError as error:
@@ -102,7 +103,3 @@ def _namespace(process: Path) -> str:
 def _is_marked(process: Path, mark: bytes) -> bool:
     # Of all that belongs to a namespace only its loopback outlives the namespaces around it.
     return f" {marked_address(mark)}\n" in (process / "net" / "fib_trie").read_text("ascii")
-
-
-def _in_scratch() -> Path:
-    return Path(tempfile.gettempdir()) / f"contend-{os.geteuid()}"

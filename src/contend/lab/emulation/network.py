@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from contend.lab.emulation.programs import Scripts, compiled_connect, compiled_n
 from contend.lab.emulation.settings import RTO_MIN, SMALLEST_RATE, Settings
 from contend.lab.emulation.spaces import Spaces, seeds_hashes
 from contend.lab.emulation.traffic import Traffic
-from contend.lab.mpi import Ended, Launch, Library, launch, launch_environment, share_out
+from contend.lab.mpi import Launch, Library, launch_environment, share_out
 
 _Result = TypeVar("_Result")
 
@@ -208,29 +207,6 @@ class Network:
             # There are more ranks than processors, and the kernel's own work between them.
             bind=False,
         )
-
-    def launch(
-        self,
-        request: Launch,
-        program: Path,
-        arguments: Sequence[str],
-        *,
-        limit: float,
-        watch: Callable[[], None] = lambda: None,
-        order: Sequence[int] | None = None,
-    ) -> Ended:
-        """Starts a program on emulated hosts, as `lab.mpi.launch` does elsewhere.
-
-        Args:
-            request: ranks and library; see `on_hosts`.
-            program: an MPI program of the library.
-            arguments: of the program.
-            limit: seconds that it may run.
-            watch: called several times a second; what it raises ends the launch.
-            order: the fabric's hosts in the order in which ranks fill them.
-        """
-        ready = self.on_hosts(request, order)
-        return launch(ready, program, arguments, limit=limit, watch=watch)
 
     def _settings_of(self, library: Library) -> dict[str, str]:
         flows = self._layout.flows

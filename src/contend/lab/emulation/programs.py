@@ -17,8 +17,8 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from contend.base.errors import MissingError
-from contend.base.process import is_own, run_process, scratch_folder
+from contend.base.errors import MissingError, ShortfallError
+from contend.base.process import run_process
 from contend.lab.emulation.layout import (
     FABRIC_INTERFACE,
     FABRIC_NETWORK,
@@ -28,7 +28,7 @@ from contend.lab.emulation.layout import (
     MANAGEMENT_NETWORK,
 )
 from contend.lab.emulation.spaces import Spaces
-from contend.lab.mpi import SCRATCH, Library, cache_folder, shared_memory_folders
+from contend.lab.mpi import Compiler, Library, hash_of, made_once, shared_memory_folders
 
 _AGENT = str(files("contend") / "base" / "process" / "agent.py")
 _COMPILE_LIMIT = 60.0
@@ -211,22 +211,15 @@ def _compiled(library: Library, compiler: str, name: str, options: list[str]) ->
     environment = library.environment
     source = (files("contend") / "lab" / "emulation" / f"{name}.c").read_bytes()
     version = run_process([compiler, "--version"], environment, _COMPILE_LIMIT).output
-    words = [compiler, "-O2", "-shared", "-fPIC"]
-    kind = " ".join([os.uname().machine, *words, *options]).encode()
-    key = hashlib.sha256(b"\0".join((source, kind, version))).hexdigest()[:16]
-    cache = cache_folder(environment)
-    library_file = cache / f"{name}-{key}.so"
-    if is_own(library_file):
-        return library_file
+    command = [compiler, "-O2", "-shared", "-fPIC"]
+    key = hash_of(os.uname().machine, " ".join([*command, *options]), version, source)
+
+    def link(folder: Path, _: Path) -> Path:
+        made_by = Compiler(command, environment, run_process, _COMPILE_LIMIT, key)
+        words = [str(folder / f"{name}.c"), *options]
+        return made_by.make(words, folder, folder / f"{name}.so")
+
     try:
-        with scratch_folder(SCRATCH, cache) as folder:
-            text, built = folder / f"{name}.c", folder / library_file.name
-            text.write_bytes(source)
-            command = [*words, str(text), "-o", str(built), *options]
-            if run_process(command, environment, _COMPILE_LIMIT).status != 0:
-                return None
-            built.chmod(0o700)
-            built.replace(library_file)
-    except (MissingError, OSError):
+        return made_once(environment, f"{name}-{key}.so", {f"{name}.c": source}, link)
+    except (MissingError, ShortfallError):
         return None
-    return library_file

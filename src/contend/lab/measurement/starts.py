@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from contend.base.errors import InputError, UsageError
+from contend.base.errors import UsageError
 from contend.base.process import FirstEnded
 from contend.base.units import rounded
 from contend.lab.measurement.place import Place, Shape
@@ -27,7 +27,6 @@ from contend.lab.runs import (
     RunRecord,
     SampleTail,
     Warned,
-    read_samples,
 )
 from contend.lab.session import NoRoomError
 
@@ -166,7 +165,6 @@ class StartOutcome:
     Attributes:
         status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
         why: one line about that.
-        ranks: where the ranks said that they are; None where they never did.
         progress: how far the probe came.
         waited: seconds in the queue of a batch system.
         command: the whole command line.
@@ -174,7 +172,6 @@ class StartOutcome:
 
     status: str
     why: str = ""
-    ranks: RanksFrame | None = None
     progress: Progress = field(default_factory=Progress)
     waited: float = 0.0
     command: tuple[str, ...] = ()
@@ -231,7 +228,7 @@ def start_probe(
     if ended.said and ended.status == _CANNOT_WRITE:
         raise NoRoomError(ended.said)
     status, why = _how(ended, look, limit)
-    return StartOutcome(status, why, look.ranks, look.progress, ended.waited, ended.command)
+    return StartOutcome(status, why, look.progress, ended.waited, ended.command)
 
 
 class _Look:
@@ -244,14 +241,12 @@ class _Look:
         progressed: Callable[[Progress], None],
         warned: Callable[[Warned], None],
     ) -> None:
-        self._path = path
         self._shape = shape
         self._progressed = progressed
         self._warned = warned
         self._tail = SampleTail(path)
         self._next = 0.0
         self._first: FirstEnded | None = None
-        self.ranks: RanksFrame | None = None
         self.progress = Progress()
 
     def __call__(self) -> None:
@@ -266,7 +261,7 @@ class _Look:
 
     def now(self) -> None:
         """Looks, however short ago the last look was; errors as when called."""
-        self.progress = self._tail.poll()
+        before, self.progress = self.progress, self._tail.poll()
         if self.progress.probe is None:
             return
         if self.progress.probe.ranks != self._shape.ranks:
@@ -274,27 +269,23 @@ class _Look:
                 f"{self._shape.ranks} ranks were started, and {self.progress.probe.ranks} found "
                 "each other: the launcher belongs to another MPI library"
             )
-        if self.ranks is None:
-            self._find_ranks()
+        if before.ranks is None and self.ranks is not None:
+            if set(self.ranks.host) == {socket.gethostname()}:
+                self._first = FirstEnded(self.ranks.pid)
+            for warning in warnings_about(self.ranks, self._shape):
+                self._warned(warning)
         self._progressed(self.progress)
+
+    @property
+    def ranks(self) -> RanksFrame | None:
+        """Where the ranks said that they are; None before they did."""
+        return self.progress.ranks
 
     @property
     def first_ended(self) -> int | None:
         """The rank that ended first, where all are processes of this machine."""
         pid = None if self._first is None else self._first.pid(_BEAT)
         return None if pid is None or self.ranks is None else self.ranks.pid.index(pid)
-
-    def _find_ranks(self) -> None:
-        """Where the ranks are, which stands near the beginning of the file."""
-        try:
-            self.ranks = read_samples(self._path).ranks
-        except InputError:
-            return
-        if self.ranks is not None:
-            if set(self.ranks.host) == {socket.gethostname()}:
-                self._first = FirstEnded(self.ranks.pid)
-            for warning in warnings_about(self.ranks, self._shape):
-                self._warned(warning)
 
 
 def _how(ended: Ended, look: _Look, limit: float) -> tuple[str, str]:

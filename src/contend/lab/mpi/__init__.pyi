@@ -1,8 +1,9 @@
-from .compilation import SCRATCH as SCRATCH
+from .compilation import Compiler as Compiler
 from .compilation import Preload as Preload
-from .compilation import cache_folder as cache_folder
 from .compilation import compile_preload as compile_preload
 from .compilation import compile_probe as compile_probe
+from .compilation import hash_of as hash_of
+from .compilation import made_once as made_once
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
 from .hosts import HostRanks as HostRanks

@@ -216,8 +216,8 @@ _MAIN = "main.cpp"
 # What is preloaded are libraries that find MPI only when the program does: linked with none.
 _PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[1:])
 _PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
-SCRATCH = ".new"
-"""The beginning of the names of folders in the cache in which something is being compiled."""
+# How names of folders in the cache begin in which something is being compiled.
+_SCRATCH = ".new"
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -308,7 +308,7 @@ def compile_probe(
         return compiler.make(words, folder, folder / f"contend-{name}")
 
     key = hash_of(compiler.key, texts_of(sources))
-    return _cached(candidate, f"{name}-{key}", sources, link, anew=anew, tell=tell)
+    return made_once(candidate.environment, f"{name}-{key}", sources, link, anew=anew, tell=tell)
 
 
 class Preload(StrEnum):
@@ -367,11 +367,11 @@ def compile_preload(
         return compiler.make(words, folder, folder / f"{which}.so")
 
     key = hash_of(compiler.key, texts_of(sources))
-    return _cached(candidate, f"{which}-{key}.so", sources, link)
+    return made_once(candidate.environment, f"{which}-{key}.so", sources, link)
 
 
-def _cached(
-    candidate: Candidate,
+def made_once(
+    environment: Mapping[str, str],
     name: str,
     sources: Mapping[str, bytes],
     link: Callable[[Path, Path], Path],
@@ -382,7 +382,7 @@ def _cached(
     """What is made of sources: from the cache, or linked in a folder that has them.
 
     Args:
-        candidate: whose environment says where the cache is.
+        environment: says where the cache is.
         name: in the cache; another one for other sources, compilers and libraries.
         sources: by their paths.
         link: makes it, given the folder of the sources and the cache.
@@ -392,13 +392,13 @@ def _cached(
     Raises:
         MissingError: the cache folder cannot be used.
     """
-    cache = cache_folder(candidate.environment)
+    cache = cache_folder(environment)
     made = cache / name
     if is_own(made) and not anew:
         return made
     tell()
     try:
-        with scratch_folder(SCRATCH, cache) as folder:
+        with scratch_folder(_SCRATCH, cache) as folder:
             for path, text in sources.items():
                 (folder / path).parent.mkdir(exist_ok=True)
                 (folder / path).write_bytes(text)

@@ -309,6 +309,7 @@ class Progress:
 
     Attributes:
         probe: what runs; None before its first words.
+        ranks: where the ranks said that they are; None before they did.
         cells: cells to be measured; 0 while that is not known.
         ended: cells that have ended, skipped and failed ones too.
         skipped: those of them that have no sample, as no time was left or they do not fit.
@@ -319,6 +320,7 @@ class Progress:
     """
 
     probe: ProbeFrame | None = None
+    ranks: RanksFrame | None = None
     cells: int = 0
     ended: int = 0
     skipped: int = 0
@@ -390,6 +392,8 @@ class SampleTail:
         match frame:
             case ProbeFrame():
                 self._progress = replace(now, probe=frame, cells=frame.cells)
+            case RanksFrame():
+                self._progress = replace(now, ranks=frame)
             case CellFrame():
                 self._progress = replace(now, labels=frame.labels)
             case CellEnd():

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
+from scipy.special import bdtrik
 
 from contend.base.schema import PythonOnly, Seconds, Share, told
 from contend.base.units import format_seconds
@@ -92,21 +91,13 @@ def range_coverage(count: int) -> float:
     return 1 - 2.0 ** (1 - count)
 
 
-@lru_cache(maxsize=4096)
 def _outside(count: int) -> int:
     """Largest l with P(B < l) ≤ 2.5 % for B binomial(count, 1/2); 0 when there is none.
 
     From the l-th smallest to the l-th largest value the interval then reaches.
     """
-    tail = round((1 - CONFIDENCE) / 2, 12)
-    least, most = 0, count
-    while least < most:
-        middle = (least + most + 1) // 2
-        if bdtr(middle - 1, count, 0.5) <= tail:
-            least = middle
-        else:
-            most = middle - 1
-    return least
+    tail = (1 - CONFIDENCE) / 2
+    return 0 if count < FEWEST else 1 + int(bdtrik(tail, count, 0.5))
 
 
 def combine_launches(launches: Sequence[Values]) -> Estimate:

@@ -17,7 +17,6 @@ from contend.base.errors import ContendError
 from contend.lab.runs import Failure
 from contend.lab.session.cell import Attempt, Cell, CellError, Method, Observer, Step, Work
 from contend.lab.session.folder import (
-    Asked,
     NoRoomError,
     SessionRecord,
     asked_cells,
@@ -100,23 +99,21 @@ class Session(Generic[C]):
                 self.method.open(cell, self.folder / one.folder)
                 for cell, one in zip(self.cells, asked, strict=True)
             ]
-            record = going_on(self.folder, self._record(asked))
+            record = SessionRecord(
+                kind=self.kind,
+                cells=asked,
+                contend=version("contend"),
+                launches=self.launches,
+                budget_s=self.budget,
+                seed=self.seed,
+                plan=dict(self.plan),
+            )
+            record = going_on(self.folder, record)
             steps = self._steps(works)
             waiting = sorted({step.index for step in steps})
             self.method.prepare([self.cells[index] for index in waiting], self.observer)
             write_session(self.folder, record)
             return _Under(self, works, steps).run()
-
-    def _record(self, asked: tuple[Asked, ...]) -> SessionRecord:
-        return SessionRecord(
-            kind=self.kind,
-            cells=asked,
-            contend=version("contend"),
-            launches=self.launches,
-            budget_s=self.budget,
-            seed=self.seed,
-            plan=dict(self.plan),
-        )
 
     def _steps(self, works: Sequence[Work]) -> list[Step]:
         """Every launch that is left, in its order."""

@@ -162,7 +162,14 @@ def record_of(
         rated: see `Record`.
         cause: why there is none.
     """
-    record = Record(*names, "failed", request, cause, rated, created=_now())
+    record = Record(
+        *names,
+        "failed",
+        request,
+        cause,
+        rated,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
     if simulation is None:
         return record
     values = _values(simulation).items()
@@ -210,10 +217,6 @@ def _values(simulation: Simulation) -> dict[str, Any]:
 
 def _short(words: Sequence[str | None]) -> str:
     return hashlib.sha256(msgspec.json.encode(words)).hexdigest()[:16]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
