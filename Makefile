@@ -14,7 +14,7 @@ c_sources := src/contend/lab/emulation src/contend/preloaded src/contend/schedul
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format pages docs man wheel clean
+.PHONY: help build demo test pytest conformance campaign evidence sanitize fuzz bench lint format pages docs man installed wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,12 +38,15 @@ $(VENV)/.installed: $(VENV)/.tools CMakeLists.txt $(core)
 demo: build ## show, check and simulate a small real fabric
 	PATH="$(abspath $(bin)):$$PATH" sh demo/demo.sh
 
-# Threads that wait for others sleep: beside other tests they would take the processors from them.
-test: export OMP_WAIT_POLICY = passive
 test: build ## run all tests: Python, then the core's under sanitizers
+	@$(MAKE) --no-print-directory pytest
+	@$(MAKE) --no-print-directory sanitize
+
+# Threads that wait for others sleep: beside other tests they would take the processors from them.
+pytest: export OMP_WAIT_POLICY = passive
+pytest: build ## run the tests in Python
 	$(bin)/python -m pytest -q -n $(WORKERS) -m 'not alone'
 	$(bin)/python -m pytest -q -m alone
-	@$(MAKE) --no-print-directory sanitize
 
 evidence: build ## interrupt measured studies and verifications too, and larger inputs; takes minutes
 	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/lab/session tests/campaign/test_large_inputs.py \
@@ -93,6 +96,9 @@ docs: $(VENV)/.docs ## build the user guide in build/docs
 
 man: $(VENV)/.docs ## build pages of man in build/man
 	$(bin)/sphinx-build --quiet --fail-on-warning --keep-going -b man -d build/man-read docs build/man
+
+installed: build ## show that an ordinary `pip install` works, without a compiler too
+	PYTHON="$(PYTHON)" tools/check_install.sh
 
 wheel: man ## build wheels that need no compiler, of PYTHONS="python3.11 python3.12", in dist
 	@PYTHONS="$(or $(PYTHONS),$(PYTHON))" JOBS=$(JOBS) tools/wheel.sh

@@ -68,17 +68,6 @@ def _errors(process: subprocess.Popen[str]) -> str:
     return process.stderr.read()
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_lets_commands_tidy_up(number: signal.Signals) -> None:
-    """The status is the one that shells give to it: 128 + number."""
-    body = f'try:\n    os.kill(os.getpid(), {number:d})\nfinally:\n    print("tidied up")'
-    with _python(_command(body)) as process:
-        assert _errors(process) == _LINES[number]
-        assert process.returncode == 128 + number
-        assert process.stdout is not None
-        assert process.stdout.read() == "tidied up\n"
-
-
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
     body = 'os.kill(os.getpid(), signal.SIGHUP)\nprint("went on")'
     ignored = _command(body).replace(
@@ -110,7 +99,10 @@ def test_sigterm_ends_what_catches_it_itself() -> None:
 
 
 @pytest.mark.parametrize("number", _SIGNALS)
-def test_a_second_signal_does_not_disturb_the_tidying(number: signal.Signals) -> None:
+def test_a_signal_lets_commands_tidy_up_and_a_second_does_not_disturb(
+    number: signal.Signals,
+) -> None:
+    """The status is the one that shells give to it: 128 + number."""
     body = (
         f"try:\n    os.kill(os.getpid(), {number:d})\n"
         f'finally:\n    os.kill(os.getpid(), signal.SIGINT)\n    print("tidied up")'
@@ -154,8 +146,10 @@ print(at > 10)
         assert process.stdout.read() == "True\n"
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-@pytest.mark.parametrize("waits_for", ["standard input", "a FIFO", "a program"])
+@pytest.mark.parametrize(
+    ("waits_for", "number"),
+    zip(["standard input", "a FIFO", "a program"], _SIGNALS, strict=True),
+)
 def test_a_signal_ends_what_waits_also_where_polars_is_loaded(
     waits_for: str, number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -197,9 +191,9 @@ def _await_sleep(process: int) -> None:
     assert asleep == 10
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_during_the_imports_is_one_line(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_during_the_imports_is_one_line(tmp_path: Path) -> None:
     """A module that takes its time stands for all that the command line loads."""
+    number = signal.SIGINT
     (tmp_path / "typer.py").write_text(
         'import sys, time\nprint("imports", flush=True)\ntime.sleep(600)\n', encoding="utf-8"
     )
@@ -212,9 +206,9 @@ def test_a_signal_during_the_imports_is_one_line(number: signal.Signals, tmp_pat
         assert process.returncode == 128 + number
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_lets_an_import_come_to_its_end(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_lets_an_import_come_to_its_end(tmp_path: Path) -> None:
     """Torn off, it would leave a module without what comes later, a fault for all that need it."""
+    number = signal.SIGINT
     module = f"import os\nos.kill(os.getpid(), {number:d})\nvalue = sum(range(1_000_000))\n"
     (tmp_path / "torn.py").write_text(module, encoding="utf-8")
     body = (
@@ -229,8 +223,8 @@ def test_a_signal_lets_an_import_come_to_its_end(number: signal.Signals, tmp_pat
         assert process.stdout.read() == "499999500000\n"
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_is_not_lost_where_python_cannot_raise(number: signal.Signals) -> None:
+def test_a_signal_is_not_lost_where_python_cannot_raise() -> None:
+    number = signal.SIGTERM
     body = (
         "import time\nclass Last:\n    def __del__(self):\n"
         f"        os.kill(os.getpid(), {number:d})\n"
@@ -241,8 +235,8 @@ def test_a_signal_is_not_lost_where_python_cannot_raise(number: signal.Signals) 
         assert process.returncode == 128 + number
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_while_python_ends_changes_nothing(number: signal.Signals) -> None:
+def test_a_signal_while_python_ends_changes_nothing() -> None:
+    number = signal.SIGHUP
     body = (
         "class Last:\n    def __del__(self, kill=os.kill, me=os.getpid()):\n"
         f"        kill(me, {number:d})\n"
@@ -255,8 +249,8 @@ def test_a_signal_while_python_ends_changes_nothing(number: signal.Signals) -> N
         assert process.stdout.read() == "done\n"
 
 
-@pytest.mark.parametrize("number", _SIGNALS)
-def test_a_signal_ends_an_import_that_does_not_end(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_ends_an_import_that_does_not_end(tmp_path: Path) -> None:
+    number = signal.SIGTERM
     module = f"import os, time\nos.kill(os.getpid(), {number:d})\ntime.sleep(600)\n"
     (tmp_path / "endless.py").write_text(module, encoding="utf-8")
     with _python(_command(f"sys.path.insert(0, {str(tmp_path)!r})\nimport endless")) as process:

@@ -72,11 +72,11 @@ def all_right(ended: Ended, ranks: int, expected: int) -> bool:
 
 
 # Who sends to whom is contend's own and the same with every library: most numbers of ranks run with
-# one, and with the others one of each kind: powers of two, odd ones, and one more than a power.
+# one, and with the others one of each kind: one alone, a power of two, an odd one.
 _OTHER_LIBRARIES = ("mpich", "wheel")
 _EVERY_NUMBER = [
-    *(("openmpi", ranks) for ranks in (*range(1, 10), 12, 15, 16, 17)),
-    *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (1, 2, 3, 4, 7, 16, 17)),
+    *(("openmpi", ranks) for ranks in (*range(1, 10), 16, 17)),
+    *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (1, 4, 7)),
 ]
 
 
@@ -101,8 +101,8 @@ def test_every_schedule_is_right(any_mpi: Mpi, alltoall: Path, ranks: int) -> No
 @pytest.mark.parametrize(
     ("any_mpi", "ranks"),
     [
-        *(("openmpi", ranks) for ranks in (1, 2, 3, 4, 7, 16)),
-        *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (3, 16)),
+        *(("openmpi", ranks) for ranks in (1, 3, 4, 16)),
+        *((name, 3) for name in _OTHER_LIBRARIES),
     ],
     indirect=["any_mpi"],
 )
@@ -114,9 +114,6 @@ def test_phases_of_a_file_are_followed(
     phases_by_routes(load("xgft:2;4,4;1,1", route="dmodk"), range(ranks)).write(path)
     options: dict[str, Sequence[object]] = {"algorithm": _ROUTED, "phases": [path]}
     options |= {"bytes": [0, 1, 4099, 1 << 18], "counts": ["even", "uneven"]}
-    if any_mpi.name != "openmpi" and ranks > 7:
-        # Where ranks share processors these need up to a tenth of a second for each phase.
-        options["bytes"] = [4099]
     ended = check(any_mpi, alltoall, ranks, **options)
     assert all_right(ended, ranks, 4 * len(options["bytes"])), ended
 

@@ -87,12 +87,12 @@ def test_example_of_the_paper(any_mpi: Mpi, any_sort: Path) -> None:
     ]
 
 
-# All numbers of ranks with one library, few with those that differ only in what carries the data.
+# Every kind of number of ranks with one library, few with those that differ only in what carries the data.
 @pytest.mark.parametrize(
     ("any_mpi", "ranks"),
     [
-        *(("openmpi", ranks) for ranks in range(1, 10)),
-        *((name, ranks) for name in ("mpich", "wheel") for ranks in (1, 3, 4, 9)),
+        *(("openmpi", ranks) for ranks in (1, 2, 3, 4, 7, 9)),
+        *((name, ranks) for name in ("mpich", "wheel") for ranks in (3, 4)),
     ],
     indirect=["any_mpi"],
 )
@@ -137,7 +137,7 @@ def test_data_does_not_depend_on_the_number_of_ranks(openmpi: Mpi, sort: Path) -
     assert joined(arrays(openmpi, sort, 1, *arguments[:-1], 6)[0]) != joined(alone[0])
 
 
-@pytest.mark.parametrize("kind", ["equal", "zipf", "reversed", "sorted"])
+@pytest.mark.parametrize("kind", ["equal", "zipf"])
 def test_every_rank_ends_with_its_share(openmpi: Mpi, sort: Path, kind: str) -> None:
     """Also where keys are equal: 50 = 13 + 13 + 12 + 12."""
     _, after = arrays(openmpi, sort, 4, "--n", 50, "--m", 2, "--input", kind)

@@ -61,6 +61,8 @@ DEATHS = {
     "survives": ("called MPI_Abort, ", "See why rank 1 calls MPI_Abort"),
 }
 """What is said of rank 1, and what helps; LINE is that whose end names the death."""
+LIBRARYS_OWN = ("truncates", "peer", "fault", "exits", "leaves", "survives")
+"""Libraries and their launchers have a part in these."""
 
 
 def _profile(recorded: Recorded, folder: Path) -> ProgramProfile:
@@ -71,7 +73,12 @@ def _profile(recorded: Recorded, folder: Path) -> ProgramProfile:
     return ProgramProfile.load(folder)
 
 
-@pytest.mark.parametrize("how", DEATHS)
+@pytest.mark.parametrize(
+    ("any_mpi", "how"),
+    [("openmpi", how) for how in DEATHS]
+    + [(library, how) for library in ("mpich", "wheel") for how in LIBRARYS_OWN],
+    indirect=["any_mpi"],
+)
 def test_who_died_of_what(
     any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path, how: str
 ) -> None:

@@ -133,6 +133,9 @@ HANGS = {
 UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})
 """What is in no call, or is not followed, may be about to do what others wait for."""
 
+LIBRARYS_OWN = ("missing-send", "finalized", "nonblocking", "rma-unposted", "rma-lock-request")
+"""In which call ranks come to a stop is up to the library."""
+
 
 def _in_place(
     records: list[RankRecord],
@@ -215,7 +218,12 @@ def test_who_asks_again_and_again_waits(
     assert replace(profile.findings.stuck, stuck=long).hung
 
 
-@pytest.mark.parametrize("mode", HANGS)
+@pytest.mark.parametrize(
+    ("any_mpi", "mode"),
+    [("openmpi", mode) for mode in HANGS]
+    + [(library, mode) for library in ("mpich", "wheel") for mode in LIBRARYS_OWN],
+    indirect=["any_mpi"],
+)
 def test_where_it_was_stuck(any_mpi: Mpi, build: Build, tmp_path: Path, mode: str) -> None:
     places, said = HANGS[mode]
     folder = _hang(any_mpi, build(any_mpi.wrapper, "hangs.c"), mode, places, tmp_path)

@@ -43,7 +43,9 @@ def _run(
     return ended, [line for line in ended.errors.splitlines() if line.startswith("contend: ")]
 
 
-@pytest.mark.parametrize("missing", [0, 2])
+@pytest.mark.parametrize(
+    ("any_mpi", "missing"), [("openmpi", 0), ("mpich", 2), ("wheel", 2)], indirect=["any_mpi"]
+)
 def test_ranks_without_the_library_are_named(
     any_mpi: Mpi, build: Build, tmp_path: Path, missing: int
 ) -> None:
@@ -53,19 +55,19 @@ def test_ranks_without_the_library_are_named(
     assert line.endswith("no all-to-all goes by rules")
 
 
-def test_ranks_with_other_rules_are_named(any_mpi: Mpi, build: Build, tmp_path: Path) -> None:
+def test_ranks_with_other_rules_are_named(openmpi: Mpi, build: Build, tmp_path: Path) -> None:
     other = f"export CONTEND_TUNED={tmp_path / 'others'}\n"
-    _, [line] = _run(any_mpi, build, tmp_path, {1: other})
+    _, [line] = _run(openmpi, build, tmp_path, {1: other})
     assert line.startswith("contend: 1 of 3 ranks (1")
     assert "have another rules.toml than rank 0" in line
 
 
 def test_all_agree_and_one_is_asked_for_a_report(
-    any_mpi: Mpi, build: Build, tmp_path: Path
+    mpich: Mpi, build: Build, tmp_path: Path
 ) -> None:
     """The rules' folder is as it was then, but for the library."""
     report = {1: "export CONTEND_TUNED_REPORT=1\n"}
-    _, [line] = _run(any_mpi, build, tmp_path, report, "0")
+    _, [line] = _run(mpich, build, tmp_path, report, "0")
     assert line == "contend: 3 calls of all-to-alls carried, 0 passed on: shift 3"
     left = {path.name for path in (tmp_path / "rules").iterdir()}
     assert {name for name in left if not name.startswith("tuned-")} == {"rules.toml"}

@@ -116,8 +116,9 @@ def _kill_rank_1_then_rank_0(run: Run) -> None:
         os.kill(ranks.pid[0], signal.SIGKILL)
 
 
-@pytest.mark.parametrize("kill", [_kill_rank_1, _kill_rank_1_then_rank_0])
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("library", "kill"), zip(LIBRARIES, [_kill_rank_1] * 2 + [_kill_rank_1_then_rank_0], strict=True)
+)
 def test_a_killed_rank_is_named_and_samples_stay(
     library: str, kill: Callable[[Run], None], tmp_path: Path
 ) -> None:

@@ -130,12 +130,12 @@ def _simulations(folder: Path) -> int:
 
 SUBJECTS = (
     Subject("quick", _quick, _quick, quick.count),
-    Subject("measure", _measure, _resume, _samples, program="mpicc.openmpi"),
     Subject("simulated", _study(_SIMULATED), _study(_SIMULATED), _simulations, launches=1),
 )
 
-# Each of these takes minutes: `make evidence` has them too.
+# These take minutes: `make evidence` has them too.
 _LONG = (
+    Subject("measure", _measure, _resume, _samples, program="mpicc.openmpi"),
     Subject("measured", _study(_MEASURED), _study(_MEASURED), _samples, program="mpicc.openmpi"),
     Subject(
         "verification",

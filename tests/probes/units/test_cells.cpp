@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "io/arguments.hpp"
 
@@ -47,6 +48,30 @@ TEST_CASE("sizes are plain numbers that 63 bits hold") {
   for (const char* wrong : {"", "4K", "1:8", " 1", "1.5", "0x10", "-1", "9223372036854775808"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(static_cast<void>(parse_integer(wrong, 0)), BadInput);
+  }
+}
+
+TEST_CASE("a command line that is wrong is told what was expected") {
+  const std::vector<Option> options = {{"algorithm", Kind::words, "a", "", {"good", "truth"}},
+                                       {"bytes", Kind::integers, "1,2", ""},
+                                       {"precision", Kind::number, "0.1", ""},
+                                       {"seed", Kind::integer, "1", ""},
+                                       {"verify", Kind::flag, "", ""}};
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"8", "expected an option that begins with --, got '8'"},
+      {"--byte 8", "no such option --byte, did you mean 'bytes'?"},
+      {"--nothing 8", "no such option --nothing"},
+      {"--bytes", "--bytes needs a value"},
+      {"--verify=yes", "--verify takes no value"},
+      {"--bytes 4K", "--bytes: expected a whole number of at least 0, got '4K'"},
+      {"--algorithm goood", "--algorithm: got 'goood', did you mean 'good'?"},
+      {"--algorithm best", "--algorithm: got 'best', expected one of good, truth"},
+      {"--algorithm good,", "--algorithm: expected words separated by commas, got 'good,'"},
+      {"--precision x", "--precision: expected a number of at least 0, got 'x'"},
+      {"--seed -1", "--seed: expected a whole number of at least 0, got '-1'"}};
+  for (const auto& [words, said] : faults) {
+    CAPTURE(words);
+    CHECK_THROWS_WITH_AS(Arguments(options, split_text(words, ' ')), said.c_str(), BadInput);
   }
 }
 
