@@ -12,7 +12,7 @@ import numpy as np
 from contend.base.units import parse_sizes
 from contend.fabric import Fabric
 from contend.lab.measurement import Shape
-from contend.lab.mpi import Death, Ended, Launch, Library
+from contend.lab.mpi import Ended, Launch, Library
 from sample_files import Launch as SampleFile
 
 LIBRARY = Library("test", "/nowhere/mpicc", usable=True, name="Test MPI", version="1.0")
@@ -38,14 +38,6 @@ class Asked:
 
 Seconds = Callable[[Asked], float]
 """How long every sample takes; may raise, as an interruption does."""
-
-
-class Dies(Exception):  # noqa: N818 - no error of contend
-    """Ends a probe in the middle of a point."""
-
-    def __init__(self, point: Point) -> None:
-        super().__init__(str(point))
-        self.point = point
 
 
 @dataclass
@@ -104,25 +96,14 @@ class FakeHosts:
         file = SampleFile(request.ranks, asked.probe, cells=len(asked.points))
         if hosts:
             file = SampleFile(request.ranks, asked.probe, cells=len(asked.points), hosts=hosts)
-        ended = Ended(0)
-        try:
-            seconds = self.seconds(asked)
-        except Dies as death:
-            seconds = 1e-3
-            ended = Ended(139, "rank 1 was ended by SIGSEGV", death=Death(rank=1, signal=11))
-            for point in asked.points:
-                if point == death.point:
-                    file.cell([seconds], reason=None, **_labels(asked, point))
-                    break
-                file.cell([seconds] * 6, **_labels(asked, point))
-        else:
-            for point in asked.points:
-                times = seconds * (1 + 0.01 * np.arange(6))
-                durations = {"local_sort_s": 0.5} if asked.probe == "sort" else {}
-                file.cell(times, durations=durations, **_labels(asked, point))
-        file.write(Path(asked.options["output"]), done=ended.status == 0)
+        seconds = self.seconds(asked)
+        for point in asked.points:
+            times = seconds * (1 + 0.01 * np.arange(6))
+            durations = {"local_sort_s": 0.5} if asked.probe == "sort" else {}
+            file.cell(times, durations=durations, **_labels(asked, point))
+        file.write(Path(asked.options["output"]))
         watch()
-        return ended
+        return Ended(0)
 
 
 def _asked(probe: str, ranks: int, arguments: Sequence[str]) -> Asked:

@@ -1,4 +1,4 @@
-"""Large inputs, within what docs/explanation/bounds.md promises: of every kind in `make evidence`."""
+"""Large inputs, within what docs/explanation/bounds.md promises."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _large(kind: Kind) -> Iterator[bytes]:
 _KINDS = {
     kind.name: kind for kind in kinds() if not kind.is_text and kind.read is not reading.fabric
 }
-# Otherwise one of each shape, with the readers that take the most text by themselves.
+# `make evidence` has all; otherwise there is one of each shape, and what takes the most text.
 _ALWAYS = (
     *("records of jobs", "plans", "JSON of jobs", "run.json"),
     *("records of ranks", "pattern .npy", "samples.parquet"),

@@ -148,7 +148,7 @@ print(at > 10)
 
 @pytest.mark.parametrize(
     ("waits_for", "number"),
-    zip(["standard input", "a FIFO", "a program"], _SIGNALS, strict=True),
+    list(zip(["standard input", "a FIFO", "a program"], _SIGNALS, strict=True)),
 )
 def test_a_signal_ends_what_waits_also_where_polars_is_loaded(
     waits_for: str, number: signal.Signals, tmp_path: Path

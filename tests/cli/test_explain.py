@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -29,19 +28,6 @@ def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> No
 def test_time_outs_lead_in_2005(typed: Typed) -> None:
     printed = typed("explain kutzner2005")
     assert printed.out.startswith("Time-outs from full buffers limit ring with barrier")
-
-
-def test_json_has_every_bound(tmp_path: Path, typed: Typed) -> None:
-    small = {"launches": 1, "sizes": (4, 1 << 20), "schedules": ("pairwise",)}
-    alltoall_run(tmp_path / "run", **small)
-    result = json.loads(typed("explain", tmp_path / "run", "--json", "-").out)
-    assert result["verdict"].startswith("The injection port limits pairwise at")
-    large = result["cells"][1]
-    assert [limit["limit"] for limit in large["limits"]] == ["the injection port"]
-    (port, overhead) = large["bounds"]
-    assert port["seconds"] == pytest.approx(15 * (1 << 20) / 118e6)
-    assert port["ratio"] == pytest.approx(large["measured_s"] / port["seconds"])
-    assert overhead["limit"] == "latency or software overhead"
 
 
 def test_markdown_and_what_is_not_proven(tmp_path: Path, typed: Typed) -> None:

@@ -23,14 +23,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_tables_are_printed(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["report", str(measured / "first")]) == 0
-    printed = capsys.readouterr().out
-    assert "16 ranks on 16 hosts" in printed
-    assert "Fastest schedule" in printed
-    assert "reading the clock" in printed
-
-
 def test_all_runs_of_a_folder_are_compared_with_the_first(measured: Path, typed: Typed) -> None:
     found = json.loads(typed("report", measured, "--json", "-").out)
     assert [Path(one["run"]).name for one in found["results"]] == ["first", "second"]
@@ -38,29 +30,10 @@ def test_all_runs_of_a_folder_are_compared_with_the_first(measured: Path, typed:
     assert [cell["differs"] for cell in comparison["cells"]] == [True] * 4
 
 
-def test_everything_is_written(measured: Path, tmp_path: Path, typed: Typed) -> None:
-    targets = {name: tmp_path / f"it.{name}" for name in ("markdown", "csv", "json")}
-    options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
-    page = tmp_path / "it.html"
-    printed = typed("report", measured / "first", *options, "--plot", page)
-    assert targets["markdown"].read_text().startswith("At 4 KiB to each other rank")
-    assert targets["csv"].read_text().count("\n") == 5
-    assert json.loads(targets["json"].read_text())["probe"] == "alltoall"
-    assert page.read_text().count("<svg") == 2
-    assert "Fastest schedule" in printed.out
-
-
 def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
     path = tmp_path / "it.svg"
     assert run(["report", str(measured / "first"), "--plot", str(path), "--at", "4K"]) == 0
     assert "4 KiB" in path.read_text()
-
-
-def test_no_run_and_damaged_runs(measured: Path, tmp_path: Path, typed: Typed) -> None:
-    assert "no run is here" in typed("report", tmp_path, status=2).err
-    (tmp_path / "run.json").write_text("{")
-    printed = typed("report", tmp_path, status=2)
-    assert "run.json: expected what contend keeps of a run" in printed.err
 
 
 @pytest.mark.parametrize(

@@ -13,32 +13,10 @@ from typing import Any
 import pytest
 
 from cli.conftest import Simulate
-from contend.routes import load, save
+from contend.routes import save
 from contend.traffic.pattern import FORMS
 from sample_fabrics import mixed_rates
 from small_fabrics import unequal_planes
-
-
-def test_table(simulate: Simulate) -> None:
-    status, out, err = simulate("fig1", "--samples", "100")
-    assert (status, err) == (0, "")
-    for text in ("effective bisection bandwidth", "95 % interval", "Hottest channels", "seed 1"):
-        assert text in out
-
-
-def test_options_reach_the_simulation(measure: Any, tmp_path: Path) -> None:
-    hosts = tmp_path / "hosts"
-    hosts.write_text("\n".join(f"node {k}" for k in (1, 5, 9)) + "\n")
-    few = measure("xgft:1;16;1", "-p", "gather", "--hosts", "4", "--ranks-per-host", "2")
-    assert few["ranks"] == 8
-    assert few["congestion"]["histogram"] == {"0": 1 / 7, "6": 6 / 7}
-    part = measure("xgft:1;16;1", "-p", "ring", "-n", "5", "--placement", "linear")
-    assert (part["ranks"], part["samples"], part["placement"]) == (5, 1, "linear")
-    precise = measure("fig1", "--precision", "1%")
-    mean, (low, high) = (precise["effective_bandwidth"][key] for key in ("mean", "ci95"))
-    assert (high - low) / 2 <= 0.01 * mean
-    all_of_them = measure("xgft:1;6;1", "--exhaustive")
-    assert (all_of_them["samples"], all_of_them["exhaustive"]) == (120, True)
 
 
 def test_several_stand_side_by_side_before_each_by_itself(simulate: Simulate) -> None:
@@ -56,18 +34,6 @@ def test_several_stand_side_by_side_before_each_by_itself(simulate: Simulate) ->
     ]
     assert out.count("1 / mean π") == 4
     assert out.index("side by side") < out.index("1 / mean π")
-
-
-def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
-    arguments = ("fig1", "crossbar:16", "--route", "minhop", "--route", "updn", "--samples", "50")
-    results = measure(*arguments)["results"]
-    assert [(r["fabric"]["name"], r["engine"]) for r in results] == [
-        *(("fig1", "minhop"), ("fig1", "updn")),
-        *(("crossbar:16", "minhop"), ("crossbar:16", "updn")),
-    ]
-    status, out, _ = simulate(*arguments)
-    assert status == 0
-    assert out.count("Hottest channels") == 4
 
 
 @pytest.mark.parametrize(
@@ -90,14 +56,6 @@ def test_the_verdict_says_which_ways_messages_take(
     verdict = measure(*asked)["verdict"]
     assert verdict.partition(").")[2] == said
     assert simulate(*asked)[1].startswith(f"{verdict}\n")
-
-
-def test_the_verdict_says_that_routes_were_read(measure: Any, tmp_path: Path) -> None:
-    network, tables = tmp_path / "net.ibnetdiscover", tmp_path / "net.lfts"
-    save(load("fig1", route="minhop"), network)
-    save(load(network, route="minhop"), tables)
-    result = measure(network, "--routes", tables, "--samples", "20")
-    assert result["verdict"].endswith("). Its routes were read from a file.")
 
 
 def test_patterns_are_listed(simulate: Simulate) -> None:

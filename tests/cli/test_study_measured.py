@@ -57,18 +57,6 @@ def test_a_study_measures_refuses_and_reports(mpi: str, capsys: pytest.CaptureFi
     assert Path("out.html").read_text().count("<svg") == 2
 
 
-def test_what_is_there_is_not_run_again(mpi: str, capsys: pytest.CaptureFixture[str]) -> None:
-    mistry(mpi)
-    capsys.readouterr()
-    runs = sorted(Path("mistry2015/runs").glob("*/samples.parquet"))
-    before = {path: path.stat().st_mtime_ns for path in runs}
-    assert mistry(mpi) == 1
-    assert "5 of 5 cells are kept from before in mistry2015" in capsys.readouterr().out
-    assert before == {path: path.stat().st_mtime_ns for path in runs}
-    # m = 8 and 8N are the same question of one host.
-    assert len(before) == 5
-
-
 def test_studies_are_listed_and_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:

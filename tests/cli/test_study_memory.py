@@ -22,19 +22,6 @@ def test_tables_2_and_4_are_what_it_prints_when_asked_for_nothing_else(
     assert output.err == ""
 
 
-def test_json_has_exact_integers(typed: Typed) -> None:
-    """m n 8 = 6,115,295,232 bytes: 5.7 GiB, 729 MiB on each of 8 processes."""
-    result = json.loads(typed(*PREDICT, "-m", "512", "--hosts", "1", "--json", "-").out)
-    assert result["host_memory_bytes"] == 24 << 30
-    (case,) = result["predictions"]
-    assert case["global"] == {"length": 1_492_992, "bytes": 6_115_295_232}
-    assert case["local"] == {"length": 186_624, "bytes": 729 << 20}
-    assert case["block"] == {"length": 23_328, "bytes": 93_312 << 10}
-    assert case["host_arrays_bytes"] == 2 * 6_115_295_232
-    assert (case["divides"], case["fit"]) == (True, "fits")
-    assert case["published"] == [{"source": "paper", "status": "done", "seconds": 1.14}]
-
-
 def test_lengths_may_be_repeated_and_listed(typed: Typed) -> None:
     cases = json.loads(
         typed(*PREDICT, "-m", "800N,810N", "-m", "5", "--hosts", "2", "--json", "-").out

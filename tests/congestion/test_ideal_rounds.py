@@ -54,7 +54,7 @@ def _messages(
     return source[source != target], target[source != target]
 
 
-@pytest.mark.parametrize("number", range(500 if os.environ.get("CONTEND_EVIDENCE") else 40))
+@pytest.mark.parametrize("number", range(500 if os.environ.get("CONTEND_EVIDENCE") else 12))
 def test_a_round_gets_its_exact_shares(number: int) -> None:
     """The mean within 0.5 %, single shares within 7 %."""
     random = np.random.default_rng([64, number])

@@ -14,7 +14,8 @@ _PHASES = "FILE: expected phases in which each rank sends to each other rank onc
 
 
 # What options of all probes share, by the one that goes wrong on purpose; then what one knows.
-# What units/test_cells.cpp holds of any command line stands here once. FILE holds the text that stands behind the words.
+# What units/test_cells.cpp holds of any command line stands here once. FILE holds the text that
+# stands behind the words.
 REFUSED = {
     "trial": (
         1,

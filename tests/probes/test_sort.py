@@ -87,7 +87,7 @@ def test_example_of_the_paper(any_mpi: Mpi, any_sort: Path) -> None:
     ]
 
 
-# Every kind of number of ranks with one library, few with those that differ only in what carries the data.
+# Most numbers of ranks with one library, few with those that differ only in what carries data.
 @pytest.mark.parametrize(
     ("any_mpi", "ranks"),
     [

@@ -14,7 +14,6 @@ from contend.lab.measurement.draws import ByPart
 from contend.lab.runs import Run, RunRecord
 from contend.report.pairwise.figures import drawn_figure
 from contend.report.pairwise.pairs import pair_tables
-from json_reading import as_read
 
 
 @pytest.fixture
@@ -96,22 +95,6 @@ def _title(agreement: DrawnAgreement) -> str:
     figure = drawn_figure({"Open MPI": agreement})
     texts = [text.get_text() for text in (*figure.texts, figure._suptitle) if text is not None]
     return " ".join(" ".join(texts).split())
-
-
-def test_json_has_both_distributions(run: Run, agreement: DrawnAgreement) -> None:
-    found = as_read(MeasuredPairs(run, _pairs(), draws=agreement))
-    assert "agreement" not in found
-    draws = found["draws"]
-    assert (draws["gamma"], draws["launches"], draws["simulations"]) == (100.0, 1, 2)
-    assert draws["slowest"]["usual"] is True
-    assert draws["every"]["usual"] is False
-    assert draws["slowest"]["by_part"][0] == {
-        "divisor": 1,
-        "measured": 0.75,
-        "simulated": 0.6,
-        "low": 0.5,
-        "high": 0.8,
-    }
 
 
 def test_curves_reach_all_messages(agreement: DrawnAgreement) -> None:

@@ -301,20 +301,6 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
     ]
 
 
-def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
-    made = ended(kutzner, sweep(kutzner))
-    point = next(
-        p
-        for p in as_read(made)["points"]
-        if (p["ranks"], p["ranks_per_host"], p["algorithm"], p["bytes"])
-        == (4, 1, "library", 2 << 20)
-    )
-    assert point["n"] == 26
-    assert point["late"] == 1
-    assert point["rate_Bps_per_rank"] == pytest.approx(4.4 * 2**20)
-    assert [p["source"] for p in point["published"]] == ["2005 LAM", "2005 Open MPI 1.0"]
-
-
 def test_figures_are_named_and_drawn(
     mistry: MeasuredPlan, kutzner: MeasuredPlan, tmp_path: Path
 ) -> None:

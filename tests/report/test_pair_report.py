@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -140,21 +139,6 @@ def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.Da
     legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
     assert legend is not None
     assert "50.0 % beyond the wire" in legend.get_texts()[0].get_text()
-
-
-def test_json_has_the_agreement_where_it_is_known(
-    run: Run, between_hosts: pl.DataFrame, judged: Agreement
-) -> None:
-    plain = as_read(MeasuredPairs(run, between_hosts))
-    assert (plain["messages"], plain["mean_Bps"], plain["median_Bps"]) == (8, 75.0, 75.0)
-    assert "agreement" not in plain
-    compared = as_read(MeasuredPairs(run, between_hosts, judged))["agreement"]
-    assert compared["gamma"] == 100.0
-    assert [group["median"] for group in compared["by_congestion"]] == [1.0, 0.5]
-    assert compared["nearest"] in {model["name"] for model in compared["models"]}
-    # A single pattern has no interval.
-    assert compared["effective_ci95"] == [None, None]
-    assert np.isclose(compared["effective"], 0.75)
 
 
 def test_without_predictions_bandwidths_stand_beside_the_link(

@@ -114,17 +114,6 @@ def test_two_profiles_are_compared(profile: Profile, tmp_path: Path) -> None:
     assert table.columns[1:3] == ("first", "second")
 
 
-def test_json_has_the_same_figures(profile: Profile) -> None:
-    told = profiles_document([profile]).content()
-    assert told["verdict"] == profile.findings.verdict
-    assert told["mpi_share"] == pytest.approx(0.61)
-    assert told["waiting_s"] == pytest.approx(700e-6)
-    assert told["transfer_s"] == pytest.approx(8 * 200e-6 - 700e-6)
-    assert told["sizes"][2]["from_bytes"] == 4096
-    assert told["by_rank"][5]["caused_s"] == pytest.approx(700e-6)
-    assert profiles_document([profile, profile]).content() == {"results": [told, told]}
-
-
 def test_every_row_of_calls_is_a_line_of_csv(profile: Profile) -> None:
     lines = calls_csv([profile]).splitlines()
     assert len(lines) == 1 + 8 * 3

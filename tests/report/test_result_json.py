@@ -5,35 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from contend.base.schema import plain
 from json_reading import as_read
-
-
-def test_every_key_that_scripts_rely_on(make_simulation: Any) -> None:
-    result = as_read(make_simulation().document().content())
-    assert {k: result["fabric"][k] for k in ("hosts", "switches", "channels")} == {
-        "hosts": 4,
-        "switches": 2,
-        "channels": 12,
-    }
-    assert (result["pattern"], result["samples"], result["seed"]) == ("bisect", 4, 7)
-    effective = result["effective_bandwidth"]
-    assert effective["mean"] == pytest.approx(0.55)
-    low, high = effective["ci95"]
-    assert low < 0.55 < high
-    # 1/π of the mean π 2, 2, 4, 4 is 1/2, 1/2, 1/4, 1/4.
-    assert effective["of_mean_congestion"] == pytest.approx(3 / 8)
-    assert result["congestion"] == {"histogram": {"1": 0.6, "2": 0.3, "4": 0.1}, "max": 4}
-    assert result["rounds"]["mean_max"] == pytest.approx(7.5)
-    assert result["rounds"]["mean_mean"] == pytest.approx(3)
-    assert result["elapsed_s"] == 0.5
-    assert result["patterns_per_s"] == pytest.approx(8)
-    # Two cables between two and two hosts.
-    assert (result["rated_bisection"], result["rated_bisection_exact"]) == (1, True)
-    assert result["random_pairs_bound"] == 1
-    assert result["verdict"].startswith("Random pairs get 55.0 % of a link's rate")
 
 
 def test_hottest_channels_are_named_and_used(make_simulation: Any) -> None:
@@ -61,16 +35,6 @@ def test_hottest_channels_need_most_time(make_simulation: Any) -> None:
     assert (first["channel"], first["messages_per_round"], first["heat"]) == (0, 0.5, 5)
     assert (second["channel"], second["messages_per_round"], second["heat"]) == (1, 2.5, 2.5)
     assert (result["heat_unit"], result["heat_assumes"]) == ("4xHDR", [])
-
-
-def test_it_encodes(make_simulation: Any) -> None:
-    result = as_read(plain(make_simulation(patterns_exist=2**62)))
-    assert result["patterns_exist"] == 2**62
-
-
-def test_a_single_sample_has_no_interval(make_simulation: Any) -> None:
-    one = {"samples": 1, "bandwidth": np.array([0.5])}
-    assert make_simulation(**one).effective_bandwidth.ci95 is None
 
 
 def test_only_four_keys_depend_on_time(make_simulation: Any) -> None:

@@ -34,7 +34,7 @@ from contend.report.run.tables import (
 )
 from contend.report.words import interval_words, shared_words, size_words
 from json_reading import as_read
-from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
+from measured_runs import COLLAPSED, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch
 
 
@@ -159,22 +159,6 @@ def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
     assert (by_name["c"]["n"], by_name["c"]["median_s"]) == (0, None)
     assert by_name["b"]["verified"] is False
     assert by_name["b"]["ci95_s"] is None
-
-
-def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
-    found = as_read(alltoall.document().content())
-    assert (found["probe"], found["ranks"], found["hosts"]) == ("alltoall", RANKS, RANKS)
-    assert found["mpi"]["name"] == "Open MPI"
-    assert found["run"] == str(alltoall.folder)
-    cell = next(c for c in found["cells"] if (c["algorithm"], c["bytes"]) == ("pairwise", 1024))
-    assert cell["rate_Bps_per_rank"] == pytest.approx(15 * 1024 / cell["median_s"])
-    # Three launches enclose the median of all with 75 %, which is no 95 % interval.
-    assert cell["interval_s"][0] <= cell["median_s"] <= cell["interval_s"][1]
-    assert (cell["ci95_s"], cell["coverage"]) == (None, 0.75)
-    assert cell["median_s"] <= cell["p99_s"] <= cell["max_s"]
-    assert {"n", "verified", "late"} <= cell.keys()
-    assert [one["schedule"] for one in found["collapses"]] == ["linear", "library"]
-    assert found["collapses"][0]["avoided_by"]["schedule"] == "pairwise"
 
 
 def test_a_ping_pong_is_told_one_way(pingpong: Run) -> None:

@@ -62,9 +62,7 @@ def test_ranks_with_other_rules_are_named(openmpi: Mpi, build: Build, tmp_path: 
     assert "have another rules.toml than rank 0" in line
 
 
-def test_all_agree_and_one_is_asked_for_a_report(
-    mpich: Mpi, build: Build, tmp_path: Path
-) -> None:
+def test_all_agree_and_one_is_asked_for_a_report(mpich: Mpi, build: Build, tmp_path: Path) -> None:
     """The rules' folder is as it was then, but for the library."""
     report = {1: "export CONTEND_TUNED_REPORT=1\n"}
     _, [line] = _run(mpich, build, tmp_path, report, "0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -40,14 +39,6 @@ def test_generated_fabrics_are_routed_for_kinds_that_need_it(tmp_path: Path) -> 
     target = tmp_path / "x.lfts"
     assert run(["fabric", "convert", "fig1", "-o", str(target)]) == 0
     assert target.read_text().startswith("Unicast lids [0-")
-
-
-def test_files_are_not_and_nothing_is_left_behind(tmp_path: Path, typed: Typed) -> None:
-    printed = typed("fabric convert", TINY, "-o", tmp_path / "x.lfts", status=2)
-    assert "holds no routes: give --routes FILE or --route ENGINE" in printed.err
-    assert os.listdir(tmp_path) == []
-    printed = typed("fabric convert", TINY, "-o", tmp_path / "no" / "x.fabric", status=2)
-    assert "no/x.fabric: No such file or directory" in printed.err
 
 
 @pytest.mark.parametrize("read", ["topology", "tables"])

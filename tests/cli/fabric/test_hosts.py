@@ -53,14 +53,6 @@ def test_servers_come_once_and_can_be_excluded(typed: Typed) -> None:
     assert error == "contend: hosts: '!*' leaves none of 5 hosts\n"
 
 
-def test_a_list_does_not_overwrite_what_is_read(typed: Typed, tmp_path: Path) -> None:
-    net = tmp_path / "net"
-    net.write_bytes(Path(TINY).read_bytes())
-    for option in ("-o", "--json"):
-        assert "this file is being read" in typed("fabric hosts", net, option, net, status=2).err
-    assert net.read_bytes() == Path(TINY).read_bytes()
-
-
 def test_whole_servers_leaf_by_leaf_where_they_have_several_adapters(
     tmp_path: Path, typed: Typed
 ) -> None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +19,6 @@ from sample_files import Launch
 
 Contend = Callable[..., subprocess.CompletedProcess[str]]
 
-COMMAND = (sys.executable, "-c", "from contend.cli import main; main()", "measure")
 # Two ranks and a few samples of the library that compiles first.
 FEW = ("-n", "2", "--mpi", "openmpi-4", "--repetitions", "6:6")
 
@@ -100,30 +95,3 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
     # Every round is a pattern, measured three times.
     assert found.rows() == [(0, 0, 1, 3), (0, 1, 0, 3), (1, 1, 0, 3)]
     assert (pairs["bandwidth_Bps"] > 0).all()
-
-
-def test_a_signal_ends_ranks_and_keeps_samples(tmp_path: Path, contend: Contend) -> None:
-    contend("pingpong", *FEW, "--bytes", "1K")
-    arguments = ["pingpong", "-n", "2", "--mpi", "openmpi-4", "--bytes", "1K", "--output", "run"]
-    arguments += ["--repetitions", "1000000:1000000", "--budget", "10min"]
-    raw = tmp_path / "run" / "launch-000.samples"
-    with subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.PIPE) as process:
-        ends = time.monotonic() + 120
-        while not (raw.exists() and raw.stat().st_size > 10_000) and time.monotonic() < ends:
-            time.sleep(0.1)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 128 + signal.SIGTERM
-    run = Run.load(tmp_path / "run")
-    assert [launch.status for launch in run.record.launches] == ["interrupted"]
-    assert run.samples.height > 50
-    assert not raw.exists()
-    assert str(raw) not in _commands()
-
-
-def _commands() -> str:
-    """Every command line of this machine, one after the other."""
-    lines = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # It has ended meanwhile.
-            lines.append(file.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-    return "\n".join(lines)

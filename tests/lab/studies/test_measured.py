@@ -1,4 +1,4 @@
-"""Measured studies over the engine: order, budget, failures, going on, what stands beside what."""
+"""Measured studies over the engine: what is asked of hosts, refused, and stands beside what."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from contend.base.errors import InputError
-from contend.lab.session import Attempt, Cell, Observer, Step
 from contend.lab.studies import (
     Answer,
     MeasuredPlan,
@@ -20,9 +19,7 @@ from contend.lab.studies import (
     read_plan,
     run_measurements,
 )
-from fake_hosts import LIBRARY, Asked, Dies, FakeHosts
-
-SIZES = (16, 1024, 2048, 4096)
+from fake_hosts import LIBRARY, FakeHosts
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +36,6 @@ def plan(grid_file: Path) -> MeasuredPlan:
     plan = read_plan(grid_file)
     assert isinstance(plan, MeasuredPlan)
     return plan
-
-
-class Listener(Observer):
-    def __init__(self) -> None:
-        self.kept_cells: list[Cell] = []
-        self.steps: list[Step] = []
-
-    def kept(self, cell: Cell) -> None:
-        self.kept_cells.append(cell)
-
-    def ended(self, step: Step, attempt: Attempt) -> None:
-        self.steps.append(step)
 
 
 def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> MeasuredStudy:
@@ -119,34 +104,6 @@ def test_a_cell_of_many_launches_is_one_run(plan: MeasuredPlan) -> None:
     assert result.rate == pytest.approx(3 * 1024 / (result.median_s or 0))
 
 
-def test_launches_may_be_added_later(plan: MeasuredPlan) -> None:
-    place = FakeHosts()
-    go(sweep(plan), place)
-    ended = go(sweep(plan, launches=2), place)
-    assert len(place.launches) == 2
-    assert [answer.launches for answer in ended.cells] == [(0, 1)]
-
-
-def test_what_has_ended_is_not_measured_again(plan: MeasuredPlan) -> None:
-    place, listener = FakeHosts(), Listener()
-    first = go(plan, place)
-    place.launches.clear()
-    second = go(plan, place, observer=listener)
-    assert place.launches == []
-    assert (len(listener.kept_cells), listener.steps) == (5, [])
-    assert [r.median_s for r in second.results] == [r.median_s for r in first.results]
-    assert [a.launches for a in second.cells] == [a.launches for a in first.cells]
-
-
-def test_cells_run_in_an_order_of_the_seed_within_each_launch(plan: MeasuredPlan) -> None:
-    listener = Listener()
-    go(plan.changed(launches=4), observer=listener)
-    orders = [[s.index for s in listener.steps if s.round == turn] for turn in range(4)]
-    assert all(sorted(order) == list(range(5)) for order in orders)
-    assert len(set(map(tuple, orders))) > 1
-    assert [step.round for step in listener.steps] == sorted(s.round for s in listener.steps)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -212,14 +169,6 @@ def test_other_labels_stand_beside_the_first(plan: MeasuredPlan) -> None:
     assert conditions == ["flow control off", "flow control on"]
 
 
-def test_a_plan_may_grow_in_its_folder(plan: MeasuredPlan) -> None:
-    place = FakeHosts()
-    go(plan.changed(only=("sort",)), place)
-    place.launches.clear()
-    assert len(go(plan, place).cells) == 6
-    assert {asked.probe for asked in place.launches} == {"alltoall"}
-
-
 def test_only_sizes_that_do_not_fit_are_refused(plan: MeasuredPlan) -> None:
     """4 ranks hold 2 · 4 · 4 KiB each: 128 KiB; of 2 KiB 64 KiB."""
     place = FakeHosts(free=100_000)
@@ -255,70 +204,6 @@ def test_not_enough_hosts(plan: MeasuredPlan) -> None:
     ((cause, _), _) = failure_of(go(sweep(plan), place))
     assert cause == "hosts"
     assert place.launches == []
-
-
-def test_points_after_a_crash_are_launched_again_without_its_point(plan: MeasuredPlan) -> None:
-    def crash(asked: Asked) -> float:
-        if ("library", 2048) in asked.points:
-            raise Dies(("library", 2048))
-        return 1e-3
-
-    place = FakeHosts(seconds=crash)
-    ended = go(sweep(plan), place)
-    ((cause, said), failed) = failure_of(ended)
-    assert [(r.place.algorithm, r.place.bytes) for r in failed] == [("library", 2048)]
-    assert cause == "crash"
-    assert "SIGSEGV" in said
-    assert len(place.launches) == 2
-    assert ("library", 2048) not in place.launches[1].points
-    # What the first start had measured is not measured again.
-    assert ("library", 16) not in place.launches[1].points
-    assert result_of(ended.results, "library", 2048).median_s is None
-    assert all(r.median_s for r in ended.results if r.place.bytes != 2048)
-
-
-def test_failed_cells_run_again_only_when_asked(plan: MeasuredPlan) -> None:
-    def crash(asked: Asked) -> float:
-        raise Dies(("library", 16))
-
-    go(sweep(plan, algorithm=("library",), bytes=("16",)), FakeHosts(seconds=crash))
-    place = FakeHosts()
-    chosen = sweep(plan, algorithm=("library",), bytes=("16",))
-    assert has_failed(go(chosen, place))
-    assert place.launches == []
-    assert not has_failed(go(chosen, place, retry=True))
-    assert len(place.launches) == 1
-
-
-def test_an_interrupted_study_goes_on_where_it_stopped(plan: MeasuredPlan) -> None:
-    def interrupted(asked: Asked) -> float:
-        if len(place.launches) == 3:
-            raise KeyboardInterrupt
-        return 1e-3
-
-    place = FakeHosts(seconds=interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        go(plan, place)
-    again = FakeHosts()
-    ended = go(plan, again)
-    assert len(again.launches) == 5 - 2
-    assert len(ended.cells) == 6
-    assert not has_failed(ended)
-
-
-def test_launches_without_time_are_left_for_the_next_time(plan: MeasuredPlan) -> None:
-    now = [0.0]
-
-    def slow(asked: Asked) -> float:
-        now[0] += 60
-        return 1e-3
-
-    ended = go(plan, FakeHosts(seconds=slow), clock=lambda: now[0])
-    # 100 s are two launches; m = 8 and 8N are one, and left for both.
-    assert len(ended.left) >= 3
-    place = FakeHosts()
-    assert len(go(plan, place).cells) == 6
-    assert len(place.launches) == 3
 
 
 def test_a_spoilt_run_is_named(plan: MeasuredPlan) -> None:

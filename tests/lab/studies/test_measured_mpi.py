@@ -164,26 +164,6 @@ def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: 
     assert "not enough memory" in said
 
 
-def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> None:
-    chosen = plan.changed(only=("sort",), hosts=(2,), budget_s=8.0)
-    ranks: list[int] = []
-    first: list[int] = []
-
-    def interrupt(step: Step) -> None:
-        if first and step.index != first[0]:
-            ranks.extend(ranks_of(step))
-            raise KeyboardInterrupt
-        first[:] = [step.index]
-
-    endless = chosen.changed(**_ENDLESS)
-    with pytest.raises(KeyboardInterrupt):
-        go(endless, library, observer=Progressed(interrupt))
-    assert ranks
-    assert not any(map(state_of, ranks))
-    # The launch that was interrupted keeps what it made, and is made again.
-    assert len(go(endless, library).cells) == 2
-
-
 def test_a_schedule_that_makes_no_sense_is_told_apart(plan: MeasuredPlan, library: Library) -> None:
     chosen = plan.changed(
         only=("sweep",), ranks=(3,), ranks_per_host=(1,), algorithm=("xor",), bytes=("8",)

@@ -1,4 +1,4 @@
-"""Simulated studies: order, resuming, failing cells, what is kept."""
+"""Simulated studies over the engine: order, failing cells, what is kept."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.base.errors import InputError, MissingError, UsageError
+from contend.base.errors import InputError, UsageError
 from contend.congestion import Links
-from contend.lab.session import Attempt, Cell, Observer, Step
+from contend.lab.session import Attempt, Observer, Step
 from contend.lab.studies import SimulatedOutcome, SimulatedPlan, read_plan, run_simulations
 
 
@@ -35,11 +35,7 @@ class Listener(Observer):
     """Notes what it is told."""
 
     def __init__(self) -> None:
-        self.kept_cells: list[Cell] = []
         self.attempts: list[Attempt] = []
-
-    def kept(self, cell: Cell) -> None:
-        self.kept_cells.append(cell)
 
     def ended(self, step: Step, attempt: Attempt) -> None:
         self.attempts.append(attempt)
@@ -74,16 +70,6 @@ def test_routes_are_computed_once_and_rated_once_a_fabric(plan_file: Path, rooms
     assert len(rooms.asked("rate")) == 2
 
 
-def test_what_has_ended_is_not_run_again(plan_file: Path, rooms: Any) -> None:
-    first = go(plan_file, rooms)
-    rooms.calls.clear()
-    listener = Listener()
-    second = go(plan_file, rooms, observer=listener)
-    assert rooms.calls == []
-    assert (len(listener.kept_cells), listener.attempts) == (5, [])
-    assert [o.record for o in second] == [o.record for o in first]
-
-
 def test_only_what_is_missing_is_run_on_the_kept_fabric(plan_file: Path, rooms: Any) -> None:
     outcomes = go(plan_file, rooms)
     outcomes[1].path.unlink()
@@ -91,13 +77,6 @@ def test_only_what_is_missing_is_run_on_the_kept_fabric(plan_file: Path, rooms: 
     go(plan_file, rooms)
     assert [call[0] for call in rooms.calls] == ["load", "simulate"]
     assert rooms.calls[1] == ("simulate", "one", "tree", "random")
-
-
-def test_failed_cells_run_again_only_when_asked(plan_file: Path, rooms: Any) -> None:
-    go(plan_file, rooms)
-    rooms.calls.clear()
-    go(plan_file, rooms, retry=True)
-    assert rooms.asked("route") == [("crossbar:4", "", "bad")]
 
 
 @pytest.mark.parametrize(
@@ -119,26 +98,6 @@ def test_a_failing_simulation_leaves_the_others(
         "failed",
         "done",
     ]
-
-
-def test_an_interrupted_study_keeps_what_has_ended(plan_file: Path, rooms: Any) -> None:
-    rooms.failing["tree"] = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt):
-        go(plan_file, rooms)
-    run = plan_file.parent.parent / "run"
-    assert [json.loads(path.read_text())["pattern"] for path in run.glob("runs/*/run.json")] == [
-        "bisect"
-    ]
-    rooms.failing.clear()
-    assert len(go(plan_file, rooms)) == 5
-
-
-def test_a_full_disk_ends_the_study(plan_file: Path, rooms: Any) -> None:
-    rooms.failing["tree"] = OSError(28, "No space left on device")
-    with pytest.raises(MissingError, match="No space left"):
-        go(plan_file, rooms)
-    rooms.failing.clear()
-    assert [o.record.status for o in go(plan_file, rooms)].count("done") == 3
 
 
 def test_files_of_a_plan_are_found_beside_it(plan_file: Path, rooms: Any) -> None:
@@ -202,12 +161,6 @@ def test_another_file_of_the_same_name_is_another_question(plan_file: Path, room
     go(plan_file, rooms)
     assert rooms.asked("route") == [(str(beside), "", "good")]
     assert [name for name, *_ in rooms.asked("simulate")] == ["two"]
-
-
-def test_a_plan_may_grow_in_its_folder(plan_file: Path, rooms: Any) -> None:
-    go(plan_file, rooms, plan_of(plan_file).changed(only=("two",)))
-    assert len(go(plan_file, rooms)) == 5
-    assert rooms.asked("route").count(("two.fabric", "", "good")) == 1
 
 
 def test_two_names_of_one_question_share_its_answer(plan_file: Path, rooms: Any) -> None:
