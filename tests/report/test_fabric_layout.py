@@ -26,7 +26,10 @@ def _levels(fabric: Fabric) -> Scene:
 
 
 def test_tree_stands_in_levels() -> None:
-    y = _levels(three_level_tree(4)).place[:, 1]
+    scene = _levels(three_level_tree(4))
+    beside = [label.text for label in scene.labels if label.across == "right"]
+    assert beside == ["8 switches", "16 hosts", "8 switches", "4 switches"]
+    y = scene.place[:, 1]
     heights = np.unique(y)
     assert len(heights) == 3
     assert np.searchsorted(heights, y).tolist() == [0] * 8 + [1] * 8 + [2] * 4

@@ -34,7 +34,7 @@ from contend.lab.studies import (
     read_plan,
 )
 from contend.report import ResultTable, markdown_of, save_figures
-from contend.report.study.document import measured_tables
+from contend.report.study.document import measured_document, measured_tables
 from contend.report.study.figures import measured_figures
 from json_reading import as_read
 
@@ -179,7 +179,10 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
     left = tuple(cell.label for cell in mistry.cells())[:2]
-    tables = measured_tables(ended(mistry, tara(mistry), left, ("hot",)))
+    study = ended(mistry, tara(mistry), left, ("hot",))
+    told = measured_document(study).shortfall
+    assert "no time was left for 2 cells: give the command again" in told
+    tables = measured_tables(study)
     failures = rows_of(titled(tables, "What failed (ERR)"))
     assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.reason) in failures
     assert len(failures) == 4

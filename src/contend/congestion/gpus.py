@@ -143,7 +143,7 @@ def _ways(servers: int, rails: int) -> list[_Way]:
             f"{rails} * alltoall",
             once,
             1 / servers,
-            (rails - 1) / rails,
+            rest,
         ),
     ]
     if servers > 2:

@@ -240,7 +240,7 @@ def _imbalance(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
 
 
 def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
-    crowded = max((v.evidence.crowded or 1.0 for v in hit), default=1.0)
+    crowded = max(v.evidence.crowded or 1.0 for v in hit)
     if measured.emulated:
         yield Remedy(
             Limit.PROCESSORS,

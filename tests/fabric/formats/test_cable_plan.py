@@ -41,6 +41,13 @@ def test_without_functions_hosts_are_what_has_hosts_ports_or_one_cable() -> None
     assert fabric.switch_name == ("leaf1", "leaf2", "spine1", "spine2")
 
 
+def test_a_function_says_what_a_device_is_whatever_its_ports_are_called() -> None:
+    said = "tor [function=leaf]; box [function=host];"
+    cables = "tor:eth0 -- spine:swp1; tor:eth1 -- spine:swp3; box:swp9 -- spine:swp2"
+    fabric = fabric_of(f"graph g {{ {said} {cables} }}")
+    assert (fabric.host_name, fabric.switch_name) == (("box",), ("spine", "tor"))
+
+
 def test_edges_without_ports_have_one_each_and_several_are_several() -> None:
     fabric = fabric_of("graph g { a -- s -- t; b -- t; s -- t [color=red]; x = 1; node [a=b] }")
     assert (fabric.hosts, fabric.switches, fabric.cables) == (2, 2, 2)

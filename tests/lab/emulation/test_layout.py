@@ -7,7 +7,7 @@ import pytest
 
 from contend.base.errors import UsageError
 from contend.fabric import machine_names
-from contend.lab.emulation.layout import host_labels, lay_out
+from contend.lab.emulation.layout import PACKET, host_labels, lay_out, packets_at_once
 from contend.routes import ForwardingTables, load
 from sample_fabrics import two_leaves
 
@@ -18,6 +18,11 @@ def test_every_channel_begins_at_one_interface() -> None:
     assert [end.channel for end in layout.ends] == list(range(fabric.channels))
     # Parallel cables too: no two ends share an interface.
     assert len({(end.node, end.index) for end in layout.ends}) == fabric.channels
+
+
+def test_a_piece_of_a_stream_fills_no_more_than_a_twelfth_of_a_buffer() -> None:
+    buffers = (36 * PACKET, 36 * PACKET - 12, 0)
+    assert [packets_at_once(1e9, buffer) for buffer in buffers] == [3, 2, 1]
 
 
 def test_tables_are_the_fabrics() -> None:

@@ -35,6 +35,7 @@ def test_what_ranks_share_goes_with_the_launch(memory: Path) -> None:
             assert stat.S_IMODE(place.stat().st_mode) == 0o700
             assert place.parent in (memory, temporary)
             (place / "segment").touch()
+        assert Path(environment["UCX_POSIX_DIR"]).parent == memory
         (memory / "mpich_shar_tmpa1B2c3").touch()
         (kept := memory / "vader_segment.of.another").touch()
         with (held := memory / "mpich_shar_tmpinuse").open("wb"):

@@ -64,7 +64,7 @@ _FEW, _LONGEST = 2, 1000
 
 
 def _check_cables(fabric: Fabric) -> Check:
-    wrong = [f for f in fabric.findings if f.wrong and f.kind in _CABLE_FAULTS]
+    wrong = [f for f in fabric.findings if f.kind in _CABLE_FAULTS]
     if wrong:
         kinds = Counter(finding.kind for finding in wrong)
         fault = Fault(

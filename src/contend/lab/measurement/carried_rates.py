@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from statistics import median_high
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +95,11 @@ def carried(run: Run, place: Place) -> dict[int, float]:
 
 def _heat(fabric: Fabric, hosts: NDArray[np.int64], drawn: Sequence[Messages]) -> float:
     """Messages at a port's rate that the hottest channel between switches takes as long as."""
-    heats = [0.0]
+    heats = []
     for source, target in drawn:
         ends = hosts[source], hosts[target]
         crossing = ends[0] != ends[1]
         counted = message_congestion(fabric, ends[0][crossing], ends[1][crossing])
         between = counted.channel_messages[: 2 * fabric.cables]
         heats.append(float(heat(between, relative_rates(fabric)).max(initial=0.0)))
-    return sorted(heats[1:] or heats)[len(heats[1:]) // 2]
+    return median_high(heats) if heats else 0.0

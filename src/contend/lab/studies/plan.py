@@ -278,8 +278,6 @@ def _words(expected: inspect.Type, *, plural: bool = False) -> str:
         longest = f" of at most {expected.max_length:,} characters," if expected.max_length else ""
         return f"{'' if plural else 'a '}text{end}{longest} none of them a control character"
     if isinstance(expected, inspect.Metadata):
-        if _PARSE in (expected.extra or {}):
-            return "a value that can be read"
         return _words(expected.type, plural=plural)
     if isinstance(expected, inspect.BoolType):
         return "true or false"
