@@ -78,6 +78,7 @@ class Rank:
     unix: int = 10**18
     spawned: int = 0
     spawns: int = 0
+    pid: int = 1000
     threads: list[tuple[Any, ...]] = field(default_factory=list)
 
     def cell(
@@ -194,7 +195,7 @@ class Rank:
         for name in ("rank", "size", "state", "exit_code", "requests_lost", "spawned", "spawns"):
             header[name] = getattr(self, name)
         header["whole"], header["least"] = self.whole, self.least
-        header["pid"] = 1000 + self.rank
+        header["pid"] = self.pid + self.rank
         header["collective_stride"] = self.stride
         header["host"] = self.host.encode()
         header["library"], header["program"] = b"Open MPI v4.1.4", self.program.encode()

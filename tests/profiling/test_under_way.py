@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from contend.profiling import ProgramProfile, UnderWay
-from contend.profiling.record_form import ANY_PEER, ANY_TAG, Awaits, State
+from contend.profiling.folder import FirstGone
+from contend.profiling.record_form import ANY_PEER, ANY_TAG, NO_CALL, Awaits, State
 from written_programs import MS, ROUTINES, Script, profile_of
 
 SENDER, RECEIVER = int(Awaits.SENDER), int(Awaits.RECEIVER)
@@ -151,3 +152,31 @@ def test_who_is_killed_before_an_answer_is_noted_has_waited(tmp_path: Path, answ
     sides[1].inside("Recv", (SENDER, 0, 1))
     here = ended(tmp_path / "p", *sides).record.stuck[0]
     assert (here.routine, here.asks) == (("", False) if answered else ("MPI_Improbe", True))
+
+
+@pytest.mark.parametrize(("status", "first"), [(137, 1), (9, 1), (124, 1), (137, 2)])
+def test_a_rank_that_was_killed_first_is_told(tmp_path: Path, status: int, first: int) -> None:
+    """Rank 0 waits from 2 ms on for rank 1, which is in no call; the launcher ended with it at 4 s.
+
+    With 124 a time limit has ended both; and of rank 2 nobody has heard.
+    """
+    waiting = Side(0).received().inside("Recv", (SENDER, 1, 1))
+    killed = Side(1).script.rank
+    killed.state, killed.ended = int(State.RUNNING), round(2 * MS)
+    killed.in_call(round(2 * MS), NO_CALL)
+    profile = profile_of(
+        tmp_path / "p",
+        waiting.script.rank,
+        killed,
+        ended_unix=1e9 + 4.1,
+        status=status,
+        first_gone=FirstGone(f"rank-{first:06}.record", 1e9 + 4),
+    )
+    verdict, warnings = profile.findings.verdict, [w.text for w in profile.record.missing]
+    if (status, first) in ((137, 1), (9, 1)):
+        assert verdict.startswith("The run ended early: rank 1 died of signal 9 (Killed) in")
+        assert ", 4 s into the run; rank 0 waits for rank 1 in MPI_Recv" in verdict
+        assert warnings[0] == "rank 1 died of signal 9 (Killed)"
+        assert "where memory runs out" in profile.findings.stuck.cure()
+    else:
+        assert "signal" not in verdict

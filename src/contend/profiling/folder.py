@@ -217,6 +217,15 @@ class OtherProgram(msgspec.Struct, frozen=True):
     begun_unix: float | None
 
 
+class FirstGone(msgspec.Struct, frozen=True):
+    """The rank that ended before all others, and before what had started it."""
+
+    record: str
+    """Name of its record's file."""
+    unix: float
+    """Seconds since 1970 when it was seen to end."""
+
+
 class ProfileRecord(msgspec.Struct, frozen=True):
     """What ``profile.json`` holds."""
 
@@ -253,6 +262,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     """Exit status of the command; null when contend ended before it did."""
     ended_unix: PythonOnly[float | None] = None
     """Seconds since 1970 when it was seen to end; None likewise."""
+    first_gone: PythonOnly[FirstGone | None] = None
+    """The rank that ended first; None where nobody saw that."""
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
     """Number of ranks of MPI_COMM_WORLD."""
     library: str = ""

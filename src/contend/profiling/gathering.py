@@ -7,6 +7,7 @@ ranks are known: one file after the other, so that memory stays small.
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -28,7 +29,7 @@ from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, ProfileRecord
 from contend.profiling.hang.awaited_ranks import Past, where_stuck
 from contend.profiling.hang.deadlock import with_messages
-from contend.profiling.hang.stuck import Seen, cells_under_way, look, since_when
+from contend.profiling.hang.stuck import Seen, cells_under_way, died_of, look, since_when
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
@@ -183,7 +184,12 @@ class Gathering:
         ended_s, since_s, asking_s = since_when(
             record, self._ranks[record.rank].counter, self._seen_unix
         )
-        gone = np.uint64(record.header["died"] or clock["end_ticks"])
+        gone_s = self._seconds(record.rank, np.uint64(record.header["died"] or clock["end_ticks"]))
+        killed = self._killed(record)
+        if killed and (first := self._record.first_gone) is not None:
+            gone_s = self._seconds(record.rank, clock["start_ticks"]) + (
+                first.unix - 1e-9 * int(clock["start_unix_ns"])
+            )
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
@@ -191,9 +197,10 @@ class Gathering:
             self._places.of_death(record.header, record.modules),
             since_s.tolist(),
             asking_s.tolist(),
-            gone_s=self._seconds(record.rank, gone),
+            gone_s=gone_s,
             since_gone_s=ended_s - 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"])),
             at_least=self._record.ended_unix is None,
+            killed=killed,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
             started_s = self._seconds(record.rank, clock["start_ticks"])
@@ -201,6 +208,18 @@ class Gathering:
         period = 1e-9 * (self._ranks[record.rank].counter.period or 1.0)
         cells = cells_under_way(threads, np.clip(since_s, 0, 1e9) / period)
         return replace(record, cells=np.concatenate([record.cells, cells]))
+
+    def _killed(self, record: RankRecord) -> str:
+        """How a rank ended that was the first to, with no word of its own and none of contend's.
+
+        Launchers end with what the first rank died of: with 128 more, as shells do, or MPICH's as
+        it is. Only SIGKILL: what else ends the launcher too, it passes on to all ranks.
+        """
+        first, status = self._record.first_gone, self._record.status
+        if first is None or first.record != self._ranks[record.rank].path.name:
+            return ""
+        by_kill = status in (signal.SIGKILL, 128 + signal.SIGKILL)
+        return died_of(signal.SIGKILL) if by_kill else ""
 
     def _add_peers(self, record: RankRecord) -> None:
         for size, messages, kind, taken in _OF_PEERS:

@@ -18,7 +18,7 @@ from typing import IO
 import msgspec
 
 from contend.base.errors import InputError, ShortfallError, UsageError
-from contend.base.process import maps_file, run_foreground
+from contend.base.process import FirstEnded, ancestors, maps_file, run_foreground
 from contend.base.units import format_bytes
 from contend.lab.emulation import drops_of
 from contend.lab.measurement import Place, RealHosts, Shape, ready_command
@@ -28,6 +28,7 @@ from contend.profiling.folder import (
     PROFILE,
     RECORDS,
     UNRECORDED,
+    FirstGone,
     ProfileRecord,
     beside,
     is_profile,
@@ -44,6 +45,8 @@ from contend.profiling.record_file import read_header
 
 # As in the recorder.
 _USUAL = 16 << 20
+# After the command's end, for threads that wait for what ended before it.
+_TOLD_WITHIN_S = 1.0
 NAME = "profile"
 """What folders begin with that nobody named."""
 
@@ -130,7 +133,8 @@ def run_recorded(
             )
             write_profile_record(folder, begun)
             started = time.monotonic()
-            status, interruption = _run(command, environment, output, records)
+            ends = RankEnds(folder)
+            status, interruption = _run(command, environment, output, records, ends)
             elapsed = time.monotonic() - started
             ended_unix = time.time()
         if not record_files(folder):
@@ -144,6 +148,7 @@ def run_recorded(
             elapsed_s=elapsed,
             ended_unix=ended_unix,
             status=status,
+            first_gone=ends.first(),
             drops=counters.get("drops"),
             drops_by_place=drops_of(counters),
         )
@@ -191,18 +196,68 @@ def _check_ended(folder: Path) -> None:
 
 
 def _run(
-    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None, records: Path
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    output: IO[str] | None,
+    records: Path,
+    ends: RankEnds,
 ) -> tuple[int | None, BaseException | None]:
     """The command's exit status, or what ended contend in between."""
 
     def watch() -> None:
         write_seen(records, time.time())
+        ends.look()
 
     try:
         return run_foreground(command, environment, output=output, watch=watch), None
     except (KeyboardInterrupt, SystemExit) as interruption:
         # The command has ended by now; what was recorded until then is kept.
         return None, interruption
+
+
+class RankEnds:
+    """Which rank of this machine ended first, as launchers end the others then.
+
+    What started a rank is watched too: a rank that ends after that did not end by itself. Where a
+    rank is elsewhere, or ended before anybody looked, nobody knows whether that was the first.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ranks: dict[Path, int] = {}
+        self._watched: list[FirstEnded] = []
+        self._looked = 0
+        self._complete = True
+
+    def look(self) -> None:
+        """Watches the ranks that have come since, as soon as they have all signed in."""
+        changed = (self._folder / RECORDS).stat().st_mtime_ns
+        if changed == self._looked and self._complete:
+            return
+        self._complete, self._looked = changed == self._looked, changed
+        new: list[int] = []
+        for path in record_files(self._folder):
+            if path in self._ranks:
+                continue
+            with suppress(InputError):
+                process = int(read_header(path)["pid"])
+                if maps_file(process, path):
+                    self._ranks[path] = process
+                    new += [process, *ancestors(process)]
+        if new:
+            self._watched.append(FirstEnded(dict.fromkeys(new)))
+
+    def first(self) -> FirstGone | None:
+        """The rank that ended before all others that were watched with it, and their launcher."""
+        if {*record_files(self._folder)} != {*self._ranks}:
+            return None
+        record_of = {process: path.name for path, process in self._ranks.items()}
+        gone = [
+            FirstGone(record_of[process], one.ended_unix or 0.0)
+            for one in self._watched
+            if (process := one.pid(_TOLD_WITHIN_S)) in record_of
+        ]
+        return min(gone, key=lambda one: one.unix, default=None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from .folders import left_folders as left_folders
 from .folders import private_folder as private_folder
 from .folders import scratch_folder as scratch_folder
 from .processes import FirstEnded as FirstEnded
+from .processes import ancestors as ancestors
 from .processes import end_processes as end_processes
 from .processes import is_in_use as is_in_use
 from .processes import maps_file as maps_file

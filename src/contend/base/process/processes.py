@@ -118,6 +118,13 @@ def _stat(folder: Path) -> list[str]:
         return []
 
 
+def ancestors(process: int) -> Iterator[int]:
+    """The processes that a process of this machine descends from below this one, nearest first."""
+    while (fields := _stat(_PROC / str(process))) and int(fields[1]) not in (0, 1, os.getpid()):
+        process = int(fields[1])
+        yield process
+
+
 class FirstEnded:
     """Waits for the end of processes that need not be children, in a thread of its own.
 
@@ -130,6 +137,8 @@ class FirstEnded:
 
     def __init__(self, pids: Iterable[int]) -> None:
         self._pid: int | None = None
+        self.ended_unix: float | None = None
+        """Seconds since 1970 when it was seen to end; None while all run."""
         self._open: dict[int, int] = {}
         for pid in pids:
             try:
@@ -158,6 +167,7 @@ class FirstEnded:
             if not self._open:
                 return
             ((first, _),) = self._ends.poll(maxevents=1)
+        self.ended_unix = time.time()
         self._pid = self._open[first]
         for descriptor in self._open:
             os.close(descriptor)

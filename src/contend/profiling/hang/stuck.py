@@ -264,6 +264,7 @@ def look(
     gone_s: float,
     since_gone_s: float,
     at_least: bool,
+    killed: str = "",
 ) -> Seen:
     """Where a rank was.
 
@@ -277,12 +278,15 @@ def look(
         gone_s: seconds into the run when it died or ended by itself, if it did.
         since_gone_s: how long before the program's end it ended by itself, if it did.
         at_least: whether it may have been longer.
+        killed: how it ended by what no program sees come, if it was the first to end; "" if not.
     """
     status = int(record.header["exit_code"])
     exited = f"ended without MPI_Finalize{f', with exit status {status}' if status else ''}"
     ended = {State.ABORTED: "called MPI_Abort", State.EXITED: exited}.get(record.state, "")
     threads = []
     dying, died = cause_of_death(record)
+    if dying < 0 and killed and record.state is State.RUNNING and len(record.threads):
+        dying, died, of_death = 0, killed, (0, "")
     for number, item in enumerate(record.threads):
         called, asks = int(item["routine"]) != NO_CALL, asking_s[number] == asking_s[number]
         since = since_gone_s if ended else asking_s[number] if asks else since_s[number]
@@ -337,8 +341,12 @@ def cause_of_death(record: RankRecord) -> tuple[int, str]:
         return -1, ""
     if error:
         return number, f"failed with {error}"
-    signal_number = int(header["signal"])
-    return number, f"died of signal {signal_number} ({signal.strsignal(signal_number) or '?'})"
+    return number, died_of(int(header["signal"]))
+
+
+def died_of(number: int) -> str:
+    """That a rank died of a signal, in words."""
+    return f"died of signal {number} ({signal.strsignal(number) or '?'})"
 
 
 def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[str]) -> Awaited:

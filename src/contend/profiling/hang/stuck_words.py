@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from contend.base.units import counted, format_bytes, format_seconds
 from contend.profiling.hang.deadlock import circles, deadlocked, waits_for_any
-from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay
+from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay, died_of
 from contend.profiling.programs import rank_words
 
 # What is on its way when a program is ended arrives sooner: only what lasts longer is a hang.
@@ -426,6 +427,11 @@ _CURES = {
 
 def _cure_of_death(thread: Stuck) -> str:
     who = f"rank {thread.rank}"
+    if thread.died == died_of(signal.SIGKILL):
+        return (
+            f"The network has no part in it: somebody ended {who}. The kernel does so where memory "
+            "runs out (dmesg tells), and batch systems where a job takes more than it asked for."
+        )
     if "signal" in thread.died:
         return (
             f"The network has no part in it: run {who} in a debugger, or look at its core "
