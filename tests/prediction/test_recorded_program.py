@@ -60,19 +60,37 @@ def test_a_probed_message_is_received_once(calibration: Calibration, tmp_path: P
 def test_the_librarys_start_and_end_are_not_the_programs(
     calibration: Calibration, tmp_path: Path
 ) -> None:
-    """Ranks leave MPI_Init at 200 and 205 ms and call MPI_Finalize, of 300 ms, at 240 and 230."""
+    """Ranks leave MPI_Init at 200 and 205 ms and call MPI_Finalize, of 300 ms, at 240 and 230.
+
+    It begins when both have left, at 205.
+    """
     sender = Script(0, 2, started=200).call("Send", 210, 220, peer=1, size=10_000)
     receiver = Script(1, 2, started=205).call("Recv", 205, 225, peer=0, size=10_000)
     for script, at in ((sender, 240), (receiver, 230)):
         script.call("Finalize", at, at + 300).rank.ended = (at + 300) * MS
     profile = profile_of(tmp_path / "p", sender.rank, receiver.rank)
-    assert profile.findings.within_s == pytest.approx(0.04, abs=1e-6)
+    assert profile.findings.within_s == pytest.approx(0.035, abs=1e-6)
     recorded = record_of(profile, calibration)
     assert recorded.recorded_s == recorded.kept_s == profile.findings.within_s
     found = predict_program(recorded, crossbar(calibration, 2))
-    # 11 ms on the wire and the receiver's last 5; the sender's 10 and 20 ms are over by then.
-    assert found.predicted_s == pytest.approx(0.03, rel=1e-3)
+    # From 210 ms on 11 on the wire and the receiver's last 5; the sender's 20 end later, at 230.
+    assert found.predicted_s == pytest.approx(0.025, rel=1e-3)
     assert {calls.routine for calls in found.calls} == {"MPI_Send", "MPI_Recv"}
+
+
+def test_the_launchers_spread_of_starts_is_not_the_programs(
+    calibration: Calibration, tmp_path: Path
+) -> None:
+    """Rank 1 leaves MPI_Init 5 or 400 ms after rank 0: the run from then on is the same."""
+    times = []
+    for late in (5, 400):
+        sender = Script(0, 2).call("Send", 450, 460, peer=1, size=10_000).end(470)
+        receiver = Script(1, 2, started=late).call("Recv", 450, 465, peer=0, size=10_000).end(470)
+        profile = profile_of(tmp_path / f"{late}", sender, receiver)
+        found = predict_program(record_of(profile, calibration), crossbar(calibration, 2))
+        times.append(profile.findings.within_s)
+        assert found.predicted_s == pytest.approx(times[-1], rel=0.1)
+    assert times == pytest.approx([0.465, 0.07], abs=1e-6)
 
 
 def test_the_command_says_what_it_predicts_for(

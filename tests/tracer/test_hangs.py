@@ -128,6 +128,14 @@ HANGS = {
         (_LOCKING, _LOCKING),
         ("rank 0 waits for rank 1 in MPI_", _LOCKED, "window of MPI_COMM_WORLD at rank 0, which"),
     ),
+    "file-open": (
+        ("File_open", "Barrier"),
+        ("rank 0 called MPI_File_open at hangs.c:", " where rank 1 called MPI_Barrier", _CIRCLE),
+    ),
+    "file-size": (
+        ("Barrier", "File_set_size"),
+        ("rank 0 waits for rank 1 in MPI_Barrier", "collective 1 on a file of MPI_COMM_WORLD"),
+    ),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
 UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})

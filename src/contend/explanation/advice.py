@@ -200,7 +200,9 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, float, float] |
 def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     verdict = hit[0]
     yield from _faster_schedule(Limit.PORT, hit, measured)
-    most = max(r.ratio or 1.0 for v in hit for r in v.limits if r.limit is Limit.PORT)
+    # Slow samples are what another schedule may save, whatever made them slow.
+    ports = ((v.evidence.typical_s, v.evidence.bound(Limit.PORT)) for v in hit)
+    most = max(typical / port.seconds for typical, port in ports if typical and port)
     advice = f"{_first(at_most(most))}: for more, send less data, or use faster ports"
     shared = any((v.evidence.ranks or 0) > v.evidence.hosts > 0 for v in hit)
     if shared:

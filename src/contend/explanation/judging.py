@@ -293,14 +293,17 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
 def _stalls(evidence: Evidence) -> Iterator[Reason]:
     """Two kinds of samples, a time-out apart.
 
-    Where packets were dropped the slower ones need only hold one: it began during the transfer.
+    Where packets were dropped, or another schedule does the same work so much faster, the slower
+    ones need only hold one: it began during the transfer.
     """
     modes = evidence.modes if isinstance(evidence, MeasuredEvidence) else None
     typical = evidence.typical_s
     if modes is None or typical is None:
         return
     lost = modes.slow_s - modes.fast_s
-    holds = modes.slow_s if evidence.drops else lost
+    rival = evidence.rival if isinstance(evidence, MeasuredEvidence) else None
+    avoided = rival is not None and typical >= STALLED * rival.seconds
+    holds = modes.slow_s if evidence.drops or avoided else lost
     if holds >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
         why = (
             f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "

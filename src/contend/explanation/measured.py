@@ -89,11 +89,13 @@ class Source:
 
     def _of_cell(self, cell: CellSummary) -> Evidence:
         modes = cell.two_kinds
-        if modes is not None and modes.slow_s - modes.fast_s < A_TIME_OUT_S:
-            modes = None
         mean = None if modes is None else typical_time(cell)
-        measured = cell.median.value if modes is None else modes.fast_s
-        low, high = _range(cell) if modes is None else (modes.fast_s, modes.fast_s)
+        if modes is not None and modes.slow_s < A_TIME_OUT_S:
+            # Too short to hold a time-out, even one that began during the transfer.
+            modes = None
+        apart = modes is not None and modes.slow_s - modes.fast_s >= A_TIME_OUT_S
+        measured = modes.fast_s if modes is not None and apart else cell.median.value
+        low, high = (measured, measured) if apart else _range(cell)
         return MeasuredEvidence(
             **self._common(cell.record, cell.schedule, cell.condition.by_name),
             measured_s=measured,

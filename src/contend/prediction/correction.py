@@ -47,7 +47,7 @@ class Recorded:
     program: PythonOnly[ProfiledProgram]
     """Its schedule."""
     recorded_s: Seconds
-    """Run time as recorded, from the end of MPI_Init to the beginning of MPI_Finalize."""
+    """Run time as recorded, from when all ranks have left MPI_Init to MPI_Finalize."""
     modelled_s: Seconds | None = None
     """What the model predicts for the part of it that events were kept of, where it was recorded;
     null where that is not known."""
@@ -148,7 +148,7 @@ def held_against(
     if where is None:
         return Recorded(program, seconds)
     kept = min(seconds, program.until)
-    modelled = carried_out(program, where).seconds
+    modelled = program.run_s(carried_out(program, where))
     corrections = [Correction(factor=kept / modelled)]
     if where.calibration.processors:
         corrections.insert(0, _fitted(program, where, kept))
@@ -160,7 +160,7 @@ def _fitted(program: ProfiledProgram, where: PredictionConditions, seconds: floa
     low, high = 0.0, _LONGEST_LOOK_S
     for _ in range(_HALVINGS):
         look = (low + high) / 2
-        modelled = carried_out(program, Correction(look).of(where)).seconds
+        modelled = program.run_s(carried_out(program, Correction(look).of(where)))
         low, high = (look, high) if modelled < seconds else (low, look)
     return Correction(look, seconds / modelled)
 

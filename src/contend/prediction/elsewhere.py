@@ -22,7 +22,7 @@ from contend.prediction.conditions import PredictionConditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.predicting import Piling, worst_piling
 from contend.prediction.program import ProfiledProgram
-from contend.profiling.routines import COLLECTIVES
+from contend.profiling.routines import COLLECTIVES, EXCHANGES, PROBES, RECEIVES, SENDS
 from contend.routes import compute
 from contend.traffic.schedule import Course
 
@@ -34,6 +34,8 @@ MOST_OPERATIONS = 5_000_000
 _CABLES = 5
 _DRAWS = 5
 _SMALL = 1024
+_SIZED = COLLECTIVES | SENDS | RECEIVES | EXCHANGES | PROBES
+"""Routines of which the bytes are known that they wait for."""
 _MUCH = 0.25
 _LAUNCHES = 0.02
 """Part of a run time by which launches differ, whatever they communicate."""
@@ -88,7 +90,7 @@ class Elsewhere(Shown):
     hosts: tuple[int, ...]
     """Number of each rank's host."""
     predicted_s: Seconds
-    """Run time, from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize,
+    """Run time, from when all ranks have left MPI_Init until the last one calls MPI_Finalize,
     corrected by what the model is off by where it was recorded."""
     interval_s: tuple[Seconds, Seconds]
     """Both ends of what the calibration's intervals, the correction, and draws of when ranks begin
@@ -97,7 +99,7 @@ class Elsewhere(Shown):
     communication: Share
     """Part of the run time in MPI, on the mean of ranks."""
     small: PythonOnly[float]
-    """Part of the run time in collectives of a kibibyte or less."""
+    """Part of the run time in collectives and messages of a kibibyte or less."""
     perfect_routes_s: Seconds
     """Run time if routes balanced what leaves every switch over all its cables, as if those of a
     switch with hosts were one: no routing takes less."""
@@ -106,8 +108,9 @@ class Elsewhere(Shown):
     collapses: bool
     """Whether drops and time-outs may rule, so that `predicted_s` is only a lower bound."""
     crowded: bool
-    """Whether much of the run is small collectives of more ranks than processors, which makes
-    `predicted_s` doubtful: when each of them runs then decides more than the network does."""
+    """Whether much of the run is small collectives and messages of more ranks than processors,
+    which makes `predicted_s` doubtful: when each of them runs then decides more than the network
+    does, and so does whatever else the machine does meanwhile."""
     piling: Piling | None
     """Where most can pile up; null where the buffers are not known, or nowhere."""
     cables: tuple[CableCost, ...]
@@ -147,7 +150,7 @@ def run_time(recorded: Recorded, where: PredictionConditions) -> float:
         UsageError: as of `predict_program`.
     """
     here = recorded.corrections[0].of(where)
-    return carried_out(recorded.program, here).seconds * recorded.factor
+    return recorded.program.run_s(carried_out(recorded.program, here)) * recorded.factor
 
 
 def predict_program(recorded: Recorded, where: PredictionConditions, name: str = "") -> Elsewhere:
@@ -166,22 +169,25 @@ def predict_program(recorded: Recorded, where: PredictionConditions, name: str =
     factor = recorded.factor
     here = best.of(where)
     course = carried_out(program, here)
-    seconds = course.seconds * factor
+
+    def took(course: Course) -> float:
+        return program.run_s(course) * factor
+
+    seconds = took(course)
     ends = [
         carried_out(program, replace(here, calibration=calibration))
         for calibration in here.calibration.ends
     ]
     possible = [
         seconds,
-        *(end.seconds * factor for end in ends),
+        *map(took, ends),
         *(
-            carried_out(program, other.of(where)).seconds * factor * other.factor / best.factor
+            took(carried_out(program, other.of(where))) * other.factor / best.factor
             for other in others
         ),
     ]
     if here.calibration.scatter_per_rank_s.value:
-        drawn = (carried_out(program, here, draw=number) for number in range(_DRAWS))
-        possible += [course.seconds * factor for course in drawn]
+        possible += [took(carried_out(program, here, draw=draw)) for draw in range(_DRAWS)]
     calls = _calls(program, course)
     communication = float(calls["predicted_s"].sum()) / (course.seconds or 1.0)
     apart = seconds * (_LAUNCHES + communication * (_MODEL + recorded.off))
@@ -189,8 +195,8 @@ def predict_program(recorded: Recorded, where: PredictionConditions, name: str =
     unhindered = where.rates.copy()
     unhindered[: 2 * where.fabric.cables] = where.calibration.peak
     # Order decides a little too: what holds messages back less may take a little longer.
-    perfect_routes = min(_pooled(program, here).seconds * factor, seconds)
-    crossbar = carried_out(program, here, unhindered).seconds * factor
+    perfect_routes = min(took(_pooled(program, here)), seconds)
+    crossbar = took(carried_out(program, here, unhindered))
     small_share = float(small) / (course.seconds or 1.0)
     piling = worst_piling(course.channel_crowd, course.channel_crowd_bytes, here)
     return Elsewhere(
@@ -215,7 +221,7 @@ def predict_program(recorded: Recorded, where: PredictionConditions, name: str =
 
 
 def _calls(program: ProfiledProgram, course: Course) -> pl.DataFrame:
-    """Time in MPI by routine, communicator and, of collectives, bytes; of the mean rank."""
+    """Time in MPI by routine, communicator and, where they are known, bytes; of the mean rank."""
     table = program.calls
     ends = course.operation_end[table["operation"].to_numpy()]
     table = table.with_columns(entered=pl.Series(ends)).with_columns(
@@ -223,11 +229,11 @@ def _calls(program: ProfiledProgram, course: Course) -> pl.DataFrame:
     )
     left = pl.Series(course.rank_end).gather(table["rank"])
     ranks = len(course.rank_end)
-    collective = pl.col("routine").is_in(sorted(COLLECTIVES))
+    sized = pl.col("routine").is_in(sorted(_SIZED))
     return (
         table.with_columns(
             predicted=pl.coalesce("next_s", left) - pl.col("entered"),
-            bytes=pl.when(collective).then("bytes"),
+            bytes=pl.when(sized).then("bytes"),
         )
         .filter(pl.col("routine") != LEAVES)
         .group_by("routine", "communicator", "bytes")

@@ -2,8 +2,9 @@
 
 What a rank did between two calls of MPI takes the time that it took when it was recorded, with all
 that held it up then. Calls become messages: those of a collective by the algorithm that the library
-takes for it. Time begins when the first rank leaves MPI_Init, and ends when the last one calls
-MPI_Finalize: how long a library takes to start and to end is not the program's.
+takes for it. The run time is from when all ranks have left MPI_Init until the last one calls
+MPI_Finalize: how long a library takes to start and to end is not the program's, nor how far apart
+its launcher lets ranks begin, which differs from one launch to the next.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from contend.traffic.schedule import (
     COLLECTIVES,
     LIBRARIES,
     MEMBERS,
+    Course,
     Exchange,
     Member,
     Operation,
@@ -305,11 +307,16 @@ class ProfiledProgram:
     recorded, ``pause`` before it, ``operation``, the number of the operation in which that pause
     elapses, and ``site``, the number of its place in the program."""
     until: float
-    """Seconds from then on up to which events of all ranks were kept; infinite where all were."""
+    """Seconds, from when all ranks had left MPI_Init, up to which events of all ranks were kept;
+    infinite where all were."""
     as_recorded: float
     """Seconds of MPI, all ranks together, in calls that take what they took."""
     remarks: tuple[str, ...]
     """Remarks that a reader must know."""
+
+    def run_s(self, course: Course) -> float:
+        """How long it takes when it is carried out, from when all ranks have left MPI_Init."""
+        return course.seconds - float(self.start.max())
 
 
 def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledProgram:
@@ -333,6 +340,8 @@ def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledP
     started = ranks["started_s"].to_numpy()
     kept = [read_calls(profile, rank) for rank in range(profile.size)]
     until = _kept_until(profile, kept, ranks["ended_s"].to_list())
+    if until <= started.max():
+        raise ShortfallError(f"{profile.folder}: records were full before all ranks had begun")
     kept = [_cut(calls, until) for calls in kept]
     library, remarks = _library(profile.record.library)
     groups = groups_of(profile)
@@ -352,7 +361,7 @@ def program_of(profile: ProgramProfile, copy_per_byte: float = 0.0) -> ProfiledP
         schedule=Schedule.of([strand.strand for strand in strands]),
         start=started - started.min(),
         calls=calls,
-        until=until - float(started.min()),
+        until=until - float(started.max()),
         as_recorded=float(as_recorded.total()),
         remarks=tuple(remarks),
     )

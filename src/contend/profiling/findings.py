@@ -69,9 +69,12 @@ class ProfileFindings:
 
     @cached_property
     def within_s(self) -> float:
-        """Seconds from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize."""
+        """Seconds from when all ranks have left MPI_Init until the last one calls MPI_Finalize.
+
+        How far apart a launcher lets them begin is not the program's.
+        """
         begun = self._ranks.sort("rank")["started_s"].to_numpy()
-        return float((begun + self.ranks["run_s"].to_numpy()).max() - begun.min())
+        return float((begun + self.ranks["run_s"].to_numpy()).max() - begun.max())
 
     @cached_property
     def mpi_s(self) -> float:

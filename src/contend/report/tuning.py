@@ -30,16 +30,22 @@ def _verdict(lessons: Lessons) -> str:
             f"No schedule is proven faster than {lessons.mpi}'s own all-to-all in any of "
             f"{measured}: there is nothing to tune."
         )
-    best = max(changed, key=lambda lesson: lesson.gain.value)
+    # What went into buffers promises nothing to calls that follow one another at once.
+    best = max(changed, key=lambda lesson: (not lesson.beyond_wire, lesson.gain.value))
     sizes = sorted({lesson.bytes for lesson in changed})
     where = size_words(sizes[0])
     if len(sizes) > 1:
         where += f" to {size_words(sizes[-1])}"
+    largest = "the largest gain of these rules"
+    if best.beyond_wire:
+        largest = "beyond the wire, so calls that follow one another at once gain otherwise"
+    elif any(lesson.beyond_wire for lesson in changed):
+        largest += " at sizes that do not fit into buffers"
     return (
         f"With {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
         f"{counted(best.ranks, 'rank')} takes {format_seconds(best.best_s)} instead of "
-        f"{format_seconds(best.library_s)}: {factor_words(best.gain)} times faster, the "
-        f"largest gain of these rules. They change {len(changed)} of {measured}, at {where}; "
+        f"{format_seconds(best.library_s)}: {factor_words(best.gain)} times faster, "
+        f"{largest}. They change {len(changed)} of {measured}, at {where}; "
         "elsewhere the library's own calls stay."
     )
 

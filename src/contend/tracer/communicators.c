@@ -538,15 +538,25 @@ static void note_name(MPI_Comm handle, const char* name) {
 CONTEND_RECORDS(Comm_set_name, (MPI_Comm handle, const char* name), (handle, name), (void)0,
                 note_name(handle, name))
 
-// ---- windows
+// ---- windows and files
 
-void contend_add_window(const contend_call* call, MPI_Comm handle, uint64_t key) {
+/// Makes known what all members of a communicator have made of it with a call.
+static contend_live_communicator* add_made(const contend_call* call, MPI_Comm handle, uint64_t key,
+                                           const char* what) {
   contend_live_communicator* parent = contend_find(handle);
   char name[sizeof contend.communicators->name];
-  snprintf(name, sizeof name, "a window of %.23s", contend.communicators[parent->index].name);
+  snprintf(name, sizeof name, "%s of %.23s", what, contend.communicators[parent->index].name);
   origin from = {parent, count_made(parent, call->routine)};
   contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
-  contend_live_communicator* made = add_like(key, handle, from, name);
+  return add_like(key, handle, from, name);
+}
+
+void contend_add_file(const contend_call* call, MPI_Comm handle, uint64_t key) {
+  add_made(call, handle, key, "a file");
+}
+
+void contend_add_window(const contend_call* call, MPI_Comm handle, uint64_t key) {
+  contend_live_communicator* made = add_made(call, handle, key, "a window");
   made->kind = CONTEND_WINDOW;
   if (made->index == CONTEND_OTHERS) return;
   contend_communicator* record = &contend.communicators[made->index];

@@ -122,11 +122,12 @@ static inline void contend_count_collective(contend_live_communicator* on) {
 /// Notes a blocking collective in which no bytes move, with when it was entered and left.
 void contend_note_together(const contend_call* call, contend_live_communicator* on);
 
-/// Makes a window known that all members of a communicator have made.
+/// Makes a window known that all members of a communicator have made, or a file that they opened.
 void contend_add_window(const contend_call* call, MPI_Comm parent, uint64_t key);
+void contend_add_file(const contend_call* call, MPI_Comm parent, uint64_t key);
 /// Ranks of a group in MPI_COMM_WORLD, CONTEND_NO_PEER for others; the caller frees them.
 int32_t* contend_ranks_of(MPI_Group group, int32_t* count);
-/// Forgets a handle of a communicator or window; gives its index.
+/// Forgets a handle of a communicator, window or file; gives its index.
 uint32_t contend_forget(uint64_t key);
 void contend_free_communicator(contend_live_communicator* communicator);
 

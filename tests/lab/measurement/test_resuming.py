@@ -207,7 +207,9 @@ def test_patterns_of_an_occupied_folder_stay(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "run.json").write_text("{}")
     (folder / "patterns.txt").write_text("0 1\n")
-    with pytest.raises(UsageError, match="a run is here already"):
+    with pytest.raises(
+        UsageError, match="already; give another folder, or go on with it by --resume"
+    ):
         measure("bisect", ranks=2, patterns=2, output=folder)
     assert (folder / "patterns.txt").read_text() == "0 1\n"
 

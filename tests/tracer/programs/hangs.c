@@ -109,6 +109,16 @@ static void ask(const char* how) {
   }
 }
 
+// Rank 0 opens a file, or rank 1 sets the size of one that both have opened; the other does not.
+static void file(const char* what) {
+  MPI_File both;
+  char name[4096];
+  snprintf(name, sizeof name, "%s/file", getenv("CONTEND_PROFILE"));
+  if (rank == 1 && is(what, "open")) return;
+  MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &both);
+  if (rank == 1) MPI_File_set_size(both, sizeof large);
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Request request;
@@ -151,6 +161,8 @@ int main(int argc, char** argv) {
     if (rank == 1) MPI_Send(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
   } else if (is(mode, "itself")) {
     if (rank == 0) MPI_Ssend(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  } else if (strncmp(mode, "file-", 5) == 0) {
+    file(mode + 5);
   } else if (is(mode, "probe")) {
     MPI_Status status;
     if (rank == 0) MPI_Probe(1, 3, MPI_COMM_WORLD, &status);

@@ -90,7 +90,7 @@ def measure_each(
     observer = observer or Observer()
     words = options_of(probe, options)
     if folder is not None:
-        refuse_occupied(folder)
+        refuse_occupied(folder, "; give another folder, or go on with it by --resume")
     method = Measured(place, budget, observer=observer)
     cells = []
     for library in libraries:

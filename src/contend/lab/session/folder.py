@@ -169,15 +169,19 @@ def new_folder(name: str, today: date, base: Path = RUNS) -> Path:
     return folder
 
 
-def refuse_occupied(folder: Path) -> None:
+def refuse_occupied(folder: Path, instead: str = "") -> None:
     """Refuses a folder that has runs already, before anything is done for another.
+
+    Args:
+        folder: that is to get a run.
+        instead: what else to do, after the reason.
 
     Raises:
         UsageError: it has.
     """
     occupied = any((folder / name).exists() for name in (RECORD, SESSION))
     if occupied or list(folder.glob(f"*/{RECORD}")):
-        raise UsageError(f"{folder}: a run is here already")
+        raise UsageError(f"{folder}: a run is here already{instead}")
 
 
 def session_of(folder: Path) -> Path:

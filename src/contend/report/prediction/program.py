@@ -57,9 +57,9 @@ def _verdict(predicted: PredictedProgram) -> str:
         )
     if slowest.crowded:
         parts.append(
-            f" {percent(slowest.small, 0)} of that are small collectives of more ranks "
-            "than processors. The scheduler decides how long these take, and such runs vary "
-            "widely."
+            f" {percent(slowest.small, 0)} of that are small messages and collectives of "
+            "more ranks than processors. The scheduler decides how long these take, and so does "
+            "what else the machine does: such runs vary widely, and the interval lacks that."
         )
     if recorded.modelled_s is None:
         parts.append(

@@ -143,7 +143,8 @@ def _summary(profile: ProgramProfile) -> ResultTable:
         (
             "whole run",
             f"{format_seconds(record.run_s)}, from the first MPI_Init or session to the last end; "
-            f"{format_seconds(findings.within_s)} of it from the end of MPI_Init to MPI_Finalize",
+            f"{format_seconds(findings.within_s)} of it from when all ranks had left MPI_Init to "
+            "MPI_Finalize",
         ),
         ("exit status", "" if record.status is None else str(record.status)),
         ("clock", _clock_words(record.uncertainty_s)),
