@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ from contend.congestion import hotspot as choose
 from contend.lab.runs import LaunchRecord, PointError, Run, RunRecord
 from contend.report import Document, hotspot_document
 from contend.routes import load
+from typed_commands import Typed
 
 KEPT = Path(__file__).resolve().parents[2] / "data" / "kept"
 
@@ -32,6 +33,44 @@ def test_a_launch_that_failed_falls_short(probe: str, tmp_path: Path) -> None:
     killed = LaunchRecord(0, 2, status="killed", why="rank 1 was ended by SIGKILL")
     bad = _run(tmp_path / "bad", probe, killed)
     assert "rank 1 was ended by SIGKILL" in _failures([good, bad])
+
+
+LIBRARY = ("--mpi", "openmpi-4")
+CROSSBAR, TREE = ("--on", "emulated:crossbar:4"), ("--on", "emulated:xgft:2;2,2;1,1")
+
+
+@pytest.mark.parametrize(
+    ("probe", "place", "more"),
+    [
+        ("pingpong", (), ("-n", "2", "--bytes", "1K")),
+        ("alltoall", (), ("-n", "2", "--bytes", "1K")),
+        ("sort", (), ("-n", "2")),
+        ("bisect", CROSSBAR, ("-n", "4", "--bytes", "16K")),
+        ("hotspot", TREE, ("--rivals", "1", "--bytes", "16K")),
+    ],
+)
+def test_what_a_budget_cut_goes_on_in_its_folder(
+    probe: str,
+    place: tuple[str, ...],
+    more: tuple[str, ...],
+    tmp_path: Path,
+    typed: Typed,
+    request: pytest.FixtureRequest,
+    require_program: Callable[[str], str],
+) -> None:
+    """A millisecond is spent before anything starts, and says so; more of it ends the run well."""
+    require_program("mpicc.openmpi")
+    if place:
+        request.getfixturevalue("permitted")
+    folder, fewest = tmp_path / "run", ("--repetitions", "6:6")
+    command = (f"measure {probe}", *LIBRARY, *place)
+    cut = typed(*command, *more, *fewest, "--output", folder, "--budget", "1ms", status=1)
+    assert "the budget had already been spent" in cut.err
+    assert "go on with it by --resume" in typed(*command, *more, "--output", folder, status=2).err
+    typed(*command, "--resume", folder, "--budget", "10min")
+    run = Run.load(folder)
+    assert [launch.status for launch in run.record.launches][-1] == "done"
+    assert run.summaries
 
 
 def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_path: Path) -> None:

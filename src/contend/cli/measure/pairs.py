@@ -180,7 +180,9 @@ def hotspot(
     outputs.console.print(Text(_preface(network, spot)))
     with _place(network, spot, measuring, where, outputs.console) as place:
         runs = measuring.runs("hotspot", options, where, place, outputs.console)
-    short = "" if len(reachable) == len(active) else _shortfall(network, spot)
+    # Of a run that goes on, the options of this command do not count.
+    enough = measuring.resume is not None or len(reachable) == len(active)
+    short = "" if enough else _shortfall(network, spot)
     return judged(report.hotspot_document(runs, spot, network), runs, short)
 
 
