@@ -94,6 +94,22 @@ def test_a_log_gets_an_estimate_and_a_line_every_ten_seconds(
     ]
 
 
+def test_what_comes_before_the_first_thing_is_no_part_of_the_estimate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A minute until it is known how much there is, then 9,000 things of 10 ms."""
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        task = bars.add_task("it", total=None, count="")
+        bars.update(task, completed=0, total=None)
+        for done in range(250):
+            now = 60 + done / 100
+            bars.update(task, completed=done, total=9000, count=f"{done}/9000 things")
+    first, *_ = capsys.readouterr().err.splitlines()[1:]
+    assert first == "it: about 90 s: 9,000 things of 10 ms each"
+
+
 def test_what_takes_a_moment_is_not_estimated(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     bars = new_bars(lambda: now)

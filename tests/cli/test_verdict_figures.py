@@ -164,6 +164,9 @@ def test_failures_and_changes(engine: str, typed: Typed) -> None:
     assert [one["hosts"] for one in found["alone"]] == sorted(
         (one["hosts"] for one in found["alone"]), reverse=True
     )
+    free = not any(one["change"] < -1e-9 for one in found["alone"] if not one["hosts"])
+    assert free != ("costs the most" in found["verdict"])
+    assert free == ("it costs nothing" in found["verdict"])
     for gone in ("leaf 3", "top 1", "leaf 4:4"):
         rest = _loaded(engine, GONE, gone)
         for name, net in (("old", whole), ("new", rest)):

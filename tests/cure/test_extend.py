@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.base.errors import UsageError
-from contend.cure import Growth, extend
+from contend.cure import Growth, OtherRoutes, extend
 from contend.fabric import Fabric, leaf_rails, rails_of, servers_of, without
 
 TREE, PODS, RAILS = "xgft:2;4,6;1,4", "fattree3:4", "rails:3,4,4,16;1,1;4"
@@ -118,6 +118,44 @@ def test_a_unit_that_was_taken_away_comes_back(name: str, gone: list[str]) -> No
     assert _alike(again.fabric, whole)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_groups_of_a_dragonfly_come_back(count: int) -> None:
+    """Every two groups are joined by one cable again, and every switch has two to others."""
+    whole = contend.load("dragonfly:2,4,2")
+    gone = [f"group {group} switch {n}" for group in (9, 8)[:count] for n in range(1, 5)]
+    net = extend(without(whole, gone).fabric, units=count, engine="minhop").fabric
+    assert (net.hosts, net.switches, net.cables) == (whole.hosts, whole.switches, whole.cables)
+    assert sorted(net.switch_name) == sorted(whole.switch_name)
+    number = [int(name.split()[1]) for name in net.switch_name]
+    ends = [(number[near], number[far]) for near, _, far, _ in net.cable_ends()]
+    between = Counter(tuple(sorted(pair)) for pair in ends if len(set(pair)) > 1)
+    assert set(between.values()) == {1}
+    assert len(between) == 9 * 8 // 2
+    across = [end for near, _, far, _ in net.cable_ends() for end in (near, far)]
+    assert set(Counter(across).values()) == {3 + 2}
+    assert set(Counter(net.host_switch.tolist()).values()) == {2}
+    _check_ports(net)
+
+
+def test_rows_that_a_spine_leaves_uneven_are_told() -> None:
+    """Of four pods one gets a third switch above its leaves."""
+    remark = extend(contend.load(PODS), spines=1, ports=8, engine="minhop").remark
+    assert "Its 4 rows of switches on level 2 have 2 to 3 each now" in remark
+    assert remark.endswith("3 more would make them alike.")
+    assert extend(contend.load(PODS), spines=4, ports=8, engine="minhop").remark == ""
+
+
+def test_a_spine_is_not_blamed_for_what_routes_make_of_it() -> None:
+    """Four hosts a leaf over five switches: minhop's turns no longer fall together with leaves."""
+    less = contend.load("xgft:2;4,4;1,4")
+    grown, own = (extend(less, spines=1, ports=9, engine=name) for name in ("minhop", "contend"))
+    assert grown.after < grown.before
+    assert own.after > own.before
+    assert grown.otherwise == OtherRoutes(engine="contend", before=own.before, after=own.after)
+    assert own.otherwise is None
+    assert "by contend they get 93.26 % instead of 91.12 %." in grown.verdict
+
+
 def test_names_and_ports_follow_those_that_are_there() -> None:
     # Leaf u is on port u of every spine, and the spines on ports 5 to 8 of every leaf.
     grown = extend(without(contend.load(TREE), ["leaf 6"]).fabric, units=1, engine="minhop")
@@ -174,7 +212,11 @@ def test_what_has_no_room_says_which_switch_is_full() -> None:
         in _refusal(TREE, spines=1)
     )
     assert "another pod needs" in _refusal(PODS, units=1)
-    assert "is no tree" in _refusal("dragonfly:2,4,2", units=1)
+    assert "is no tree" in _refusal("hyperx:3x3", units=1)
+    assert (
+        "another group takes 9 ports of its own switches for cables to others, and 8 are left"
+        in _refusal("dragonfly:2,4,2", units=1)
+    )
     assert "is no tree" in _refusal("torus:3x3", spines=1)
     assert "contend fabric make makes larger networks" in _refusal("dragonfly:2,4,2", servers=1)
     assert "expected a rate such as 4xNDR" in _refusal(TREE, uplinks="fast")

@@ -8,6 +8,7 @@ from .each_failure import failures as failures
 from .growth import CableToLay as CableToLay
 from .growth import Growth as Growth
 from .growth import NewSwitch as NewSwitch
+from .growth import OtherRoutes as OtherRoutes
 from .growth import extend as extend
 from .improvement import Addition as Addition
 from .improvement import Improvement as Improvement

@@ -198,6 +198,7 @@ class CableSearch:
         """All of them; as many may be tried so many times in all."""
         total = self.tried + len(sets) * times
         trials: list[TriedCables] = []
+        self._progress(self.tried, total)
         for several in workers.map(partial(self._trials, now, anew), sets):
             trials += several
             self.tried += 1

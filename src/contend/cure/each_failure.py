@@ -205,6 +205,7 @@ def failures(
         judge = agree(communicator, prepare)
         whole, parts = judge.fabric, judge.parts
         total = len(parts) + worst * (worst - 1) // 2 + 2 * worst
+        tell(0, total)
         alone = judged(workers.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]

@@ -46,6 +46,18 @@ class NewSwitch:
     """Level at which it stands, 1 for leaves."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class OtherRoutes:
+    """What a pattern gets by the routes of another engine, before and after."""
+
+    engine: str
+    """Engine that routed both."""
+    before: Share
+    """What the pattern gets on the fabric as it was."""
+    after: Share
+    """What it gets on the larger one."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Growth(Shown, told="growth_document"):
     """A fabric with more servers, switches or faster uplinks."""
@@ -78,8 +90,11 @@ class Growth(Shown, told="growth_document"):
     """The same on the larger one."""
     collectives: tuple[CollectiveGain, ...] = ()
     """What GPUs get in collectives on both; none unless servers have adapters on several rails."""
+    otherwise: OtherRoutes | None = None
+    """The same by other routes; null unless the pattern gets less than before by these."""
     remark: PythonOnly[str] = ""
-    """Sentence on why a switch stands on no lower level; "" where none does."""
+    """Sentences on why a switch stands on no lower level, and on rows of switches that have fewer
+    than others; "" where neither is so."""
 
 
 def extend(
@@ -136,6 +151,14 @@ def extend(
     purpose = Purpose.of(fabric, None, None, None, seed)
     both = [compute(each, engine) for each in (fabric, larger)]
     before, after = (purpose.count(each, None) for each in both)
+    otherwise = None
+    if after.judged_share < before.judged_share and engine != _OWN_ENGINE:
+        # More of all never takes bandwidth by itself: it is how the engine spreads routes.
+        routed = (compute(each, _OWN_ENGINE) for each in (fabric, larger))
+        shares = [purpose.count(each, None).judged_share for each in routed]
+        otherwise = OtherRoutes(engine=_OWN_ENGINE, before=shares[0], after=shares[1])
+    remarks = [f"No room on {'; '.join(rule.reasons)}."] if rule.reasons else []
+    remarks += [f"{rule.uneven}."] if rule.uneven else []
     return Growth(
         cables=tuple(_to_lay(fabric, larger)),
         switches=tuple(
@@ -157,7 +180,8 @@ def extend(
         before=before.judged_share,
         after=after.judged_share,
         collectives=purpose.collectives(*both),
-        remark=f"No room on {'; '.join(rule.reasons)}." if rule.reasons else "",
+        otherwise=otherwise,
+        remark=" ".join(remarks),
     )
 
 

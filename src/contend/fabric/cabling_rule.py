@@ -1,4 +1,4 @@
-"""The rule by which a fabric is cabled, and more servers, leaves, pods and spines by it."""
+"""The rule by which a fabric is cabled; more servers, leaves, pods, groups and spines by it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
-from contend.base.units import counted
+from contend.base.units import counted, verb
 from contend.fabric.fabric import Fabric, connected_parts
+from contend.fabric.groups import group_circle
 from contend.fabric.grown import Grown
 from contend.fabric.levels import few_hosts, is_tree, switch_levels
 from contend.fabric.rails import find_rails, strays_of
 
 # Switches are of one row where so much of what is below them is the same.
 _ALIKE = 0.75
+
+
+def _uneven(level: int, sizes: Sequence[int]) -> str:
+    """What is missing of rows of one level that have as many switches as the longest."""
+    missing = sum(max(sizes) - size for size in sizes)
+    if not missing:
+        return ""
+    return (
+        f"Its {len(sizes)} rows of switches on level {level} have {min(sizes)} to {max(sizes)} "
+        f"each now, and traffic waits for the shortest: {missing} more would make them alike"
+    )
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,7 @@ class CablingRule:
         grown: the fabric with what was added.
         servers: how many were added.
         reasons: why the last switch above others stands on no lower level.
+        uneven: rows above others that have fewer switches than others of their level now, in words.
         level: of every switch that was there.
     """
 
@@ -43,6 +56,7 @@ class CablingRule:
         self.grown = Grown(fabric)
         self.servers = 0
         self.reasons: list[str] = []
+        self.uneven = ""
         self.level = switch_levels(fabric)
         near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
         self._tree = is_tree(self.level, near, far)
@@ -148,9 +162,12 @@ class CablingRule:
     # Leaves and pods.
 
     def add_unit(self) -> None:
-        """A pod, or leaves for all rails, full of servers."""
-        pods = self._pods
-        for group in self._add_pod(pods) if pods else [self._add_leaves()]:
+        """A pod, a dragonfly's group, or leaves for all rails, full of servers."""
+        if pods := self._pods:
+            added = self._add_pod(pods)
+        else:
+            added = self._add_group() if self._dragonfly else [self._add_leaves()]
+        for group in added:
             self._fill(group, self._fabric.hosts)
 
     @cached_property
@@ -180,6 +197,68 @@ class CablingRule:
                     if set(leaves) <= copy.keys()
                 ]
         raise UsageError(self._no_room("pod", members[0]))
+
+    @cached_property
+    def _dragonfly(self) -> list[list[int]]:
+        """Switches of every group of a dragonfly, new ones included; none for other networks.
+
+        Fewer cables join two groups than either has switches: lines of a grid are joined by one
+        for each switch.
+        """
+        number = None if self._tree else group_circle(self._fabric)
+        if number is None or not 0 < self._between(number)[0] < np.bincount(number).max():
+            return []
+        return [np.flatnonzero(number == group).tolist() for group in range(int(number.max()) + 1)]
+
+    def _between(self, number: NDArray[np.int64]) -> tuple[int, int]:
+        """How many cables join most pairs of groups, and the rate that most of these have."""
+        fabric = self._fabric
+        ends = np.sort(number[np.stack([fabric.cable_from, fabric.cable_to])], axis=0)
+        across = ends[0] != ends[1]
+        cables = Counter(zip(*ends[:, across].tolist(), strict=True))
+        groups = int(number.max()) + 1
+        pairs = Counter(cables.values())
+        pairs[0] = groups * (groups - 1) // 2 - len(cables)
+        rates = Counter(fabric.cable_rate[across].tolist())
+        return max(pairs, key=pairs.__getitem__), max(rates, key=rates.__getitem__, default=0)
+
+    def _add_group(self) -> list[tuple[int, ...]]:
+        """A copy of a group, joined to every other one by as many cables as most pairs are."""
+        fabric, groups = self._fabric, self._dragonfly
+        first = [own for own in groups if own[0] < fabric.switches]
+        number = np.zeros(fabric.switches, dtype=np.int64)
+        for group, own in enumerate(first):
+            number[own] = group
+        each, usual = self._between(number)
+        like = max(first, key=len)
+        rows = {switch: row for row in zip(*first, strict=False) for switch in row}
+        made = self.grown.new_switches(like, [rows.get(switch, (switch,)) for switch in like])
+        copy = dict(zip(like, made, strict=True))
+        ends = zip(fabric.cable_ends(), fabric.cable_rate.tolist(), strict=True)
+        for (near, near_port, far, far_port), rate in ends:
+            if near in copy and far in copy:
+                self.grown.join(copy[near], near_port, copy[far], far_port, rate)
+        for own, needed in [(made, each * len(groups)), *((other, each) for other in groups)]:
+            if (left := sum(map(self._count_left, own))) < needed:
+                whose = "its own switches" if own is made else self._name_of(own)
+                raise UsageError(
+                    f"another group takes {counted(needed, 'port')} of {whose} for cables to "
+                    f"others, and {left} {verb(left, 'is')} left beside places of hosts; switches "
+                    "with more ports (--ports) would do"
+                )
+        for other in groups:
+            for _ in range(each):
+                near, far = (max(own, key=self._count_left) for own in (made, other))
+                ports = self._ups_left(near)[0], self._ups_left(far)[0]
+                self.grown.join(near, ports[0], far, ports[1], usual)
+        groups.append(made)
+        return [tuple(copy[s] for s in leaves) for leaves in self._groups if {*leaves} <= {*copy}]
+
+    def _count_left(self, switch: int) -> int:
+        return len(self._ups_left(switch))
+
+    def _name_of(self, group: Sequence[int]) -> str:
+        return f'the group of "{self._fabric.switch_label[self._original(group[0])]}"'
 
     def _add_leaves(self) -> tuple[int, ...]:
         """Leaves for all rails like those of a group, joined to the same switches above."""
@@ -297,6 +376,11 @@ class CablingRule:
                 continue
             if not lacking and fitting:
                 self._place_above(like, like if like in fitting else fitting[0], row[like])
+                made[like] += 1
+                regular = [own for own in row.values() if 2 * len(own) >= usual]
+                rows = {frozenset(own) for own in regular}
+                sizes = [len(own) + sum(made[one] for one in own) for own in rows]
+                self.uneven = _uneven(int(self.level[like]), sizes)
                 return True
             if not reason and lacking:
                 name = self._fabric.switch_label[lacking[0]]

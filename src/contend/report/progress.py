@@ -44,33 +44,40 @@ class _Bars(Progress):
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
         super().__init__(*columns, **options)
         self._told = self.get_time()
+        self._began: tuple[float, float] | None = None
         self._estimated = False
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
         super().update(task_id, **changes)
         if not self.disable:
             return
-        if not self._estimated and (line := _estimate(self.tasks[0])) is not None:
-            self._estimated = True
-            if line:
-                print(line, file=sys.stderr, flush=True)
+        if not self._estimated:
+            self._estimate(self.tasks[0])
         if self.get_time() - self._told < _BETWEEN_LINES:
             return
         self._told = self.get_time()
         print("; ".join(map(_line, self.tasks)), file=sys.stderr, flush=True)
 
-
-def _estimate(task: Task) -> str | None:
-    """How long all of it takes, of how many things; None: not known yet, "": not long."""
-    if not (task.elapsed and task.total and task.completed) or task.elapsed < _ESTIMATED_AFTER:
-        return None
-    each = task.elapsed / task.completed
-    if task.total * each < _LONG:
-        return ""
-    _, _, unit = str(task.fields["count"]).partition(" ")
-    several = unit and task.total > 1
-    of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if several else ""
-    return f"{task.description}: about {format_seconds(task.total * each)}{of}"
+    def _estimate(self, task: Task) -> None:
+        """Says how long all of it takes, of how many things; nothing where that is not long."""
+        if task.total is None:
+            return
+        now = self.get_time()
+        # What came before it was known how much there is says nothing of how long a thing takes.
+        if self._began is None or task.completed < self._began[1]:
+            self._began = now, task.completed
+        elapsed, done = now - self._began[0], task.completed - self._began[1]
+        if not done or elapsed < _ESTIMATED_AFTER:
+            return
+        self._estimated = True
+        each = elapsed / done
+        if task.total * each < _LONG:
+            return
+        _, _, unit = str(task.fields["count"]).partition(" ")
+        several = unit and task.total > 1
+        of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if several else ""
+        words = f"{task.description}: about {format_seconds(task.total * each)}{of}"
+        print(words, file=sys.stderr, flush=True)
 
 
 def _line(task: Task) -> str:

@@ -61,7 +61,8 @@ def _verdict(found: Failures) -> str:
             )
     else:
         parts.append("No single failure cuts a host off")
-    if whole := _whole(found.alone):
+    whole = _whole(found.alone)
+    if whole and not _is_free(whole[0]):
         worst = whole[0]
         line = (
             f"Of the others, {_named(worst)} costs the most: {gets_words(found.pattern)} "
@@ -78,12 +79,14 @@ def _verdict(found: Failures) -> str:
         parts.append(line)
     if cheapest := found.cheapest:
         alike = sum(one.ties(cheapest) for one in found.alone if one.kinds == ("switch",)) - 1
-        line = f"The switch that can go at least cost is {cheapest.parts}: {_cost(cheapest, found)}"
-        line += _instead(cheapest, found)
+        costs = _cost(cheapest, found) + _instead(cheapest, found)
+        if not cheapest.hosts and _is_free(cheapest):
+            costs = f"it costs {_nothing(found)}"
+        line = f"The switch that can go at least cost is {cheapest.parts}: {costs}"
         if alike:
             line += f"; {counted(alike, 'other')} {verb(alike, 'costs')} no more"
         parts.append(line)
-    harmless = sum(failure.change + failure.margin >= 0 for failure in whole)
+    harmless = sum(map(_is_free, whole))
     parts.append(
         f"{harmless:,} of {len(found.alone):,} {verb(harmless, 'costs')} {_nothing(found)}"
         if harmless
@@ -103,6 +106,11 @@ def _verdict(found: Failures) -> str:
 
 def _of(found: Failures) -> str:
     return of_words(waits_for_last=found.waits_for_last)
+
+
+def _is_free(failure: FabricFailure) -> bool:
+    """Whether one that leaves all hosts costs nothing that can be measured."""
+    return failure.change + failure.margin >= 0
 
 
 def _nothing(found: Failures) -> str:

@@ -37,9 +37,16 @@ def _verdict(found: Growth) -> str:
     before, after = percent(found.before, 2), percent(found.after, 2)
     gets = f"get {after} of {of} instead of {before}"
     gets = f"get {after} of {of} as before" if before == after else gets
-    return (
+    verdict = (
         f"{listed(what) if what else 'Faster uplinks'}: {' and '.join(cables) or 'no new cable'}; "
         f"{_who(found)} then {gets}."
+    )
+    if (other := found.otherwise) is None:
+        return verdict
+    shares = f"{percent(other.after, 2)} instead of {percent(other.before, 2)}"
+    return (
+        f"{verdict} They lose by how {found.engine} spreads routes over what is there now; by "
+        f"{other.engine} they get {shares}."
     )
 
 
