@@ -110,6 +110,22 @@ def test_what_comes_before_the_first_thing_is_no_part_of_the_estimate(
     assert first == "it: about 90 s: 9,000 things of 10 ms each"
 
 
+def test_the_first_of_many_long_things_is_known_by_its_share(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A tenth of the first of 9 cells in 3 s: 30 s a cell, and 270 s for all."""
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        cells = bars.add_task("it", total=None, count="")
+        bars.update(cells, completed=0, total=9, count="0/9 cells")
+        share = bars.add_task("schedule", total=1, count="")
+        for now in (1, 2, 3):
+            bars.update(share, completed=now / 30)
+    words = "it: about 4.5 min if all 9 cells take as long as schedule"
+    assert words in capsys.readouterr().err.splitlines()
+
+
 def test_what_takes_a_moment_is_not_estimated(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     bars = new_bars(lambda: now)

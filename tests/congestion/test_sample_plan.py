@@ -78,8 +78,10 @@ def test_one_part_in_hundred_is_enough_once_it_takes_seconds(
     plan = plan.working((1 << 30) // 100)
     values = np.tile([0.49, 0.51], 50)
     assert [n for n in (63, 64, 99, 100) if plan.reached(values[:n])] == reached
-    # t(0.975, 63) 0.010079 / sqrt(64) = 0.5035 % of 0.5: 6.338 x 64 samples get to 0.2 %.
-    assert plan.expected(values[:64]) == {None: 100, 0.002: 405, 0.02: 64}[precision]
+    # 1.96 x 0.010079 / 0.5 = 3.951 %: (3.951 / 0.2)^2 samples get to 0.2 %.
+    assert plan.expected(values[:64]) == {None: 100, 0.002: 390, 0.02: 64}[precision]
+    # Two of them: 1.96 x 0.014142 / 0.5 = 5.544 %, and not 12.7 times the standard error.
+    assert plan.expected(values[:2]) == {None: 100, 0.002: 768, 0.02: 64}[precision]
 
 
 def test_precision_of_one_part_in_thousand_is_the_default() -> None:

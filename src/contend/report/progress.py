@@ -45,7 +45,7 @@ class _Bars(Progress):
         super().__init__(*columns, **options)
         self._told = self.get_time()
         self._began: tuple[float, float] | None = None
-        self._estimated = False
+        self._forecast = self._estimated = False
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
         super().update(task_id, **changes)
@@ -67,17 +67,24 @@ class _Bars(Progress):
         if self._began is None or task.completed < self._began[1]:
             self._began = now, task.completed
         elapsed, done = now - self._began[0], task.completed - self._began[1]
-        if not done or elapsed < _ESTIMATED_AFTER:
-            return
-        self._estimated = True
-        each = elapsed / done
-        if task.total * each < _LONG:
-            return
+        first = self.tasks[-1]
         _, _, unit = str(task.fields["count"]).partition(" ")
-        several = unit and task.total > 1
-        of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if several else ""
-        words = f"{task.description}: about {format_seconds(task.total * each)}{of}"
-        print(words, file=sys.stderr, flush=True)
+        several = unit if task.total > 1 else ""
+        if not done and several and not self._forecast:
+            # Of the first thing a share may be known.
+            if first is task or first.total != 1 or (first.elapsed or 0) < _ESTIMATED_AFTER:
+                return
+            self._forecast = True
+            each, of = (first.elapsed or 0) / max(first.completed, 1e-9), ""
+            how = f" if all {task.total:,.0f} {unit} take as long as {first.description}"
+        elif not done or elapsed < _ESTIMATED_AFTER:
+            return
+        else:
+            self._estimated, each, how = True, elapsed / done, ""
+            of = f": {task.total:,.0f} {unit} of {format_seconds(each)} each" if several else ""
+        if task.total * each >= _LONG:
+            words = f"{task.description}: about {format_seconds(task.total * each)}{of}{how}"
+            print(words, file=sys.stderr, flush=True)
 
 
 def _line(task: Task) -> str:

@@ -188,7 +188,7 @@ class _Count:
         bandwidth = np.zeros(0)
         threads = self._fitting(threads)
         for first, size in self.plan.batches(self._batch_size()):
-            expected = self.plan.expected(bandwidth)
+            expected = max(self.plan.expected(bandwidth), first + size)
             tell = partial(_tell_part, progress, first, size, expected)
             with told(tell) if told_within else nullcontext():
                 self.total.add(self._batch(first, size, threads, communicator))

@@ -17,6 +17,8 @@ from contend.traffic.pattern import Pattern
 from contend.traffic.placement import Placement
 
 _MOST_SAMPLES = 1_000_000
+# Standard errors that half an interval of 95 % has where samples are many.
+_OF_MANY = 1.96
 # Outcomes up to this number are all counted rather than sampled.
 _FEW_OUTCOMES = 100_000
 # Every outcome leaves its figures in memory, three numbers each.
@@ -79,10 +81,13 @@ class SamplePlan:
             return self.most
         if len(bandwidth) < 2:
             return min(self.most, self.least)
-        done, width = len(bandwidth), half_width(bandwidth) / float(bandwidth.mean())
-        most = max(done, self.least, int(done * (width / self.precision) ** 2))
+        # Not by the interval of those few, which is wide as their spread may be chance: of two
+        # samples it would ask for forty times as many as are needed.
+        width = _OF_MANY * float(bandwidth.std(ddof=1) / bandwidth.mean())
+        most = max(len(bandwidth), self.least, int((width / self.precision) ** 2))
         if self.later is not None and most > self.quick:
-            most = max(done, self.least, self.quick, int(done * (width / self.later) ** 2))
+            enough = int((width / self.later) ** 2)
+            most = max(len(bandwidth), self.least, self.quick, enough)
         return min(self.most, most)
 
 
