@@ -153,6 +153,10 @@ def test_a_spine_is_not_blamed_for_what_routes_make_of_it() -> None:
     assert own.after > own.before
     assert grown.otherwise == OtherRoutes(engine="contend", before=own.before, after=own.after)
     assert own.otherwise is None
+    # More hosts share what there is, by whatever routes.
+    more = extend(less, servers=4, ports=9, engine="minhop")
+    assert more.after < more.before
+    assert more.otherwise is None
     assert "by contend they get 93.26 % instead of 91.12 %." in grown.verdict
 
 

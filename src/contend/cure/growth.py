@@ -91,7 +91,7 @@ class Growth(Shown, told="growth_document"):
     collectives: tuple[CollectiveGain, ...] = ()
     """What GPUs get in collectives on both; none unless servers have adapters on several rails."""
     otherwise: OtherRoutes | None = None
-    """The same by other routes; null unless the pattern gets less than before by these."""
+    """The same by other routes; null unless the same hosts get less than before by these."""
     remark: PythonOnly[str] = ""
     """Sentences on why a switch stands on no lower level, and on rows of switches that have fewer
     than others; "" where neither is so."""
@@ -152,8 +152,9 @@ def extend(
     both = [compute(each, engine) for each in (fabric, larger)]
     before, after = (purpose.count(each, None) for each in both)
     otherwise = None
-    if after.judged_share < before.judged_share and engine != _OWN_ENGINE:
-        # More of all never takes bandwidth by itself: it is how the engine spreads routes.
+    fewer = after.judged_share < before.judged_share
+    if fewer and larger.hosts == fabric.hosts and engine != _OWN_ENGINE:
+        # More cables for the same hosts take no bandwidth: it is how the engine spreads routes.
         routed = (compute(each, _OWN_ENGINE) for each in (fabric, larger))
         shares = [purpose.count(each, None).judged_share for each in routed]
         otherwise = OtherRoutes(engine=_OWN_ENGINE, before=shares[0], after=shares[1])
