@@ -32,6 +32,8 @@ _WORDS = {
     Queues.VOQ: "a queue for each way out of the switch (voq)",
 }
 _CIRCLE = 3
+# For data, by the InfiniBand specification; one more is for management.
+_USUAL_LANES, _MOST_LANES = 8, 15
 # Where a channel is blocked for less, its messages wait for each other.
 _BLOCKED = 0.01
 
@@ -102,6 +104,11 @@ def _verdict(found: PacketSimulation) -> str:
         short = (
             f" Buffers hold less than a round trip on the longest cable brings: they allow "
             f"{percent(found.covered)} of its rate."
+        )
+    if found.lanes > _USUAL_LANES:
+        short += (
+            f" These packets take {found.lanes} virtual lanes: many InfiniBand switches have "
+            f"{_USUAL_LANES}, and none more than {_MOST_LANES}."
         )
     if victims[-1] == 0:
         return f"{line}; no message is held up by others that it shares no channel with.{short}"
