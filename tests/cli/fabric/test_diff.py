@@ -9,7 +9,7 @@ from pathlib import Path
 import contend
 from contend.cli.app import run
 from contend.congestion import simulate
-from contend.routes import save
+from contend.routes import NO_PORT, ForwardingTables, save, tables_of
 from typed_commands import Typed
 
 
@@ -57,6 +57,16 @@ def test_two_tables_of_one_network(tmp_path: Path, typed: Typed) -> None:
     assert said.startswith("Better: 528 hosts get more in ")
     assert "random pairs (73.9 %, 57.6 % before)" in said.splitlines()[0]
     assert ". The same hosts, switches and cables; " in said.splitlines()[0]
+
+
+def test_routes_that_arrive_again_are_told_and_those_that_do_not() -> None:
+    whole = contend.load("xgft:2;4,4;1,2", route="minhop")
+    ports = tables_of(whole).ports.copy()
+    ports[0, whole.host_lid[4]] = NO_PORT
+    broken = whole.replace(routes=ForwardingTables(ports))
+    assert "arrive again, 4 did not" in contend.diff(broken, whole).verdict
+    lost = "4 routes between hosts that both have do not arrive, 0 before"
+    assert lost in contend.diff(whole, broken).verdict
 
 
 def test_lost_hosts_come_first(tmp_path: Path, typed: Typed) -> None:

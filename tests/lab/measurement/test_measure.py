@@ -15,8 +15,6 @@ import pytest
 from contend.base.errors import MissingError, ShortfallError, UsageError
 from contend.lab.measurement import (
     measure,
-    measure_each,
-    resume,
 )
 from contend.lab.runs import Run, Warned, read_samples
 from contend.lab.session import Attempt, Observer, Step
@@ -147,72 +145,6 @@ def test_a_killed_rank_is_named_and_samples_stay(
     (ended,) = [attempt for _, attempt in notes.ends]
     assert ended.failure is not None
     assert (ended.failure.cause, ended.failure.reason) == ("crash", launch.why)
-
-
-def test_several_libraries_take_turns(tmp_path: Path) -> None:
-    notes = _Notes()
-    runs = measure_each(
-        ("openmpi-4", "mpich-4"),
-        "pingpong",
-        {"bytes": "1K", "repetitions": "6:6"},
-        ranks=(2,),
-        launches=2,
-        budget=60,
-        folder=tmp_path / "both",
-        observer=notes,
-    )
-    assert [run.record.library.name for run in runs] == ["Open MPI", "MPICH"]
-    assert [run.folder.parent for run in runs] == [tmp_path / "both"] * 2
-    assert [(step.index, step.number) for step, _ in notes.ends[:2]] in (
-        *([(0, 0), (1, 0)], [(1, 0), (0, 0)]),
-    )
-    for run in runs:
-        assert [launch.status for launch in run.record.launches] == ["done", "done"]
-        assert sorted(set(run.samples["launch"].to_list())) == [0, 1]
-    with pytest.raises(UsageError, match=r"Open MPI 4.* is given twice"):
-        measure_each(
-            ("openmpi-4", "/usr/bin/mpicc.openmpi"),
-            "pingpong",
-            {},
-            ranks=(2,),
-            folder=tmp_path / "twice",
-        )
-    assert not (tmp_path / "twice").exists()
-
-
-def _interrupt(_: Run) -> None:
-    raise KeyboardInterrupt
-
-
-def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        measure(
-            "pingpong",
-            ranks=2,
-            mpi="openmpi-4",
-            launches=2,
-            budget=60,
-            output=folder,
-            progress=_Notes(_interrupt),
-            bytes="1M",
-            repetitions="60000:60000",
-            precision=0,
-        )
-    before = Run.load(folder)
-    assert [launch.status for launch in before.record.launches] == ["interrupted"]
-    assert before.samples.height > 20
-    (run,) = resume(folder, budget=10)
-    # The first launch was begun again, with a number of its own; what it had made is still there.
-    assert [(launch.of, launch.status) for launch in run.record.launches] == [
-        *((0, "interrupted"), (0, "done"), (1, "done"))
-    ]
-    assert run.samples.filter(launch=0).equals(before.samples)
-    for number in (1, 2):
-        assert run.samples.filter(launch=number)["repetition"].n_unique() in range(21, 60_002)
-    assert resume(folder)[0].record == run.record
-    with pytest.raises(UsageError, match="there is no session here"):
-        resume(tmp_path / "none")
 
 
 def test_the_budget_ends_what_does_not_end_itself(tmp_path: Path) -> None:

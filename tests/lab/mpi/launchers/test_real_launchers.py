@@ -31,16 +31,6 @@ _KILL_RANK_1 = "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; [ $rank = 1 ] && kill -
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_ranks_find_each_other(libraries: Libraries, name: str) -> None:
-    library, program = libraries[name]
-    ended = launch(Launch(library, 3), program, [], limit=60)
-    assert (ended.status, ended.why, ended.death) == (0, "", None)
-    assert "contend met 3" in ended.output
-    assert ended.command[0] == library.launcher
-    assert ended.command[-1] == str(program)
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
 def test_every_rank_goes_to_its_host(
     libraries: Libraries, script: Callable[[str, str], Path], name: str
 ) -> None:
