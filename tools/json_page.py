@@ -36,9 +36,8 @@ from contend.lab.measurement import MeasuredRuns, Measurement
 from contend.lab.mpi import Libraries
 from contend.prediction import Calibration, PredictedProgram, Predictions, TcpPredictions
 from contend.profiling import ProgramProfile
-from contend.report.fabric.host_list import HostList
-from contend.report.fabric.made import Generators, Made
-from contend.report.page.document import NetworkPage
+from contend.report.fabric.written import Generators, HostList, Made
+from contend.report.page.networks import NetworkPage
 from contend.report.profile.document import Profiles
 from contend.routes import CheckReport
 

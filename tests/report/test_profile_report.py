@@ -11,9 +11,13 @@ from built_records import ALLREDUCE, RECEIVE, SEND, WAIT, Rank, leave_records
 from contend import Profile
 from contend.base.errors import UsageError
 from contend.profiling import load_profile
-from contend.report.profile import figures
-from contend.report.profile.document import calls_csv, profiles_document
-from contend.report.profile.figures import ProfilePicture, profile_figure
+from contend.report.profile import document
+from contend.report.profile.document import (
+    ProfilePicture,
+    calls_csv,
+    profile_figure,
+    profiles_document,
+)
 from contend.report.profile.tables import profile_comparison_table, profile_tables, size_words
 from contend.report.words import percent
 
@@ -233,4 +237,4 @@ def test_a_profile_draws_itself_and_shows_itself(profile: Profile) -> None:
     ],
 )
 def test_places_are_shortened_to_the_name_of_the_function(place: str, short: str) -> None:
-    assert figures._short(place, 32) == short
+    assert document._short(place, 32) == short

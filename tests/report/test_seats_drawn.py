@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.cure import BetterSeats, place
-from contend.report.cure.seats_drawn import DRAWS, LoadedSeats
+from contend.report.cure.seats import DRAWS, LoadedSeats
 
 # Four hosts on each of four leaves, each leaf with one cable to each of two spines.
 TREE = contend.load("xgft:2;4,4;1,2", route="dmodk")

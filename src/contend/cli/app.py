@@ -81,7 +81,7 @@ VERBS = (
             "predict:calibrate": "Measure what messages cost, for contend predict.",
             "machine:doctor": "Show what contend can do on this machine, and what to install for "
             "the rest.",
-            "emulate:emulate": "Run a command inside a switched fabric of network namespaces on "
+            "programs:emulate": "Run a command inside a switched fabric of network namespaces on "
             "this machine.",
             "results:explain": "Say which limit a measurement or a program hit, with the evidence "
             "and the remedy.",
@@ -107,7 +107,7 @@ VERBS = (
     ),
     *verbs(
         {
-            "profile:profile": "Record what an MPI program communicates, and show where its time "
+            "programs:profile": "Record what an MPI program communicates, and show where its time "
             "in MPI goes.",
             "results:report": "Show the results of measured runs (cells, winners, collapses) or of "
             "profiles.",

@@ -24,7 +24,7 @@ from contend.cli.options.shared import (
     PICTURE,
     WIRE,
 )
-from contend.cli.profile import merging
+from contend.cli.programs import merging
 from contend.lab import runs as kept
 from contend.report import Document
 

@@ -167,14 +167,11 @@ def _cost(row: Mapping[str, Any], calibration: Calibration, hosts: int, ranks: i
     classes = calibration.within if hosts < 2 else calibration.between
     if name in routines.SYNCHRONISING:
         return math.ceil(math.log2(max(ranks, 1))) * _message(classes[0])
-    costs = _class_of(classes, row["bytes"] / max(row["calls"], 1))
+    size = row["bytes"] / max(row["calls"], 1)
+    costs = next(each for each in classes if each.up_to is None or size <= each.up_to)
     if name in _SENDS:
         return costs.overhead_s.value
     return _message(costs) if name in _RECEIVES else 0.0
-
-
-def _class_of(classes: tuple[SizeClass, ...], size: float) -> SizeClass:
-    return next(one for one in classes if one.up_to is None or size <= one.up_to)
 
 
 def _message(costs: SizeClass) -> float:

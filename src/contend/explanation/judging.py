@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from contend.base.schema import PythonOnly, Spread, told
 from contend.base.units import counted, format_bytes, format_seconds, rounded
@@ -276,6 +277,10 @@ def _is_tightest(evidence: Evidence, bound: Bound) -> bool:
     return bound.seconds >= AS_TIGHT * evidence.network_s
 
 
+_Proof: TypeAlias = tuple[str, float]
+"""What proves that time-outs were lost, and how many times as long it takes because of them."""
+
+
 def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     """Time that is lost in pieces of a time-out."""
     if evidence.alone or evidence.measured_s is None:
@@ -286,11 +291,11 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     limit = Limit.HOST_QUEUES if in_hosts else Limit.TIME_OUTS
     dropped = f", and {evidence.dropped}" if evidence.drops else ""
     for proof in (_stalls, _stalled_calls, _losses, _published_time_outs):
-        for reason in proof(evidence):
-            yield replace(reason, limit=limit, proof=f"{reason.proof}{dropped}")
+        for why, ratio in proof(evidence):
+            yield Reason(limit, f"{why}{dropped}", ratio)
 
 
-def _stalls(evidence: Evidence) -> Iterator[Reason]:
+def _stalls(evidence: Evidence) -> Iterator[_Proof]:
     """Two kinds of samples, a time-out apart.
 
     Where packets were dropped, or another schedule does the same work so much faster, the slower
@@ -309,10 +314,10 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
             f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
             f"{format_seconds(lost)} longer than the others"
         )
-        yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+        yield why, typical / modes.fast_s
 
 
-def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
+def _stalled_calls(evidence: Evidence) -> Iterator[_Proof]:
     """Calls of a program that lost so much that it would be faster by far without them."""
     stalled = evidence.stalled if isinstance(evidence, ProgramEvidence) else None
     measured = evidence.measured_s
@@ -326,10 +331,10 @@ def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
             f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
             f"rank's time"
         )
-        yield Reason(Limit.TIME_OUTS, why, ratio)
+        yield why, ratio
 
 
-def _losses(evidence: Evidence) -> Iterator[Reason]:
+def _losses(evidence: Evidence) -> Iterator[_Proof]:
     """A time-out that nothing else explains, and what tells that it was one."""
     typical = evidence.typical_s
     rival = evidence.rival if isinstance(evidence, MeasuredEvidence) else None
@@ -347,13 +352,13 @@ def _losses(evidence: Evidence) -> Iterator[Reason]:
     if rival is not None and _lost_against(rival.seconds, typical):
         less = format_seconds(typical - rival.seconds)
         why = f"{rival.schedule} does the same work {less} faster"
-        yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
+        yield why, typical / rival.seconds
     if evidence.drops and typical > BEYOND_SCHEDULES * network:
         why = f"{format_seconds(typical - network)} are lost"
-        yield Reason(Limit.TIME_OUTS, why, typical / network)
+        yield why, typical / network
 
 
-def _falls(evidence: MeasuredEvidence, typical: float) -> Iterator[Reason]:
+def _falls(evidence: MeasuredEvidence, typical: float) -> Iterator[_Proof]:
     """A rate that falls; one that falls as data fill the memory has another cause."""
     fall, memory = evidence.fall, evidence.memory
     if fall is None or fall < FALLEN or (memory is not None and memory.share >= FULL_MEMORY):
@@ -364,7 +369,7 @@ def _falls(evidence: MeasuredEvidence, typical: float) -> Iterator[Reason]:
             f"the rate is {rounded(fall)} times lower than that of similar sizes, which loses "
             f"{format_seconds(lost)}"
         )
-        yield Reason(Limit.TIME_OUTS, why, fall)
+        yield why, fall
 
 
 def _lost_against(seconds: float, typical: float) -> bool:
@@ -372,7 +377,7 @@ def _lost_against(seconds: float, typical: float) -> bool:
     return typical - seconds >= A_TIME_OUT_S and typical >= REACHED * seconds
 
 
-def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
+def _published_time_outs(evidence: Evidence) -> Iterator[_Proof]:
     """Time-outs that a mean with its deviation, or a fall of the rate, tells by itself.
 
     Time-outs that strike at random are a Poisson number q on average, q times 0.2 s long with a
@@ -383,7 +388,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
         return
     if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
         why = f"the rate is {rounded(evidence.fall)} times lower than that of similar sizes"
-        yield Reason(Limit.TIME_OUTS, why, evidence.fall)
+        yield why, evidence.fall
     if evidence.deviation_s is None or not network or measured <= REACHED * network:
         return
     random_s = TIME_OUT_S * math.sqrt((measured - network) / TIME_OUT_S)
@@ -393,7 +398,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
             f"{format_seconds(TIME_OUT_S)} that strike at random would spread them by "
             f"{format_seconds(random_s)}"
         )
-        yield Reason(Limit.TIME_OUTS, why, measured / network)
+        yield why, measured / network
 
 
 def _memory(evidence: Evidence) -> Iterator[Reason]:

@@ -61,9 +61,14 @@ class _Advice:
         """What helps against one limit."""
         match limit:
             case Limit.HANG | Limit.CRASH:
-                yield self._hang(limit)
+                yield Remedy(limit, self._profile.findings.stuck.cure(), self._report(""))
             case Limit.COMPUTATION:
-                yield self._computation()
+                gain = rounded(100 * self._profile.findings.mpi_share, 2)
+                yield Remedy(
+                    limit,
+                    f"Compute faster or on more ranks: all communication together is {gain} % of "
+                    "the run, and no network saves more than that.",
+                )
             case Limit.HOST_QUEUES | Limit.TIME_OUTS:
                 yield from self._time_outs(limit)
             case Limit.FABRIC:
@@ -71,11 +76,22 @@ class _Advice:
             case Limit.PORT:
                 yield self._port()
             case Limit.OVERHEAD:
-                yield self._overhead()
+                yield Remedy(
+                    limit,
+                    "Send fewer and larger messages: pack what goes to one rank into one message, "
+                    "and several small operations into one.",
+                    self._report("--csv calls.csv"),
+                )
             case Limit.IMBALANCE:
                 yield self._imbalance()
             case Limit.FILES:
-                yield self._files()
+                yield Remedy(
+                    limit,
+                    "Read and write less often and in larger pieces, by collective calls "
+                    "(MPI_File_..._all) into one file, and spread the file over more servers "
+                    "where the file system lets you.",
+                    self._report("--csv calls.csv"),
+                )
             case Limit.PROCESSORS:
                 yield self._processors()
 
@@ -89,17 +105,6 @@ class _Advice:
 
     def _report(self, options: str) -> str:
         return f"contend report {quote(str(self._profile.folder))} {options}".rstrip()
-
-    def _hang(self, limit: Limit) -> Remedy:
-        return Remedy(limit, self._profile.findings.stuck.cure(), self._report(""))
-
-    def _computation(self) -> Remedy:
-        gain = 100 * self._profile.findings.mpi_share
-        return Remedy(
-            Limit.COMPUTATION,
-            f"Compute faster or on more ranks: all communication together is {rounded(gain, 2)} % "
-            "of the run, and no network saves more than that.",
-        )
 
     def _time_outs(self, limit: Limit) -> Iterator[Remedy]:
         cells = self._profile.findings.cells
@@ -166,14 +171,6 @@ class _Advice:
             )
         return Remedy(Limit.PORT, f"{advice}.", self._report("--plot matrix.svg --picture matrix"))
 
-    def _overhead(self) -> Remedy:
-        return Remedy(
-            Limit.OVERHEAD,
-            "Send fewer and larger messages: pack what goes to one rank into one message, and "
-            "several small operations into one.",
-            self._report("--csv calls.csv"),
-        )
-
     def _imbalance(self) -> Remedy:
         whom = self._profile.findings.culprit()
         late = f": most lateness begins at {whom}. Give" if whom else ": give"
@@ -182,15 +179,6 @@ class _Advice:
             f"The network is not the cause{late} all ranks the same work, bind every rank to a "
             "core, and check what else runs on the late rank's host.",
             self._report("--plot waits.svg --picture waits"),
-        )
-
-    def _files(self) -> Remedy:
-        return Remedy(
-            Limit.FILES,
-            "Read and write less often and in larger pieces, by collective calls "
-            "(MPI_File_..._all) into one file, and spread the file over more "
-            "servers where the file system lets you.",
-            self._report("--csv calls.csv"),
         )
 
     def _processors(self) -> Remedy:

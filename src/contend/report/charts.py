@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import (
-    FuncFormatter,
-    LogLocator,
-    MaxNLocator,
-    NullLocator,
-)
 from numpy.typing import ArrayLike, NDArray
 
 from contend.report.series import MOST_VECTOR_POINTS, Axis, BoundLine, Scatter, Series, Words, near
@@ -33,6 +23,10 @@ from contend.report.style import (
     title,
     write_beside,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Half of the height of a row of samples.
 _HALF_ROW = 0.32
@@ -364,6 +358,9 @@ class Matrix(Chart):
 
     def draw(self, axes: Axes) -> None:
         """Draws the matrix and its scale."""
+        from matplotlib.colors import LogNorm
+        from matplotlib.ticker import LogLocator, MaxNLocator
+
         some = self.values > 0
         low, high = self.values[some].min(), self.values.max()
         shown = axes.imshow(
@@ -378,12 +375,12 @@ class Matrix(Chart):
             axis.set_major_locator(MaxNLocator(6, integer=True))
         assert axes.figure is not None
         bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
-        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: self.told(value)))
+        bar.ax.yaxis.set_major_formatter(lambda value, _: self.told(value))
         # Units have round numbers at their own powers; a scale without has its ends labelled.
         powers = LogLocator(base=self.base).tick_values(low, high)
         round_numbers = [tick for tick in powers if low <= tick <= high]
         bar.set_ticks(round_numbers if len(round_numbers) > 1 else list(shown.get_clim()))
-        bar.ax.yaxis.set_minor_locator(NullLocator())
+        bar.minorticks_off()
         bar.outline.set_visible(False)
         if self.scale:
             bar.set_label(self.scale)
@@ -429,6 +426,8 @@ def charted(
         label: of all charts, at the left.
         grid: how charts stand, as matplotlib's `subplots` takes it.
     """
+    from matplotlib.lines import Line2D
+
     rows = [[row] if isinstance(row, Chart) else list(row) for row in charts]
     placed = [chart for row in rows for chart in row]
     some = [chart for chart in placed if chart is not None]
@@ -461,7 +460,9 @@ def charted(
             named: dict[str, Any] = {}
             for axes in every.flat:
                 entries = zip(*axes.get_legend_handles_labels(), strict=True)
-                for handle, name in sorted(entries, key=lambda entry: _index(order, entry[1])):
+                for handle, name in sorted(
+                    entries, key=lambda entry: order.index(entry[1]) if entry[1] in order else -1
+                ):
                     named.setdefault(name, handle)
             for key in keys:
                 named.setdefault(key.name, Line2D([], [], **{**key.look, "label": key.name}))
@@ -469,10 +470,6 @@ def charted(
             figure.legend(named.values(), named.keys(), loc="outside lower center", **look)
         title(figure, finding)
     return figure
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    return names.index(name) if name in names else -1
 
 
 def in_axes(axes: Axes | None, size: tuple[float, float], chart: Chart, finding: str) -> Axes:

@@ -8,7 +8,10 @@ from contend.base.errors import printable_line
 from contend.base.units import counted, format_bytes, format_rate, format_seconds
 from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
 from contend.congestion.gpus import NVLINK, CollectiveTime, Timed
+from contend.report.charts import Bars, Stack, charted
 from contend.report.document import Document
+from contend.report.series import port_axis
+from contend.report.style import COLOURS
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, first_clause, percent, rate_words
 
@@ -37,7 +40,8 @@ def _verdict(found: Collectives) -> str:
     else:
         line = (
             f"An all-to-all {where} takes at least {format_seconds(longest.seconds)} with "
-            f"blocks of {format_bytes(longest.bytes)}, {_rate(at_once)}"
+            f"blocks of {format_bytes(longest.bytes)}, {rate_words(at_once.rate_Bps)} a host "
+            f"({percent(at_once.share)} of its port)"
         )
         if abs(by_shifts.share - at_once.share) > _ALIKE:
             seconds = by_shifts.times[-1].seconds or 0.0
@@ -72,10 +76,6 @@ def _bus(way: GpuCollective) -> str:
 
 def _limited(way: GpuCollective) -> str:
     return f", limited by {NVLINK}" if way.limit == NVLINK else ""
-
-
-def _rate(operation: Collective) -> str:
-    return f"{rate_words(operation.rate_Bps)} a host ({percent(operation.share)} of its port)"
 
 
 def _tables(found: Collectives) -> list[ResultTable]:
@@ -136,11 +136,6 @@ def _time(time: CollectiveTime) -> str:
 
 def _figure(found: Collectives) -> Figure:
     """What a host or a GPU gets in each as a share of its port, with its rate and time."""
-    # Imported here: only figures need it, and loading takes a while.
-    from contend.report.charts import Bars, Stack, charted
-    from contend.report.series import port_axis
-    from contend.report.style import COLOURS
-
     gpus = () if found.gpu is None else found.gpu.collectives
     ways: list[tuple[Collective | GpuCollective, float | None]]
     ways = [(way, way.bus_Bps) for way in gpus]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from contend.base.units import format_rate
@@ -26,6 +24,9 @@ from contend.report.style import (
     time_axis,
     write_beside,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_VECTOR_POINTS = 4000
 DASHED: Dashes = (0, (3, 2))
@@ -75,7 +76,7 @@ class Axis:
             (axes.set_xlim if which == "x" else axes.set_ylim)(*self.ends)
         match self.unit:
             case Unit.AMOUNT:
-                axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+                axis.set_major_formatter("{x:,g}")
             case Unit.SHARE:
                 percent_axis(axis)
             case Unit.TIME:
@@ -86,6 +87,8 @@ class Axis:
             case Unit.RATE:
                 rate_axis(axes)
             case Unit.COUNT:
+                from matplotlib.ticker import MaxNLocator
+
                 axis.set_major_locator(MaxNLocator(8, integer=True))
             case Unit.FACTOR:
                 factor_axis(axes)

@@ -1,4 +1,7 @@
-"""How every figure looks: its width and colours, its axes, points and lines, the wire."""
+"""How every figure looks: its width and colours, its axes, points and lines, the wire.
+
+Charts are data of which documents are made; matplotlib is loaded when one is drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from contend.base.units import format_bytes, format_rate, format_seconds, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -51,12 +54,16 @@ _STYLE: dict[Any, Any] = {
 @contextmanager
 def styled() -> Iterator[None]:
     """Within it, figures and their artists get contend's look; the caller's settings come back."""
+    import matplotlib as mpl
+
     with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.rcParams["backend"], **_STYLE}):
         yield
 
 
 def new_figure(height: float, width: float = COLUMN_WIDTH) -> Figure:
     """An empty figure, in inches; it belongs to nobody but the caller."""
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -87,7 +94,7 @@ def write_beside(
 
 def percent_axis(axis: Any) -> None:
     """Labels an axis of fractions in per cent, each with the digits that it has: 2.5 %."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(100 * value, 6):g} %"))
+    axis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g} %")
 
 
 # Factors of less than this, either way, stand on a linear axis.
@@ -96,20 +103,20 @@ _NARROW = 2.0
 
 def second_axis(axis: Any) -> None:
     """Labels an axis of seconds from zero on."""
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: format_seconds(value) if value else "0 s")
-    )
+    axis.set_major_formatter(lambda value, _: format_seconds(value) if value else "0 s")
 
 
 def factor_axis(axes: Axes) -> None:
     """The y axis of factors: logarithmic where they are far from 1."""
+    from matplotlib.ticker import LogLocator
+
     low, high = axes.get_ylim()
     if not 1 / _NARROW < low < high < _NARROW:
         axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_minor_formatter("")
         if max(high, 1.0) < 100 * max(low, 1e-3):
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
+    axes.yaxis.set_major_formatter(lambda value, _: rounded(value, 6))
 
 
 _MOST_TICKS = 5
@@ -127,7 +134,7 @@ def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
     step = max(1, math.ceil((high - low) / (_MOST_TICKS - 1)))
     ticks = [2**power for power in range(math.ceil(low), math.floor(high) + 1, step)]
     axes.set_xticks(ticks or [min(sizes)], [format_bytes(tick) for tick in ticks or [min(sizes)]])
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks([], minor=True)
 
 
 def columns_for(panels: int) -> int:
@@ -144,11 +151,13 @@ def label_bottoms(grid: NDArray[np.object_]) -> None:
 
 def rate_axis(axes: Axes) -> None:
     """The y axis of rates, in bytes per second."""
+    from matplotlib.ticker import LogLocator
+
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_rate(value)))
+    axes.yaxis.set_major_formatter(lambda value, _: format_rate(value))
     _quiet(axes, "y")
-    axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
+    axes.yaxis.set_minor_formatter(partial(_between_powers, axes))
 
 
 def _between_powers(axes: Axes, value: float, _: int | None) -> str:
@@ -160,9 +169,11 @@ def _between_powers(axes: Axes, value: float, _: int | None) -> str:
 
 def time_axis(axes: Axes, which: str) -> None:
     """An axis of seconds, labelled in units that people say."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
     axis = axes.xaxis if which == "x" else axes.yaxis
     axes.set_xscale("log") if which == "x" else axes.set_yscale("log")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
+    axis.set_major_formatter(lambda value, _: format_seconds(value))
     low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
     decades = math.log10(high / low)
     if decades < _DECADES_OF_TICKS:
@@ -177,7 +188,7 @@ def time_axis(axes: Axes, which: str) -> None:
 
 def _quiet(axes: Axes, which: str) -> None:
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_formatter("")
     axes.grid(axis=which, color=_GRID, linewidth=0.5)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
 

@@ -95,14 +95,6 @@ class CableOptions(RoutedLoading):
         named = {name: getattr(self, name) for name in ("rate", "buffer", "host_queue", "rto_min")}
         return {name: value for name, value in named.items() if value is not None}
 
-    def order(self, fabric: Fabric, hosts: str | None = None) -> list[int]:
-        """The chosen hosts in the order in which ranks fill them.
-
-        Raises:
-            UsageError: a placement that is drawn.
-        """
-        return emulation.order_of(fabric, self.placement or "linear", hosts)
-
 
 @dataclass(frozen=True)
 class Where:
@@ -162,7 +154,11 @@ class Where:
             if fabric is not None:
                 raise UsageError("--fabric: --on emulated:FABRIC already names the fabric")
             network = self.fabric()
-            with self.emulated(network, console, order=self.cables.order(network)) as place:
+            with self.emulated(
+                network,
+                console,
+                order=emulation.order_of(network, self.cables.placement or "linear"),
+            ) as place:
                 yield place
             return
         self.refuse_cables(but=("routes", "route") if fabric is not None else ())

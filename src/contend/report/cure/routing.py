@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-# What draws is imported when somebody looks.
-from contend import report
 from contend.base.units import counted, listed, verb
 from contend.congestion import GpuCollective, GpuCollectives, Simulation
 from contend.cure import PRESENT, BetterTables, Engines, Gain, RoutedBy
 from contend.cure.each_engine import BY_GROUPS, DETOURS, HASHED, IDEAL, SPRAY
 from contend.fabric import Fabric
 from contend.report.document import Document
+from contend.report.page.explorable import explored, simulation_views
+from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, rate_words
 
@@ -254,7 +254,7 @@ def engines_document(found: Engines) -> Document:
         tables=_engines_tables(found),
         record=found,
         pictures={"bandwidth": lambda: _engines_figure(fabric, judged)} if routed else {},
-        explorable=lambda: report.explored(fabric, report.simulation_views(_simulated(judged))),
+        explorable=lambda: explored(fabric, simulation_views(_simulated(judged))),
         shortfall="" if routed else f"{fabric.name}: no engine routes it",
     )
 
@@ -267,7 +267,7 @@ def _engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
     """Effective bisection bandwidth of every engine that routes the fabric."""
     simulations = _simulated(judged)
     rated = [simulations[0].rated_bisection] if simulations else []
-    return report.simulation_comparison(simulations, rated=rated * len(simulations))
+    return simulation_comparison(simulations, rated=rated * len(simulations))
 
 
 def _tables_verdict(better: BetterTables) -> str:

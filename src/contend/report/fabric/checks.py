@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-# What draws is imported when somebody looks.
-from contend import report as face
 from contend.base.units import counted, listed
 from contend.fabric import Check, Status, size_of
-from contend.report.document import Document
-from contend.report.metrics import Metric
+from contend.report.document import Document, Metric
+from contend.report.fabric.network import fabric_figure
+from contend.report.page.explorable import explored
 from contend.report.table import ResultTable, table_of
 from contend.report.words import of_words, percent
 from contend.routes import CheckReport, Repair
@@ -26,8 +25,8 @@ def check_document(report: CheckReport) -> Document:
         verdict=check_verdict(report),
         tables=[_checks(report), *_repairs(report)],
         record=report,
-        pictures={"network": lambda: face.fabric_figure(report.fabric)},
-        explorable=lambda: face.explored(report.fabric),
+        pictures={"network": lambda: fabric_figure(report.fabric)},
+        explorable=lambda: explored(report.fabric),
         metrics=_metrics(report),
         shortfall=f"{report.fabric.name} fails: {', '.join(wrong)}" if wrong else "",
     )

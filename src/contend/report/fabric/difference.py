@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-# What draws is imported when somebody looks.
-from contend import report
 from contend.base.units import counted, listed, verb
 from contend.cure import ComparedShare, NetworkChanges, Outcome
 from contend.fabric import Change, Fabric
+from contend.report.cure.running_jobs import costs_table
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
-from contend.report.jobs.running import costs_table
+from contend.report.fabric.network import fabric_figure
+from contend.report.page.networks import both_explored
+from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, costs_words, hit_words, percent
 
@@ -193,7 +194,7 @@ def changes_document(changed: NetworkChanges) -> Document:
         tables=_tables(changed),
         record=changed,
         pictures=pictures,
-        explorable=lambda: report.both_explored(changed),
+        explorable=lambda: both_explored(changed),
     )
 
 
@@ -203,7 +204,7 @@ def _bandwidths(changed: NetworkChanges) -> Figure:
         for name, simulation in (("before", changed.before), ("now", changed.after))
         if simulation is not None
     ]
-    return report.simulation_comparison(states)
+    return simulation_comparison(states)
 
 
 def _network(changed: NetworkChanges) -> Figure:
@@ -211,7 +212,7 @@ def _network(changed: NetworkChanges) -> Figure:
     changes, (fabric, marks) = changed.changes, _drawn(changed)
     where = f", as it was in {changed.old.name}" if changes and fabric is changed.old else ""
     finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
-    return report.fabric_figure(fabric, finding=finding, marks=marks)
+    return fabric_figure(fabric, finding=finding, marks=marks)
 
 
 def _drawn(changed: NetworkChanges) -> tuple[Fabric, list[Mark]]:

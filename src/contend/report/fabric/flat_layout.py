@@ -86,7 +86,7 @@ def _in_grid(fabric: Fabric, coordinates: NDArray[np.int64], right: float) -> Sc
     ]
     aslant = np.tile([0.5, -0.5], (fabric.switches, 1)) * np.sqrt(2)
     height = float(extent[1] * cell)
-    scene = _plain_scene(fabric, height, place, side, aslant, 0.35 * cell, lines, line_of, labels)
+    scene = Scene(height, place, side, aslant, 0.35 * cell, lines, line_of, labels)
     return replace(scene, ring_ends=any(len(line) == _RING_END for line in lines))
 
 
@@ -164,7 +164,7 @@ def _circle_of_groups(fabric: Fabric, group: NDArray[np.int64], right: float) ->
             labels.append(Label(x - 0.11 * dx, y - 0.11 * dy, last, size=TINY))
     room = 0.75 * 2 * np.pi * small / most
     height = float(2 * (radius + small + 0.45))
-    return _plain_scene(fabric, height, place, side, towards, room, lines, line_of, labels)
+    return Scene(height, place, side, towards, room, lines, line_of, labels)
 
 
 def _group_title(names: list[str]) -> str:
@@ -222,7 +222,7 @@ def _on_circle(
     side = float(np.clip(0.5 * 2 * np.pi * radius / size, 0.02, 0.12))
     room = 0.8 * 2 * np.pi * radius / size
     height = 2 * (radius + margin)
-    return _plain_scene(fabric, height, place, side, around, room, lines, line_of, labels)
+    return Scene(height, place, side, around, room, lines, line_of, labels)
 
 
 def _bends(one: Points, other: Points) -> Points:
@@ -268,7 +268,7 @@ def _by_distance(
     lines = [Path(ends) for ends in np.stack([place[low], place[high]], axis=1)]
     height = float(np.ptp(place[:, 1])) + 2 * margin
     room = 4 * side
-    return _plain_scene(fabric, height, place, side, down, room, lines, line_of, labels)
+    return Scene(height, place, side, down, room, lines, line_of, labels)
 
 
 def _majorised(hops: Points, place: Points, rounds: int = 150) -> Points:
@@ -285,21 +285,6 @@ def _majorised(hops: Points, place: Points, rounds: int = 150) -> Points:
         moved = ratio @ place
         place = np.concatenate([np.zeros((1, 2)), inverse @ moved[1:]])
     return place
-
-
-def _plain_scene(
-    fabric: Fabric,
-    height: float,
-    place: Points,
-    side: float,
-    towards: Points,
-    room: float,
-    lines: list[Path],
-    line_of: NDArray[np.int64],
-    labels: list[Label],
-) -> Scene:
-    none = np.full(fabric.switches, -1)
-    return Scene(height, place, side, towards, room, lines, line_of, (), none, labels)
 
 
 def _slowest_modes(adjacency: csr_array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

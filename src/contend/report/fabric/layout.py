@@ -16,7 +16,6 @@ from contend.report.fabric.scene import (
     LEFT,
     TINY,
     Label,
-    Points,
     Scene,
     adjacency_of,
     lines_of_pairs,
@@ -45,7 +44,8 @@ def leveled(fabric: Fabric, level: NDArray[np.int64], right: float) -> Scene:
     order = sorted(range(fabric.switches), key=lambda s: natural(fabric.switch_label[s]))
     rank = np.argsort(order)
     x = LEFT + x_by_level(level, adjacency, rank) * (right - LEFT)
-    pitch = [_pitch(x[row], right - LEFT) for row in rows]
+    # The least distance of two neighbours of a level.
+    pitch = [float(np.diff(np.sort(x[row])).min(initial=right - LEFT)) for row in rows]
     side = float(np.clip(0.6 * min(pitch), 0.02, 0.12))
     wide = [longest([names[switch] for switch in row.tolist()]) for row in rows]
     flat = [width + 0.06 <= room for width, room in zip(wide, pitch, strict=True)]
@@ -98,8 +98,6 @@ def leveled(fabric: Fabric, level: NDArray[np.int64], right: float) -> Scene:
         host_room=0.8 * (right - LEFT) / max(len(rows[0]), 1),
         lines=[Path(ends) for ends in np.stack([place[low], place[high]], axis=1)],
         line_of=line_of,
-        boxes=(),
-        box_of=np.full(fabric.switches, -1),
         labels=labels,
     )
 
@@ -120,11 +118,6 @@ def _beside(name: str, x: float, y: float, side: float, flat: bool, where: str) 
     if where == "above":
         return Label(x, y + side / 2 + 0.03, name, rotation, "center", "bottom")
     return Label(x, y - side / 2 - 0.03, name, rotation, "center", "top")
-
-
-def _pitch(x: Points, room: float) -> float:
-    """The least distance of two neighbours of a level."""
-    return float(np.diff(np.sort(x)).min(initial=room))
 
 
 def x_by_level(

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.base.units import counted
 from contend.congestion import LinkRates
 from contend.fabric import Fabric, cables_per_pair, is_tree
-from contend.report.fabric.bundles import bundled
-from contend.report.fabric.flat_layout import without_levels
-from contend.report.fabric.layout import leveled
 from contend.report.fabric.marks import FAULT, Mark, Marked, numbered_marks
-from contend.report.fabric.painting import Keys, Painting
 from contend.report.fabric.scene import (
     MOST_HOSTS,
     SMALL,
@@ -30,6 +25,9 @@ from contend.report.fabric.scene import (
     what_is_drawn,
 )
 from contend.report.style import COLOURS, new_figure, styled, title, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _LINE = 0.125  # inches
 _MOST_VECTOR_LINES = 4000
@@ -64,6 +62,9 @@ def fabric_figure(
     Raises:
         UsageError: it has more than `MOST_HOSTS` hosts.
     """
+    # Here, as below: documents of networks are made without what draws them.
+    from contend.report.fabric.painting import Keys, Painting
+
     if fabric.hosts > MOST_HOSTS:
         raise UsageError(f"{fabric.name} has {counted(fabric.hosts, 'host')}. {TOO_LARGE}")
     heated = None if load is None else layer_of(fabric, load.astype(np.float64), unit, rates)
@@ -96,6 +97,10 @@ def fabric_figure(
 
 def arranged(drawn: Drawn, right: float) -> Scene:
     """Where everything stands that is drawn, from the left edge to the right one, in inches."""
+    from contend.report.fabric.bundles import bundled
+    from contend.report.fabric.flat_layout import without_levels
+    from contend.report.fabric.layout import leveled
+
     fabric, groups = drawn.fabric, drawn.groups
     if groups is not None:
         return bundled(fabric, groups, right)
@@ -130,6 +135,8 @@ def alltoall_figure(counts: Sequence[int]) -> Figure:
     Raises:
         UsageError: for no numbers, or one out of range.
     """
+    from matplotlib.collections import LineCollection
+
     if not counts or min(counts) < 2 or max(counts) > MOST_POINTS:
         raise UsageError(f"expected numbers of processes from 2 to {MOST_POINTS:,}")
     columns = min(len(counts), _PANELS_A_ROW)

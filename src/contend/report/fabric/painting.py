@@ -207,7 +207,7 @@ class Painting:
 
     def _paint_boxes(self, axes: Axes) -> None:
         scene, drawn = self._scene, self._drawn
-        if drawn.groups is None:
+        if drawn.groups is None or scene.box_of is None:
             return
         fabric, number = drawn.fabric, scene.box_of
         within = (scene.line_of < 0) & (number[fabric.cable_from] >= 0)

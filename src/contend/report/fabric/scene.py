@@ -6,14 +6,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.font_manager import FontProperties
-from matplotlib.path import Path
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from contend.congestion import LinkRates, link_rates
 from contend.fabric import (
@@ -27,6 +23,11 @@ from contend.fabric import (
     switch_levels,
 )
 from contend.report.words import printable
+
+if TYPE_CHECKING:
+    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.path import Path
+    from scipy.sparse import csr_array
 
 Points = NDArray[np.float64]
 
@@ -191,9 +192,9 @@ class Scene:
         host_room: the width that a switch has for them; 0 where they are written in labels.
         lines: each stands for all cables between two switches, or two groups.
         line_of: the line that stands for every cable, shape [cables]; -1 for cables within a group.
-        boxes: frames of groups.
-        box_of: the group of every switch, shape [switches]; -1 without groups.
         labels: the more important first.
+        boxes: frames of groups.
+        box_of: the group of every switch, shape [switches]; None without groups.
         sides: of every switch's square, shape [switches]; None where all are alike.
         ring_ends: whether lines leave at one edge and come back at the opposite one.
     """
@@ -205,9 +206,9 @@ class Scene:
     host_room: float
     lines: Sequence[Path]
     line_of: NDArray[np.int64]
-    boxes: Sequence[Box]
-    box_of: NDArray[np.int64]
     labels: Sequence[Label]
+    boxes: Sequence[Box] = ()
+    box_of: NDArray[np.int64] | None = None
     sides: Points | None = None
     ring_ends: bool = False
 
@@ -219,12 +220,17 @@ class Scene:
 
 @cache
 def _renderer() -> RendererAgg:
+    # Here, as below: what is told of a network needs none of what draws it.
+    from matplotlib.backends.backend_agg import RendererAgg
+
     return RendererAgg(10, 10, _DOTS)  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=8192)
 def text_size(text: str, points: float = SMALL, bold: bool = False) -> tuple[float, float]:
     """Width and height of a text, in inches."""
+    from matplotlib.font_manager import FontProperties
+
     font = FontProperties(size=points, weight="bold" if bold else "normal")
     with warnings.catch_warnings():
         # Letters that the font lacks are not told for every name.
@@ -261,6 +267,8 @@ def lines_of_pairs(
 
 def adjacency_of(size: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> csr_array:
     """Which switches are joined, shape [size, size]."""
+    from scipy.sparse import csr_array
+
     ends = (np.concatenate([low, high]), np.concatenate([high, low]))
     return csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-# What draws is imported when somebody looks.
-from contend import report as face
 from contend.base.units import counted, format_rate, verb
 from contend.congestion import FabricSummary
 from contend.fabric import Bisection, PartSize, Structure
 from contend.report.document import Document
+from contend.report.fabric.network import fabric_figure
+from contend.report.page.explorable import explored
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 from contend.routes import RoutesSummary
@@ -22,8 +22,8 @@ def fabric_document(summary: FabricSummary) -> Document:
         verdict=fabric_verdict(summary),
         tables=fabric_tables(summary),
         record=summary,
-        pictures={"network": lambda: face.fabric_figure(summary.fabric, summary.carried)},
-        explorable=lambda: face.explored(summary.fabric),
+        pictures={"network": lambda: fabric_figure(summary.fabric, summary.carried)},
+        explorable=lambda: explored(summary.fabric),
     )
 
 

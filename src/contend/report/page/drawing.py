@@ -58,7 +58,7 @@ from contend.report.fabric.scene import (
     what_is_drawn,
 )
 from contend.report.page.explorable import Explorable, Followed, PartNames, View, Within
-from contend.report.page.html import read_text
+from contend.report.save import read_text
 from contend.report.words import printable
 from contend.routes import NO_PORT
 

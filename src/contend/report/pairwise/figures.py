@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
@@ -32,6 +30,9 @@ from contend.report.pairwise.pairs import drawn_finding
 from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, Words, near
 from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET
 from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _BINS = 50
 _MEASURED, _MODEL, _FAIR = COLOURS[0], COLOURS[1], COLOURS[2]
@@ -307,6 +308,8 @@ def hotspot_figure(operations: pl.DataFrame, name: str) -> Figure:
 
 
 def _latency(trips: pl.DataFrame) -> Curves:
+    import matplotlib as mpl
+
     rivals = trips["rivals"].unique().sort().to_list()
     shades = mpl.colormaps["viridis_r"](np.linspace(0.15, 0.95, len(rivals)))
     series: list[Series] = []

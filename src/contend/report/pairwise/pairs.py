@@ -114,7 +114,10 @@ def _by_congestion(agreement: Agreement) -> ResultTable:
         {
             "π": "congestion",
             "messages": "pairs",
-            "γ/π": Number(lambda group: _share_of(group.congestion)),
+            # A message that stays on its host crosses no channel.
+            "γ/π": Number(
+                lambda each: percent(1 / each.congestion) if each.congestion else _SAME_HOST
+            ),
             "measured median": "median",
             "middle half": Number(lambda group: percent_range(group.low, group.high)),
             _WITHIN: Number(lambda group: percent(group.within) if group.congestion else UNKNOWN),
@@ -137,11 +140,6 @@ def _by_congestion_and_rates(agreement: Agreement) -> ResultTable:
         },
         note="Medians: of γ, of the least of rate over load, and of the max-min fair share.",
     )
-
-
-def _share_of(congestion: int) -> str:
-    """What the simulation gives a message; one that stays on its host crosses no channel."""
-    return percent(1 / congestion) if congestion else _SAME_HOST
 
 
 def _models(agreement: Agreement) -> ResultTable:

@@ -1,21 +1,27 @@
-"""What is predicted of a profiled program: verdict, tables, document."""
+"""What is predicted of a profiled program: verdict, tables, times by place."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-# What draws is imported when somebody looks.
-from contend import report
+import numpy as np
+
 from contend.base.units import counted, format_bytes, format_link_speed, format_seconds
 from contend.prediction import CableCost, Elsewhere, PredictedProgram, Recorded
 from contend.profiling import ProgramProfile
+from contend.report.charts import Bars, Stack, charted
 from contend.report.document import Document
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
+from contend.report.series import Axis, BoundLine, Series
+from contend.report.style import COLOURS, COLUMN_WIDTH
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SHOWN_CALLS = 8
 _CROSSBAR = "any placement"
@@ -187,11 +193,7 @@ def _cables(case: Elsewhere) -> ResultTable:
             "cable": "channel",
             "bytes": Number(lambda cable: format_bytes(cable.bytes)),
             "busy": Number(lambda cable: percent(cable.busy, 0)),
-            "costs": Number(
-                lambda cable: (
-                    format_seconds(cable.costs_s) if cable.costs_s > 0 else "nothing alone"
-                )
-            ),
+            "costs": Number(_cost),
         },
         note="Costs: what the run would save if this cable alone held nothing back.",
     )
@@ -222,5 +224,50 @@ def program_document(predicted: PredictedProgram) -> Document:
         verdict=_verdict(predicted),
         tables=_tables(predicted),
         record=predicted,
-        pictures={"times": lambda: report.program_figure(predicted)},
+        pictures={"times": lambda: program_figure(predicted)},
+    )
+
+
+def program_figure(predicted: PredictedProgram) -> Figure:
+    """A bar for every case with its interval; a line for what was recorded.
+
+    A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,
+    and what the routes add.
+    """
+    cases, recorded = predicted.cases, predicted.recorded
+    stacks, begin = [], np.zeros(len(cases))
+    for name, colour, ends in (
+        ("on a crossbar", COLOURS[0], [case.crossbar_s for case in cases]),
+        ("too few cables", COLOURS[5], [case.perfect_routes_s for case in cases]),
+        ("routes", COLOURS[4], [case.predicted_s for case in cases]),
+    ):
+        stacks.append(Stack(np.array(ends) - begin, name, colour))
+        begin = np.array(ends)
+    interval = Series(
+        [case.predicted_s for case in cases],
+        range(len(cases)),
+        low=[case.interval_s[0] for case in cases],
+        high=[case.interval_s[1] for case in cases],
+        colour="0.15",
+    )
+    look = {"color": COLOURS[1], "linewidth": 1.2, "linestyle": "-", "zorder": 2}
+    doubts = [doubt(case) for case in cases]
+    chart = Bars(
+        names=[
+            f"{case.name}\n{words}" if words else case.name
+            for case, words in zip(cases, doubts, strict=True)
+        ],
+        stacks=stacks,
+        series=[interval],
+        bounds=[BoundLine(recorded.recorded_s, across="x", name="as recorded", look=look)],
+        x=Axis("predicted run time [s]"),
+    )
+    slowest = predicted.slowest
+    times = f"{slowest.predicted_s / recorded.recorded_s:.2f}"
+    return charted(
+        f"{program_name(recorded.recording)}: {times} times as long on {slowest.name}",
+        chart,
+        height=1.3 + 0.36 * len(cases),
+        width=1.5 * COLUMN_WIDTH,
+        legend=4,
     )

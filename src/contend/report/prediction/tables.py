@@ -1,11 +1,10 @@
-"""Calibrations and predictions as tables; the verdict first."""
+"""Calibrations and predictions as documents: verdicts, tables, times against message sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-# What draws is imported when somebody looks.
-from contend import report
 from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 from contend.prediction import (
     Calibration,
@@ -16,9 +15,15 @@ from contend.prediction import (
     Predictions,
     SizeClass,
 )
+from contend.report.charts import Curves, charted
 from contend.report.document import Document
+from contend.report.series import Axis, Series, Unit
+from contend.report.style import COLUMN_WIDTH, HOLLOW, looks
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import percent, share_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _GOAL = 0.15
 
@@ -31,7 +36,7 @@ def prediction_document(found: Predictions) -> Document:
         verdict=verdict(found.cells, assumed=found.where.calibration.assumed),
         tables=[*tables, _cells_table(found)],
         record=found,
-        pictures={"times": lambda: report.prediction_figure(found.cells, found.fabric, comparison)},
+        pictures={"times": lambda: prediction_figure(found.cells, found.fabric, comparison)},
     )
 
 
@@ -241,3 +246,81 @@ def doubt(prediction: Prediction | Elsewhere) -> str:
     if prediction.collapses:
         return "at least: drops"
     return "doubtful: small and crowded" if prediction.crowded else ""
+
+
+_AT_LEAST = {"marker": "^", "markersize": 4.5}
+
+
+def prediction_figure(
+    predictions: Sequence[Prediction], name: str, comparison: Comparison | None = None
+) -> Figure:
+    """A curve for every algorithm with its interval; what was measured as points with theirs.
+
+    Triangles, and hollow points of what was measured, are cells that the prediction calls a lower
+    bound, as time-outs may rule.
+
+    Args:
+        predictions: at least one.
+        name: of the fabric.
+        comparison: with what was measured.
+    """
+    styles = looks(prediction.algorithm for prediction in predictions)
+    series: list[Series] = []
+    for algorithm, look in styles.items():
+        curve = sorted(
+            (prediction for prediction in predictions if prediction.algorithm == algorithm),
+            key=lambda prediction: prediction.bytes,
+        )
+        lows, highs = zip(*(prediction.interval_s for prediction in curve), strict=True)
+        series.append(
+            Series(
+                [prediction.bytes for prediction in curve],
+                [prediction.predicted_s for prediction in curve],
+                "",
+                look.colour,
+                look.line,
+                low=lows,
+                high=highs,
+                band=True,
+            )
+        )
+        # What the legend shows: the line of predictions and the mark of measurements.
+        mark = _mark(algorithm) if comparison else {}
+        series.append(Series([], (), algorithm, look.colour, look.line, mark=mark))
+    bounds = [prediction for prediction in predictions if prediction.collapses]
+    for one in bounds:
+        colour = styles[one.algorithm].colour
+        series.append(Series([one.bytes], [one.predicted_s], colour=colour, mark=_AT_LEAST))
+    if bounds:
+        series.append(Series([], name="at least: drops", colour="0.15", mark=_AT_LEAST))
+    for cell in () if comparison is None else comparison.cells:
+        look = styles[cell.algorithm]
+        mark = _mark(cell.algorithm)
+        if cell.collapses:
+            mark = {**mark, **HOLLOW}
+        series.append(Series([cell.bytes], [cell.measured_s or 0.0], colour=look.colour, mark=mark))
+    measured = ", points measured" if comparison else ""
+    sizes = sorted({prediction.bytes for prediction in predictions})
+    chart = Curves(
+        series=series,
+        x=Axis("bytes to each other rank", Unit.SIZE, ticks=sizes),
+        y=Axis(f"time of an all-to-all{measured}", Unit.SECONDS),
+        legend="upper left",
+    )
+    finding = f"{name}: {_times_finding(predictions, comparison)}"
+    return charted(finding, chart, height=3.2, width=1.4 * COLUMN_WIDTH)
+
+
+def _mark(algorithm: str) -> dict[str, Any]:
+    return {"marker": "s" if "barrier" in algorithm else "o", "markersize": 3.5}
+
+
+def _times_finding(predictions: Sequence[Prediction], comparison: Comparison | None) -> str:
+    if comparison is not None:
+        return agreement_words(comparison)
+    best = fastest(predictions)
+    if best is None:
+        return "time-outs may decide every all-to-all"
+    return (
+        f"{best.algorithm} takes {format_seconds(best.predicted_s)} with {format_bytes(best.bytes)}"
+    )

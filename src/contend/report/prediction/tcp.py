@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from contend.base.units import counted, format_bytes, format_link_speed, format_seconds, listed
 from contend.prediction import TcpPrediction, TcpPredictions, TcpState
+from contend.report.charts import Curves, charted
 from contend.report.document import Document
+from contend.report.series import Axis, Series, Unit
+from contend.report.style import looks
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN
 
@@ -18,7 +21,6 @@ _PLACES = {
     "between_switches": "a switch's queue for another switch",
     "before_hosts": "a switch's queue for a receiving host",
 }
-_STATES = tuple(TcpState)
 
 
 def tcp_document(found: TcpPredictions) -> Document:
@@ -116,10 +118,6 @@ def _cells(found: TcpPredictions) -> ResultTable:
 
 def _figure(found: TcpPredictions) -> Figure:
     """How many calls of every algorithm wait for time-outs, against the size."""
-    from contend.report.charts import Curves, charted
-    from contend.report.series import Axis, Series, Unit
-    from contend.report.style import looks
-
     series = []
     for algorithm, look in looks(cell.algorithm for cell in found.cells).items():
         cells = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,16 @@ from contend.lab.measurement import (
 )
 from contend.lab.runs import Run, compared, run_names
 from contend.report.document import Document
+from contend.report.pairwise.figures import (
+    ComparedFabric,
+    agreement_figure,
+    drawn_figure,
+    hotspot_figure,
+    pair_figure,
+)
 from contend.report.pairwise.hotspot import hotspot_finding, hotspot_tables
 from contend.report.pairwise.pairs import pair_tables, pairs_verdict
+from contend.report.run.figures import run_figures
 from contend.report.run.findings import fitting_pictures, run_verdict
 from contend.report.run.tables import comparison_tables, measure_tables, run_tables
 
@@ -56,7 +64,7 @@ def runs_document(
         record=_record(
             [Measurement.of(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]
         ),
-        pictures={name: partial(_figures, name, runs, size) for name in fitting_pictures(runs)},
+        pictures={name: partial(run_figures, name, runs, size) for name in fitting_pictures(runs)},
         picture=picture,
         rows=partial(cells_csv, runs),
     )
@@ -77,13 +85,6 @@ def _record(results: Sequence[Measurement]) -> Measurement | MeasuredRuns:
         results=tuple(results),
         comparison=tuple(compared([result.measured for result in results])),
     )
-
-
-def _figures(picture: str, runs: Sequence[Run], size: int | None) -> Iterator[tuple[str, Figure]]:
-    # Here: runs are told without what draws.
-    from contend.report.run.figures import run_figures
-
-    return run_figures(picture, runs, size)
 
 
 def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
@@ -113,13 +114,6 @@ def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
 
 
 def _pairs_figure(names: Sequence[str], measured: Sequence[MeasuredPairs]) -> Figure:
-    from contend.report.pairwise.figures import (
-        ComparedFabric,
-        agreement_figure,
-        drawn_figure,
-        pair_figure,
-    )
-
     several = len(measured) > 1
     fabrics, drawn = [], {}
     for name, pairs in zip(names, measured, strict=True):
@@ -148,12 +142,6 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     operations = list(map(victim_operations, runs))
     verdicts = [f"{hotspot_finding(measured, fabric.name)}." for measured in operations]
     pairs = HotspotPairs.of(spot, fabric)
-
-    def draw() -> Figure:
-        from contend.report.pairwise.figures import hotspot_figure
-
-        return hotspot_figure(operations[0], fabric.name)
-
     return Document(
         verdict="\n".join(verdicts),
         tables=[table for measured in operations for table in hotspot_tables(measured)],
@@ -163,7 +151,7 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
                 for run, verdict in zip(runs, verdicts, strict=True)
             ]
         ),
-        pictures={"hotspot": draw},
+        pictures={"hotspot": lambda: hotspot_figure(operations[0], fabric.name)},
         rows=partial(cells_csv, runs),
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, TypeAlias
 
 from contend.base.errors import UsageError
 from contend.base.units import counted, format_bytes, format_seconds, rounded
@@ -29,7 +28,10 @@ from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, near
 from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET, columns_for, looks
 from contend.report.words import BEYOND_WIRE, condition_words, percent_range, run_words, size_words
 
-Named = tuple[str, Figure]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Named: TypeAlias = "tuple[str, Figure]"
 
 
 def run_figures(picture: str, runs: Sequence[Run], size: int | None = None) -> Iterator[Named]:
@@ -50,25 +52,14 @@ def run_figures(picture: str, runs: Sequence[Run], size: int | None = None) -> I
         sampled = [run for run in runs if run.summaries]
         yield from _each(sampled, picture, lambda run: distribution_figure(run, size))
     else:
-        fitting = [run for run in runs if _fits(run, picture)]
+        sampled = [run for run in runs if not run.samples.is_empty()]
+        fitting = [run for run in sampled if PICTURES_OF_PROBES.get(run.record.probe) == picture]
         yield from _each(fitting, picture, _DRAWN[picture])
-
-
-def _fits(run: Run, picture: str) -> bool:
-    return PICTURES_OF_PROBES.get(run.record.probe) == picture and not run.samples.is_empty()
 
 
 def _each(runs: Sequence[Run], name: str, draw: Callable[[Run], Figure]) -> Iterator[Named]:
     for run in runs:
         yield (name if len(runs) == 1 else f"{run.name}-{name}"), draw(run)
-
-
-def _pairs(run: Run) -> Figure:
-    return pair_figure({run.record.library.title: pair_bandwidths(run)}, run.record.wire_Bps)
-
-
-def _hotspot(run: Run) -> Figure:
-    return hotspot_figure(victim_operations(run), run.record.placement or "the network")
 
 
 def pingpong_figure(run: Run) -> Figure:
@@ -378,8 +369,12 @@ def _sort_finding(members: Sequence[CellParts]) -> str:
 
 
 _DRAWN: dict[str, Callable[[Run], Figure]] = {
-    "pairs": _pairs,
-    "hotspot": _hotspot,
+    "pairs": lambda run: pair_figure(
+        {run.record.library.title: pair_bandwidths(run)}, run.record.wire_Bps
+    ),
+    "hotspot": lambda run: hotspot_figure(
+        victim_operations(run), run.record.placement or "the network"
+    ),
     "pingpong": pingpong_figure,
     "steps": sort_figure,
 }

@@ -50,8 +50,8 @@ def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
                 "median": "median_s",
                 "runner-up": lambda contest: contest.rivals[0].schedule,
                 "times slower": Number(lambda one: factor_words(one.rivals[0].times_slower)),
-                "p": Number(lambda contest: _probability(contest.rivals[0].p)),
-                "tied with": _tied,
+                "p": Number(lambda one: _probability(one.rivals[0].p)),
+                "tied with": lambda one: ", ".join(r.schedule for r in one.level) or UNKNOWN,
                 "": lambda contest: _named_kinds([contest.winner, contest.rivals[0].cell]),
             },
             note=_note(group),
@@ -60,16 +60,12 @@ def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
     ]
 
 
-def _tied(contest: Contest) -> str:
-    return ", ".join(rival.schedule for rival in contest.level) or UNKNOWN
+def _probability(p: float) -> str:
+    return f"{p:.2f}" if p >= 0.01 else f"{p:.0e}"
 
 
 def _named_kinds(cells: Sequence[CellSummary]) -> str:
     return "; ".join(f"{cell.schedule}: {words}" for cell in cells for words in kinds_words(cell))
-
-
-def _probability(p: float) -> str:
-    return f"{p:.2f}" if p >= 0.01 else f"{p:.0e}"
 
 
 def _note(contests: Sequence[Contest]) -> str:
@@ -101,9 +97,15 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
                 **(several if any(rest.values()) else {}),
                 "schedule": "schedule",
                 "bytes": sizes_of,
-                "worst": Number(_worst),
+                "worst": Number(
+                    lambda one: (
+                        f"{rate_words(judged_rate(one.worst))} at {size_words(one.worst_bytes)}"
+                    )
+                ),
                 "times lower": Number(lambda collapse: factor_words(collapse.factor)),
-                "than": lambda one: f"{than_words(one)} ({rate_words(_before(one))})",
+                "than": lambda one: (
+                    f"{than_words(one)} ({rate_words(judged_rate(one.worst) * one.factor.value)})"
+                ),
                 "samples": kinds_of_samples,
                 "avoided by": avoided_words,
             },
@@ -112,15 +114,6 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
             "rate.",
         )
     ]
-
-
-def _worst(collapse: Collapse) -> str:
-    return f"{rate_words(judged_rate(collapse.worst))} at {size_words(collapse.worst_bytes)}"
-
-
-def _before(collapse: Collapse) -> float:
-    """The rate that a collapsed one is held against."""
-    return judged_rate(collapse.worst) * collapse.factor.value
 
 
 def kinds_of_samples(collapse: Collapse) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from contend.lab.runs import CellSummary, Collapse, Condition, Run
@@ -28,6 +27,9 @@ from contend.report.style import (
     looks,
 )
 from contend.report.words import BEYOND_WIRE, condition_words, rate_words, size_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SPREAD = 0.2
 """The part of the step between sizes over which samples are spread, either way."""

@@ -60,7 +60,10 @@ def cell_tables(run: Run) -> list[ResultTable]:
     ]
     # Where ports are not known, or no message crosses one, no share of them is.
     if any(cell.limit is not None for cell in run.summaries):
-        columns.append(("of port", Number(_of_port)))
+        of_port = Number[CellSummary](
+            lambda cell: share_words(cell.rate_Bps_per_rank or None, cell.limit)
+        )
+        columns.append(("of port", of_port))
     columns.append(("", lambda cell: "; ".join(_remarks(cell)) if cell.n else _why(cell)))
     return [
         table_of(
@@ -76,10 +79,6 @@ def cell_tables(run: Run) -> list[ResultTable]:
 def _size(name: str) -> Number[CellSummary]:
     """A column of a label that says a cell's size in the probe's own terms."""
     return Number(lambda cell: size_label(cell.record, name))
-
-
-def _of_port(cell: CellSummary) -> str:
-    return share_words(cell.rate_Bps_per_rank or None, cell.limit)
 
 
 def _order(cell: CellSummary) -> tuple[float, float]:

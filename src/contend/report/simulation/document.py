@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-# What draws is imported when somebody looks.
-from contend import report
 from contend.base.errors import UsageError, printable_line
 from contend.base.units import counted, nearest
 from contend.congestion import Simulation
 from contend.fabric import Fabric
-from contend.report.document import Document
-from contend.report.metrics import Metric
-from contend.report.simulation.counters import (
+from contend.report.charts import in_axes
+from contend.report.document import Document, Metric
+from contend.report.page.explorable import explored, simulation_views
+from contend.report.simulation.channels import (
     counters_figure,
     counters_tables,
     counters_verdict,
+    users_figure,
+    users_table,
+    users_verdict,
 )
+from contend.report.simulation.figures import (
+    channel_loads,
+    congestion_distribution,
+    network_loads,
+    simulation_comparison,
+)
+from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
 from contend.report.simulation.tables import labels, simulation_tables, simulation_verdict
-from contend.report.simulation.users import users_figure, users_table, users_verdict
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent
 
@@ -55,8 +63,8 @@ def simulation_document(simulation: Simulation, *, cut_short: bool = False) -> D
     if simulation.channels:
         pictures["users"] = lambda: users_figure(simulation)
     pictures |= _pictures([simulation])
-    pictures["channels"] = lambda: report.channel_loads(simulation)
-    pictures["network"] = lambda: report.network_loads(simulation)
+    pictures["channels"] = lambda: channel_loads(simulation)
+    pictures["network"] = lambda: network_loads(simulation)
     return Document(
         verdict="\n".join(lines),
         tables=tables,
@@ -91,7 +99,7 @@ def _metrics(simulation: Simulation) -> list[Metric]:
 
 def _explored(simulations: Sequence[Simulation]) -> Explorable | None:
     """The network with what its channels carry, by every simulation."""
-    return report.explored(simulations[0].whole_fabric, report.simulation_views(simulations))
+    return explored(simulations[0].whole_fabric, simulation_views(simulations))
 
 
 def simulations_document(told: Sequence[Document], *, shortfall: str = "") -> Document:
@@ -106,7 +114,7 @@ def simulations_document(told: Sequence[Document], *, shortfall: str = "") -> Do
     if len(told) > 1:
         rated = [simulation.rated_bisection for simulation in simulations]
         pictures = {
-            "comparison": lambda: report.simulation_comparison(simulations, rated=rated),
+            "comparison": lambda: simulation_comparison(simulations, rated=rated),
             **_pictures(simulations),
         }
         # States of one network; those of several networks have no page of their own.
@@ -166,14 +174,14 @@ def _pictures(simulations: Sequence[Simulation]) -> dict[str, Callable[[], Figur
     pictures: dict[str, Callable[[], Figure]] = {}
     if all(simulation.samples > 1 for simulation in simulations):
         # The average that the table puts first; the paper's own is drawn by contend study.
-        pictures["bandwidth"] = lambda: report.bandwidth_histogram(
+        pictures["bandwidth"] = lambda: bandwidth_histogram(
             simulations,
             average=None,
             rated=[simulation.rated_bisection for simulation in simulations],
         )
-    pictures["congestion"] = lambda: report.congestion_distribution(simulations)
+    pictures["congestion"] = lambda: congestion_distribution(simulations)
     if simulations[0].rounds.count > 1 and simulations[0].samples > 1:
-        pictures["rounds"] = lambda: report.round_bounds(simulations)
+        pictures["rounds"] = lambda: round_bounds(simulations)
     return pictures
 
 
@@ -194,7 +202,6 @@ def draw_simulation(
     Raises:
         UsageError: there is no such picture, or it says nothing of this simulation.
     """
-    from contend.report.charts import in_axes
     from contend.report.simulation.figures import congestion_chart, loads_chart
     from contend.report.simulation.histograms import bandwidth_chart, bounds_chart
 

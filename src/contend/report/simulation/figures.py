@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from contend.base.units import counted, rounded, verb
@@ -28,6 +26,9 @@ from contend.report.simulation.tables import (
 )
 from contend.report.style import COLOURS, DIAMOND, DOT, QUIET
 from contend.report.words import percent, percent_range
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _CUT = {"marker": "|", "markersize": 9, "markeredgewidth": 1.4, "clip_on": False}
 
@@ -208,6 +209,8 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
 
 def congestion_chart(simulations: Sequence[Simulation]) -> tuple[Chart, str]:
     """The chart of `congestion_distribution`, and its finding."""
+    from matplotlib.ticker import MaxNLocator
+
     shares = [whole_congestion_shares(simulation) for simulation in simulations]
     least, shown = min(min(share) for share in shares), max(_shown(share) for share in shares)
     # Room at both ends, so that what stands there is not taken for the frame.
@@ -290,6 +293,8 @@ def _curves(
 
 def _bandwidths(least: int, shown: int) -> Axis:
     """Bandwidths 1/π at a few π, spaced so that their texts do not meet."""
+    from matplotlib.ticker import MaxNLocator
+
     ticks = [pi for pi in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40) if least <= pi <= shown]
     if shown - least > _MOST_SINGLE_VALUES:
         even = MaxNLocator(nbins=5, integer=True).tick_values(least, shown)

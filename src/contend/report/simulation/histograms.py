@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from contend.congestion import EACH_HOST, Average, Judged, Simulation
@@ -23,6 +23,9 @@ from contend.report.simulation.tables import (
 )
 from contend.report.style import COLOURS, Dashes
 from contend.report.words import percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FINE_BINS, _COARSE_BINS = 100, 50
 # Above this spread of the samples bins of 1 % would show combs rather than shapes.
@@ -75,15 +78,14 @@ def _chart(
             for value in known
         ],
         bounds=[
-            BoundLine(value, across="x", name=f"narrowest cut {_whole(value)}") for value in cuts
+            BoundLine(
+                value, across="x", name=f"narrowest cut {percent(value)}".replace(".0 %", " %")
+            )
+            for value in cuts
         ],
         legend="above left",
         columns=_COLUMNS,
     )
-
-
-def _whole(value: float) -> str:
-    return percent(value).replace(".0 %", " %")
 
 
 def bandwidth_histogram(

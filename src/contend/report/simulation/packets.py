@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend import report
 from contend.base.units import counted, format_bytes, format_seconds, listed
 from contend.congestion import (
     ChannelWaits,
@@ -17,10 +16,13 @@ from contend.congestion import (
     Victim,
 )
 from contend.fabric import Fabric
+from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark, channel_way
 from contend.report.fabric.scene import Layer, spoken_names
-from contend.report.page.explorable import Explorable, View, followed, routes_layer
+from contend.report.page.explorable import Explorable, View, explored, followed, routes_layer
+from contend.report.series import Axis, Series, Unit
+from contend.report.style import COLOURS
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, percent, percent_range, rate_words
 
@@ -277,10 +279,6 @@ def _by_congestion(found: PacketSimulation) -> ResultTable:
 
 def _figure(found: PacketSimulation) -> Figure:
     """What messages of every congestion get, by counting and packet by packet."""
-    from contend.report.charts import Curves, charted
-    from contend.report.series import Axis, Series, Unit
-    from contend.report.style import COLOURS
-
     rows = found.by_congestion
     pi = np.array([row.congestion for row in rows])
     bar = {"marker": "_", "markersize": 14}
@@ -324,4 +322,4 @@ def _explored(found: PacketSimulation) -> Explorable | None:
         )
         words += "" if cause == waits else f", because of {cause}"
         lost.append(Mark("victim", "host", victim.hosts[0], words))
-    return report.explored(fabric, [view], lost)
+    return explored(fabric, [view], lost)

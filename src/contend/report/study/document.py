@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-# What draws is imported when somebody looks.
-from contend import report
 from contend.base.units import counted, format_bytes, rounded, verb
 from contend.lab.measurement import TOLERANCE, Agreement, DrawnAgreement
 from contend.lab.studies import (
@@ -19,7 +17,9 @@ from contend.lab.studies import (
     VerifiedStudy,
 )
 from contend.report.document import Document, Drawn
+from contend.report.pairwise.figures import ComparedFabric, agreement_figure, drawn_figure
 from contend.report.pairwise.pairs import agreement_tables, drawn_tables
+from contend.report.study.figures import measured_figures, study_figures
 from contend.report.study.rates import beyond_notes, rate_or_error, rate_tables, shown
 from contend.report.study.simulated import PlanEntry, plan_list, study_tables
 from contend.report.study.times import time_tables
@@ -43,7 +43,7 @@ def study_document(study: SimulatedStudy) -> Document:
         verdict=_simulated_verdict(study),
         tables=study_tables(study),
         record=study,
-        pictures={"study": lambda: report.study_figures(study.plan, study.outcomes)},
+        pictures={"study": lambda: study_figures(study.plan, study.outcomes)},
         shortfall=failed_words(failed, len(study.outcomes), study.folder),
     )
 
@@ -82,12 +82,12 @@ def verification_document(study: VerifiedStudy) -> Document:
     ]
     pictures: dict[str, Callable[[], Drawn]] = {}
     if told:
-        pictures["agreement"] = lambda: report.agreement_figure(
-            [report.ComparedFabric(one.fabric, one.pairs, one.agreement) for one in told]
+        pictures["agreement"] = lambda: agreement_figure(
+            [ComparedFabric(one.fabric, one.pairs, one.agreement) for one in told]
         )
     if drawn:
         agreements = {one.fabric: one.agreement for one in drawn}
-        pictures["draws"] = lambda: report.drawn_figure(agreements)
+        pictures["draws"] = lambda: drawn_figure(agreements)
     return Document(
         verdict=_verification_verdict(
             [one.agreement for one in told], [one.agreement for one in drawn]
@@ -133,7 +133,7 @@ def measured_document(study: MeasuredStudy) -> Document:
         verdict=_verdict(study),
         tables=measured_tables(study),
         record=study,
-        pictures={"study": lambda: report.measured_figures(study.plan, study.results)},
+        pictures={"study": lambda: measured_figures(study.plan, study.results)},
         shortfall="; ".join(filter(None, short)),
     )
 

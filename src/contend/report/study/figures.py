@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
-from matplotlib.transforms import ScaledTranslation
+from typing import TYPE_CHECKING, Any
 
 from contend.base.units import counted, format_seconds, rounded
 from contend.congestion import Average, Simulation
@@ -32,6 +27,10 @@ from contend.report.study.rates import Sweep, sweeps
 from contend.report.study.simulated import main_source, reference_of
 from contend.report.study.times import TimeGroup, groups, lines_of
 from contend.report.style import COLOURS, HOLLOW, QUIET, Dashes, Look, looks, write_beside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def study_figures(
@@ -337,11 +336,11 @@ class _Times(Curves):
         axes.set_xscale("log", base=2)
         axes.set_xlim(ticks[0] / 1.35, ticks[-1] * 1.35)
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_minor_formatter("")
         axes.minorticks_off()
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_major_formatter(lambda value, _: rounded(value, 6))
+        axes.yaxis.set_minor_formatter("")
         axes.grid(axis="y", color="#EEEEEE", linewidth=0.5)
         axes.set_axisbelow(True)
         # Room for what is written above the highest line.
@@ -349,6 +348,8 @@ class _Times(Curves):
 
     def _failures(self, axes: Axes) -> None:
         """A row of crosses for every length that failed somewhere, with the causes."""
+        from matplotlib.transforms import ScaledTranslation
+
         group = self.group
         for row, length in enumerate(_failing(group, self.line)):
             colour = _colour(group, length)

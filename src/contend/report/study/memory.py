@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -134,8 +135,11 @@ def _published(length: VectorLength, predictions: Sequence[MemoryPrediction]) ->
     times = [published(length, prediction) for prediction in predictions]
     for source in ("paper", "poster"):
         if any(source in known for known in times):
-            cells = (_seconds(known[source]) if source in known else "" for known in times)
-            yield f"Time, {source}", *cells
+            took = (known.get(source, math.nan) for known in times)
+            yield (
+                f"Time, {source}",
+                *("ERR" if s is None else "" if math.isnan(s) else f"{s:.2f} s" for s in took),
+            )
 
 
 def _length(length: Fraction) -> str:
@@ -143,7 +147,3 @@ def _length(length: Fraction) -> str:
         return f"{length.numerator:,}"
     whole, hundredths = divmod(round_half_up(100 * length), 100)
     return f"≈{whole:,}.{hundredths:02}" if whole or hundredths else "≈0"
-
-
-def _seconds(seconds: float | None) -> str:
-    return "ERR" if seconds is None else f"{seconds:.2f} s"

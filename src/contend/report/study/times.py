@@ -152,7 +152,8 @@ def _table(plan: MeasuredPlan, group: TimeGroup) -> ResultTable:
     hosts = group.hosts
     heads = tuple(f"N = {count}" for count in hosts)
     ranks = {result.cell.hosts: result.cell.ranks for result in group.results}
-    unit = _Unit("s", 1.0) if group.known else _unit_for(_medians(group))
+    medians = [result.median_s for result in group.results if result.median_s is not None]
+    unit = _UNITS[0] if group.known else _unit_for(medians)
     rows = [("", "ranks p", *(f"{ranks[count]:,}" for count in hosts))]
     for length in group.lengths:
         for series in group.series:
@@ -182,10 +183,6 @@ def _row(
     words: Callable[[_Cell], str],
 ) -> tuple[str, ...]:
     return str(length), who, *(words(cells[count]) if count in cells else "" for count in hosts)
-
-
-def _medians(group: TimeGroup) -> list[float]:
-    return [result.median_s for result in group.results if result.median_s is not None]
 
 
 def _in(unit: _Unit) -> Callable[[Result], str]:

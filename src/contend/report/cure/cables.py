@@ -1,15 +1,24 @@
-"""Cables to add."""
+"""More cables: those to add, and those of a larger fabric."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.base.units import counted, verb
+from contend.base.units import counted, listed, verb
 from contend.congestion import EACH_HOST
-from contend.cure import ROUNDING, Addition, CollectiveGain, Improvement, NewCable, gain_over
+from contend.cure import (
+    ROUNDING,
+    Addition,
+    CollectiveGain,
+    Growth,
+    Improvement,
+    NewCable,
+    gain_over,
+)
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.fabric.marks import Mark
@@ -23,7 +32,6 @@ from contend.report.words import first_clause, gets_words, of_words, percent, ra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 # Missing cables that a verdict names.
 _NAMED = 4
 
@@ -34,9 +42,10 @@ def _verdict(found: Improvement) -> str:
     if not found.additions:
         line = _nothing(found)
     elif found.gain <= max(found.margin, ROUNDING):
+        little = f"too little for {found.samples:,} samples to show" if found.margin else "nothing"
         line = (
             f"No cable helps: {counted(found.cables, 'cable')} would gain "
-            f"{_points(found.gain, found.margin)} points, {_too_little(found)}; "
+            f"{_points(found.gain, found.margin)} points, {little}; "
             f"{_who(found)} {before} of {_of(found)}"
         )
     else:
@@ -57,10 +66,6 @@ def _verdict(found: Improvement) -> str:
 def _let(found: Improvement) -> str:
     lets = verb(found.cables, "lets")
     return f"{counted(found.cables, 'cable')} {lets} {_who(found, infinitive=True)}"
-
-
-def _too_little(found: Improvement) -> str:
-    return f"too little for {found.samples:,} samples to show" if found.margin else "nothing"
 
 
 def _missing(found: Improvement) -> str:
@@ -301,3 +306,102 @@ def _marks(found: Improvement) -> list[Mark]:
             words = f"{' - '.join(cable.ends)}: {gains}"
             marks.append(Mark("added", "cable", cable.number, words))
     return marks
+
+
+# Cables that a terminal shows; files have all.
+_SHOWN = 20
+
+
+def _growth_verdict(found: Growth) -> str:
+    """What is new, how many cables that takes, and what traffic gets then."""
+    what = []
+    if found.servers:
+        adapters = f" ({counted(found.hosts, 'adapter')})" if found.hosts > found.servers else ""
+        what.append(f"{counted(found.servers, 'more server')}{adapters}")
+    levels = Counter(switch.level for switch in found.switches)
+    for level, count in sorted(levels.items()):
+        above = f" of level {level}" if level > 1 else ""
+        what.append(counted(count, "more switch" if above else "more leaf switch") + above)
+    kinds = Counter(cable.what for cable in found.cables)
+    faster = kinds.pop("faster", 0)
+    cables = [f"{counted(kinds.total(), 'cable')} to lay"] if kinds else []
+    cables += [f"{counted(faster, 'cable')} to replace by faster ones"] if faster else []
+    of = of_words(waits_for_last=found.simulation_after.judged == EACH_HOST)
+    before, after = percent(found.before, 2), percent(found.after, 2)
+    gets = f"get {after} of {of} instead of {before}"
+    gets = f"get {after} of {of} as before" if before == after else gets
+    verdict = (
+        f"{listed(what) if what else 'Faster uplinks'}: {' and '.join(cables) or 'no new cable'}; "
+        f"{_growth_who(found)} then {gets}."
+    )
+    if (other := found.otherwise) is None:
+        return verdict
+    shares = f"{percent(other.after, 2)} instead of {percent(other.before, 2)}"
+    return (
+        f"{verdict} They lose by how {found.engine} spreads routes over what is there now; by "
+        f"{other.engine} they get {shares}."
+    )
+
+
+def _growth_who(found: Growth) -> str:
+    return "all-to-alls of GPUs within rails" if found.collectives else "random pairs"
+
+
+def _growth_tables(found: Growth) -> list[ResultTable]:
+    states = [("as it is", found.old, found.simulation_before)]
+    states.append(("extended", found.fabric, found.simulation_after))
+    size = table_of(
+        f"{found.old.name}, routes by {found.engine}",
+        states,
+        {
+            "fabric": lambda state: state[0],
+            "hosts": Number(lambda state: f"{state[1].hosts:,}"),
+            "switches": Number(lambda state: f"{state[1].switches:,}"),
+            "cables between switches": Number(lambda state: f"{state[1].cables:,}"),
+            f"{_growth_who(found)} get": Number(lambda state: percent(state[2].judged_share, 2)),
+            "rate": Number(lambda state: rate_words(state[2].judged_Bps)),
+        },
+    )
+    words = {"host": "of a host", "switch": "between switches", "faster": "instead of a slower one"}
+    left = len(found.cables) - _SHOWN
+    cables = table_of(
+        "Cables to lay",
+        found.cables[:_SHOWN],
+        {
+            "from": "source",
+            "to": "target",
+            "rate": "rate",
+            "what": lambda cable: words[cable.what],
+        },
+        note=f"and {left:,} more: --csv FILE has all" if left > 0 else "",
+    )
+    tables = [size, cables]
+    if found.collectives:
+        tables.append(collectives_table(found.collectives, "extended"))
+    return tables
+
+
+def growth_document(found: Growth, file: str = "") -> Document:
+    """What is new, every cable to lay, and which file has the larger fabric."""
+    verdict = _growth_verdict(found)
+    return Document(
+        verdict=verdict,
+        tables=_growth_tables(found),
+        record=found,
+        pictures={
+            "network": lambda: fabric_figure(
+                found.fabric, finding=first_clause(verdict), marks=_new_switches(found)
+            )
+        },
+        explorable=lambda: explored(found.fabric, marks=_new_switches(found)),
+        remarks=(found.remark,) if found.remark else (),
+        closing=(f"written to {file}",) if file else (),
+    )
+
+
+def _new_switches(found: Growth) -> list[Mark]:
+    """New switches; their cables are easily seen, and all are in the table."""
+    return [
+        Mark("added", "switch", number, f"{switch.name}, like {switch.like}")
+        for number, switch in enumerate(found.switches, found.old.switches)
+    ]

@@ -1,33 +1,133 @@
-"""The figures of a placement: the network that it loads, its fullest channels, and its seats."""
+"""Better seats beside the order that was given: what they are worth, and their figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.names import natural
-from contend.base.units import counted, rounded
+from contend.base.units import counted, format_bytes, rounded
 from contend.congestion import LinkRates, channel_bytes, hottest, link_rates
 from contend.cure import BetterSeats
 from contend.report.charts import Intervals, charted
+from contend.report.document import Document
 from contend.report.fabric.marks import Mark, channel_way
 from contend.report.fabric.network import fabric_figure
 from contend.report.fabric.scene import spoken_names
 from contend.report.series import Axis, Series
 from contend.report.style import COLOURS, DOT, RING
-from contend.report.words import printable
+from contend.report.table import Number, ResultTable, table_of
+from contend.report.words import percent, printable
 from contend.routes import each_alone
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Below this share nothing is worth a launch with other seats.
+_WORTH_WHILE = 0.005
+
+
+def _worth(better: BetterSeats) -> str:
+    """What the seats are worth, in a few sentences."""
+    if better.shares:
+        return (
+            f"{_by_shares(better)} {better.rails} rails: rings and all-to-alls within each rail, "
+            "as GPU libraries send them; give a profile or a pattern for other traffic."
+        )
+    before, after = better.before, better.after
+    time = f"{_busy(better, before.busy)} to {_busy(better, after.busy)}"
+    congestion = f"{rounded(before.mean_congestion)} to {rounded(after.mean_congestion)}"
+    if better.saved >= _WORTH_WHILE:
+        return (
+            f"With this placement the most loaded channels need {100 * better.saved:.0f} % less "
+            f"time than in the given order ({time}), and mean congestion goes from {congestion}."
+        )
+    if after.mean_congestion < (1 - _WORTH_WHILE) * before.mean_congestion:
+        return (
+            "No placement was found in which the most loaded channels need less time, but with "
+            f"this one mean congestion goes from {congestion}."
+        )
+    return "No placement better than the given order was found."
+
+
+def _by_shares(better: BetterSeats) -> str:
+    """What rings and all-to-alls get in the new order, and got in the given one."""
+    rings, all_to_alls = better.shares
+    if better.saved >= _WORTH_WHILE:
+        return (
+            f"With this placement rings get {percent(rings.after)} of a port's rate and "
+            f"all-to-alls {percent(all_to_alls.after)}, instead of {percent(rings.before)} and "
+            f"{percent(all_to_alls.before)} in the given order."
+        )
+    return (
+        "No placement was found that is better than the given order, in which rings get "
+        f"{percent(rings.before)} of a port's rate and all-to-alls {percent(all_to_alls.before)}."
+    )
+
+
+def _table(better: BetterSeats) -> ResultTable:
+    """Both orders by each figure."""
+    before, after = better.before, better.after
+    figures: list[tuple[str, Callable[[float], str], float, float]] = [
+        (f"{share.name}, share of a port's rate", percent, share.before, share.after)
+        for share in better.shares
+    ]
+    figures += [
+        ("time of the most loaded channels", partial(_busy, better), before.busy, after.busy),
+        ("mean congestion", "{:.2f}".format, before.mean_congestion, after.mean_congestion),
+        ("bytes times channels", format_bytes, before.hop_bytes, after.hop_bytes),
+    ]
+    used = len(set(better.placement.hosts.tolist()))
+    hosts = counted(better.hosts_available, "host")
+    note = (
+        f"{counted(better.ranks, 'rank')} on {used:,} of {hosts}, "
+        f"{counted(better.moved, 'rank')} moved; {counted(better.phases, 'phase')}; "
+        f"{better.seconds:.1f} s"
+    )
+    remarks = better.remarks
+    if better.rails:
+        remarks += (f"whole servers move, with the {better.rails} ranks of their adapters",)
+    return table_of(
+        f"Placement of {better.source} on {better.fabric.name}",
+        figures,
+        {
+            "what": lambda figure: figure[0],
+            "given": Number(lambda figure: figure[1](figure[2])),
+            "new": Number(lambda figure: figure[1](figure[3])),
+            "": lambda figure: _change(*figure[2:]),
+        },
+        note="; ".join((note, *remarks)),
+    )
+
+
+def _busy(better: BetterSeats, busy: float) -> str:
+    if better.unit == "bytes":
+        return format_bytes(busy)
+    return f"{rounded(busy, 4)} s" if busy >= 1 else f"{rounded(1e3 * busy, 4)} ms"
+
+
+def _change(before: float, after: float) -> str:
+    return f"{100 * (after / before - 1):+.1f} %" if before > 0 else ""
+
+
+def better_seats_document(better: BetterSeats, form: str = "") -> Document:
+    """What the seats are worth, and where they are, in which form."""
+    return Document(
+        verdict=f"{_worth(better)} {better.left_out}".rstrip(),
+        tables=[_table(better)],
+        record=better,
+        pictures={name: partial(_drawn, draw, better) for name, draw in DRAWS.items()},
+        closing=(f"written to {better.file} as {form}",) if better.file else (),
+    )
+
+
 # Rows of the figure of channels, and channels of the given order that the network points out.
-_ROWS = 8
+_MOST_CHANNELS = 8
 _MARKED = 3
 _MOST_LEAVES = 40  # with a name each
 
@@ -111,7 +211,9 @@ def fullest_channels(loaded: LoadedSeats) -> Figure:
     """
     fabric = loaded.better.fabric
     before, after = (loaded.rates.heat(load) for load in (loaded.before, loaded.after))
-    fullest = list(dict.fromkeys((*hottest(before, _ROWS), *hottest(after, _ROWS // 2))))
+    fullest = list(
+        dict.fromkeys((*hottest(before, _MOST_CHANNELS), *hottest(after, _MOST_CHANNELS // 2)))
+    )
     unit, scale = _unit(max(before[fullest].max(initial=0.0), after[fullest].max(initial=0.0)))
     names = spoken_names(fabric)
     then, now = before[fullest] / scale, after[fullest] / scale
@@ -183,6 +285,10 @@ def _unit(most: float) -> tuple[str, float]:
         if most >= scale:
             return unit, scale
     return "bytes", 1.0
+
+
+def _drawn(draw: Callable[[LoadedSeats], Figure], better: BetterSeats) -> Figure:
+    return draw(LoadedSeats(better))
 
 
 DRAWS: Mapping[str, Callable[[LoadedSeats], Figure]] = {

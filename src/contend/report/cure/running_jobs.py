@@ -7,18 +7,69 @@ from collections.abc import Callable, Sequence
 from contend.base.errors import printable_line
 from contend.base.units import counted, rounded, verb
 from contend.cure import Harm, Job, JobCost, Jobs, SharedChannel
-from contend.report.jobs.words import (
-    PATTERNS,
-    ROWS,
-    channel_words,
-    gets,
-    label,
-    labels,
-    points,
-    shares_of,
-)
+from contend.fabric import Fabric
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, costs_words, hit_words, percent
+
+ROWS = 20
+"""Rows of a table, and of the figure."""
+PATTERNS = {"rings": "rings", "all-to-alls": "all_to_alls"}
+"""What is sent within rails."""
+# Characters of a job's own name.
+_LONGEST_NAME = 24
+
+
+def label(job: Job) -> str:
+    """A job's number, with its name where it has one."""
+    words = f"{job.job} {printable_line(job.name, _LONGEST_NAME)}"
+    return printable_line(words)
+
+
+def labels(found: Jobs) -> dict[str, str]:
+    """What jobs are called, by their numbers at their scheduler."""
+    return {job.job: label(job) for job in found.jobs}
+
+
+def gets(found: Jobs, share: float | None, waits: bool | None = None) -> str:
+    """What a job gets, by what it is judged by; None: as jobs without a pattern of their own."""
+    if waits is None:
+        waits = any(job.waits_for_last for job in found.jobs if job.sends and not job.pattern)
+    if waits and not found.rails:
+        return f"each host gets {percent(share)} of what its ports allow until the last message"
+    return f"its messages get {percent(share)} of a port's rate"
+
+
+def shares_of(found: Jobs) -> str:
+    """What shares are shares of."""
+    waiting = {job.waits_for_last for job in found.jobs if job.sends}
+    if len(waiting) > 1:
+        return (
+            "what a host's ports allow until a job's last message is done where its ranks have "
+            "several at once, and else of a port's rate"
+        )
+    if found.waits_for_last:
+        return "what a host's ports allow until a job's last message is done"
+    return "a port's rate"
+
+
+def channel_words(fabric: Fabric, channel: int) -> str:
+    """A channel by the cable it is of, as --without takes it, and where it leads."""
+    if channel >= 2 * fabric.cables:
+        return printable_line(fabric.channel_name(channel))
+    cable = channel // 2
+    ends = [
+        (int(fabric.cable_from[cable]), int(fabric.cable_from_port[cable])),
+        (int(fabric.cable_to[cable]), int(fabric.cable_to_port[cable])),
+    ]
+    (start, port), (end, _) = ends if channel % 2 == 0 else ends[::-1]
+    names = fabric.switch_label
+    return printable_line(f"{names[start]}:{port} -> {names[end]}")
+
+
+def points(share: float, margin: float, digits: int = 1) -> str:
+    """A share in points of a percent with half of its interval."""
+    return f"{100 * share:.{digits}f} ± {100 * margin:.{digits}f}"
+
 
 # Jobs of a channel that a table names.
 _USERS = 4
@@ -100,6 +151,10 @@ def _default(found: Jobs) -> str:
 def jobs_table(found: Jobs) -> ResultTable:
     """What each job gets, those first that lose most."""
     rival = _worst_rivals(found)
+
+    def sends(job: Job) -> str:
+        return (job.pattern or found.traffic) if job.sends else UNKNOWN
+
     return table_of(
         f"Jobs on {found.fabric.name}",
         sorted(found.jobs, key=lambda job: -job.loss)[:ROWS],
@@ -108,7 +163,7 @@ def jobs_table(found: Jobs) -> ResultTable:
             "servers": "servers",
             "leaves": "leaves",
             "fewest": "fewest_leaves",
-            **({"sends": _sends(found)} if any(job.pattern for job in found.jobs) else {}),
+            **({"sends": sends} if any(job.pattern for job in found.jobs) else {}),
             "alone": "alone",
             "beside others": "beside",
             **(PATTERNS if found.rails else {}),
@@ -124,11 +179,6 @@ def jobs_table(found: Jobs) -> ResultTable:
 def _tells_all_at_once(found: Jobs) -> bool:
     """Not beside all-to-alls that were asked for, whose messages are all sent at the same time."""
     return len(found.jobs) > 1 and found.pattern != "alltoall"
-
-
-def _sends(found: Jobs) -> Callable[[Job], str]:
-    """What a job sends: what all do, or a pattern of its own."""
-    return lambda job: (job.pattern or found.traffic) if job.sends else UNKNOWN
 
 
 def _remarks(found: Jobs) -> list[str]:
@@ -148,7 +198,7 @@ def _remarks(found: Jobs) -> list[str]:
         )
     single = sum(job.runs and job.servers == 1 for job in found.jobs)
     if single:
-        remarks.append(f"{counted(single, 'job')} of one server {_use(single)} no network")
+        remarks.append(f"{counted(single, 'job')} of one server {verb(single, 'uses')} no network")
     waiting = sum(not job.runs for job in found.jobs)
     if waiting:
         words = "keeps its servers but does" if waiting == 1 else "keep their servers but do"
@@ -166,10 +216,6 @@ def _remarks(found: Jobs) -> list[str]:
 def _whose(found: Jobs) -> str:
     own = any(job.pattern for job in found.jobs)
     return "jobs without a pattern of their own send" if own else "every job sends"
-
-
-def _use(count: int) -> str:
-    return "uses" if count == 1 else "use"
 
 
 def _worst_rivals(found: Jobs) -> dict[Job, str]:
