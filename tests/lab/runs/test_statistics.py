@@ -139,6 +139,12 @@ def test_a_ratio_needs_both_intervals() -> None:
     assert np.isnan(ratio(Estimate(1.0), Estimate(0.0)).value)
 
 
+def test_a_ratio_of_what_is_hardly_known_has_no_upper_limit() -> None:
+    # The limits are 600 powers of ten apart, more than numbers have.
+    wide = Estimate(1e-300, 1e-300, 1e300)
+    assert ratio(wide, Estimate(1e-300, 1e-308, 1e300)).high == np.inf
+
+
 def test_the_interval_of_a_ratio_holds_it_in_95_of_100() -> None:
     generator = np.random.default_rng(3)
     held = 0

@@ -7,6 +7,7 @@ and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not as Easy as You Thi
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -180,7 +181,9 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
     down = math.hypot(over - over_low, under_high - under)
     up = math.hypot(over_high - over, under - under_low)
     covered = min(numerator.promised, denominator.promised)
-    return Estimate(value, value * math.exp(-down), value * math.exp(up), covered)
+    # Beyond all numbers where the intervals span hundreds of powers of ten: no limit.
+    high = value * math.exp(up) if up < math.log(sys.float_info.max) else math.inf
+    return Estimate(value, value * math.exp(-down), high, covered)
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
