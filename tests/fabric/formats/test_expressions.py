@@ -126,7 +126,7 @@ def test_expressions_that_took_minutes_are_found(expression: re.Pattern[Any], fa
 
 def test_expressions_are_found() -> None:
     names = " ".join(expressions())
-    for module in ("orcs", "ibsim", "lst", "db_csv", "ibnetdiscover", "dot", "dumps.readers"):
+    for module in ("orcs", "ibsim", "ibdiagnet", "db_csv", "ibnetdiscover", "dot", "dumps.readers"):
         assert f".{module}._" in names
 
 
