@@ -176,7 +176,7 @@ def test_a_page_that_is_too_large_to_draw_says_so(
     typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Verdict and tables are there all the same."""
-    for module in ("document", "explorable"):
+    for module in ("networks", "explorable"):
         monkeypatch.setattr(f"contend.report.page.{module}.MOST_HOSTS", 15)
     words = "Networks of more than 20,000 hosts are not drawn."
     for hosts, drawn in ((15, True), (16, False)):
