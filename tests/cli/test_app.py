@@ -133,6 +133,7 @@ def test_error_of_any_length_is_one_line_without_escape_sequences(fail: Fail, ty
     ("arguments", "line"),
     [
         (["nothing-like-this"], "contend: No such command 'nothing-like-this'."),
+        (["check", "fig1"], "contend: check is a verb of fabric: type contend fabric check"),
         (
             ["predict", "nowhere", "fig1"],
             "contend: nowhere: neither a file or folder nor a verb of predict (alltoall, "

@@ -23,7 +23,7 @@ from contend.base.errors import (
 )
 from contend.base.progress import shown_steps
 from contend.cli.options.option import in_options
-from contend.cli.verbs import group, verbs
+from contend.cli.verbs import Group, group, verbs
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -126,6 +126,7 @@ VERBS = (
 
 app = typer.Typer(
     name="contend",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -185,6 +185,9 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is meant: the one that is named, or the usual one for what exists."""
         word = args[0]
+        inside = [each.name for each in self.commands.values() if word in _verbs_of(each)]
+        if word not in self.commands and inside:
+            ctx.fail(f"{word} is a verb of {listed(inside)}: type contend {inside[0]} {word}")
         if self.usual and word not in self.commands:
             # While a line is typed the path in it may not be there yet.
             if Path(word).exists() or ctx.resilient_parsing:
@@ -193,6 +196,10 @@ class Group(TyperGroup):
                 verbs = ", ".join(self.commands)
                 ctx.fail(f"{word}: neither a file or folder nor a verb of {self.name} ({verbs})")
         return super().resolve_command(ctx, args)
+
+
+def _verbs_of(command: Any) -> Mapping[str, Any]:
+    return command.commands if isinstance(command, Group) else {}
 
 
 def verbs(lines: Mapping[str, str]) -> list[Verb]:
