@@ -185,7 +185,7 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is meant: the one that is named, or the usual one for what exists."""
         word = args[0]
-        inside = [each.name for each in self.commands.values() if word in _verbs_of(each)]
+        inside = [name for name, held in self.commands.items() if word in _verbs_of(held)]
         if word not in self.commands and inside:
             ctx.fail(f"{word} is a verb of {listed(inside)}: type contend {inside[0]} {word}")
         if self.usual and word not in self.commands:
