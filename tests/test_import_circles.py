@@ -16,6 +16,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import contend
+from contend.base import faces
 
 _ROOT = Path(contend.__file__).parent
 
@@ -32,12 +33,10 @@ def modules() -> dict[str, Path]:
 def homes() -> dict[str, str]:
     """The module that defines each name that a room shows, by room and name."""
     found = {}
-    for face in _ROOT.rglob("__init__.pyi"):
+    for face in _ROOT.rglob("__init__.py"):
         room = ".".join(("contend", *face.parent.relative_to(_ROOT).parts))
-        for node in ast.parse(face.read_text()).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    found[f"{room}.{alias.name}"] = f"{room}.{node.module}"
+        for module, names in faces.homes(face.read_text()).items():
+            found |= {f"{room}.{name}": f"{room}.{module}" for name in names if module}
     return found
 
 

@@ -1,5 +1,10 @@
 """contend in a notebook: work that shows a progress bar, and results that draw themselves."""
 
-import lazy_loader
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from contend.base.faces import shown
+
+if TYPE_CHECKING:
+    from .programs import Profile, profile
+else:
+    __getattr__, __dir__, __all__ = shown(__name__, __file__)

@@ -1,5 +1,10 @@
 """What is run and measured: MPI libraries, emulated fabrics, cells, probes, runs and studies."""
 
-import lazy_loader
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from contend.base.faces import shown
+
+if TYPE_CHECKING:
+    from . import emulation, measurement, mpi, runs, session, studies
+else:
+    __getattr__, __dir__, __all__ = shown(__name__, __file__)

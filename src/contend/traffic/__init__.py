@@ -1,5 +1,10 @@
 """Who sends to whom, from which seats, and in what order."""
 
-import lazy_loader
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from contend.base.faces import shown
+
+if TYPE_CHECKING:
+    from . import pattern, placement, schedule
+else:
+    __getattr__, __dir__, __all__ = shown(__name__, __file__)

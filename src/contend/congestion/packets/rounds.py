@@ -30,7 +30,7 @@ from contend.routes import Round, Ways, routes_of
 
 # Of links whose rate nobody knows; only their ratio to each other would count.
 _ANY_RATE = 12.5e9
-_FOLLOWED = Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED
+_FOLLOWED: Ways = Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED
 
 
 @dataclass(eq=False)

@@ -1,5 +1,16 @@
 """A switched fabric on this machine: network namespaces, joined as the fabric's cables say."""
 
-import lazy_loader
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from contend.base.faces import shown
+
+if TYPE_CHECKING:
+    from .emulating import EmulatedHost, Emulation, emulate, order_of
+    from .headroom import Headroom
+    from .hosts import EmulatedHosts, emulated_fabric, identity, was_emulated
+    from .layout import PACKET, host_labels, packets_at_once
+    from .network import Network, bring_up
+    from .settings import Settings
+    from .traffic import ChannelTraffic, CountedTraffic, Drops, Traffic, counted_together, drops_of
+else:
+    __getattr__, __dir__, __all__ = shown(__name__, __file__)

@@ -1,5 +1,13 @@
 """Traffic patterns: rounds of simultaneous messages between ranks."""
 
-import lazy_loader
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from contend.base.faces import shown
+
+if TYPE_CHECKING:
+    from .nccl_graph import holds_nccl_graphs
+    from .pattern import Pattern
+    from .pattern_file import open_matrix, read_messages
+    from .specification import FORMS, parse, rails_told, shift_distances
+else:
+    __getattr__, __dir__, __all__ = shown(__name__, __file__)

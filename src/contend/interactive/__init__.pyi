@@ -1,2 +1,0 @@
-from .programs import Profile as Profile
-from .programs import profile as profile
