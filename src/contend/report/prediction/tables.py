@@ -248,6 +248,8 @@ def doubt(prediction: Prediction | Elsewhere) -> str:
     return "doubtful: small and crowded" if prediction.crowded else ""
 
 
+# Of the legend.
+_COLUMNS = 4
 _AT_LEAST = {"marker": "^", "markersize": 4.5}
 
 
@@ -305,10 +307,12 @@ def prediction_figure(
         series=series,
         x=Axis("bytes to each other rank", Unit.SIZE, ticks=sizes),
         y=Axis(f"time of an all-to-all{measured}", Unit.SECONDS),
-        legend="upper left",
     )
     finding = f"{name}: {_times_finding(predictions, comparison)}"
-    return charted(finding, chart, height=3.2, width=1.4 * COLUMN_WIDTH)
+    # Below, as a dozen curves leave no room among them.
+    rows = -(-(len(styles) + bool(bounds)) // _COLUMNS)
+    height = 2.9 + 0.16 * rows
+    return charted(finding, chart, height=height, width=1.4 * COLUMN_WIDTH, legend=_COLUMNS)
 
 
 def _mark(algorithm: str) -> dict[str, Any]:

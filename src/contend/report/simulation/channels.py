@@ -322,7 +322,7 @@ def _chart(kind: str, users: Sequence[ChannelUser]) -> Bars:
         range(len(shown)),
         "share of the routes there",
         COLOURS[1],
-        mark={**DOT, **HOLLOW},
+        mark={**DOT, **HOLLOW, "markerfacecolor": "white"},
     )
     return Bars(
         names=[_cut(user.name, 28) for user in shown],
