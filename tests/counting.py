@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric
+from small_fabrics import fat_tree, routed, torus
 
 Messages = Sequence[tuple[int, int]]
 
@@ -55,6 +58,15 @@ def one_way_bisects(hosts: Iterable[int]) -> Iterator[list[tuple[int, int]]]:
         if pairs not in seen:
             seen.add(pairs)
             yield sorted(pairs)
+
+
+@st.composite
+def messages_on(draw: Any) -> tuple[Fabric, list[tuple[int, int]]]:
+    """Up to 30 messages on a small fabric, some to oneself."""
+    shapes = [torus((3, 3), 2), fat_tree(4, 3, 2), torus((5,), 3), fat_tree(3, 4, 2, parallel=2)]
+    fabric = draw(st.sampled_from(shapes))
+    host = st.integers(0, fabric.hosts - 1)
+    return routed(fabric), draw(st.lists(st.tuples(host, host), max_size=30))
 
 
 # All pairs of hosts up to so many, a sample of them beyond.

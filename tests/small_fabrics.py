@@ -140,6 +140,19 @@ def three_level_tree(radix: int) -> Fabric:
     return plan.build("three-level tree")
 
 
+def of_cables(fabric: Fabric, kept: np.ndarray | slice) -> Fabric:
+    """The fabric with these of its cables alone, though parts may be joined no more."""
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    return fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+
+
+def of_two_rates(fabric: Fabric) -> Fabric:
+    """Every third cable and every fifth host at half the rate of the others."""
+    cable = (1 + (np.arange(fabric.cables) % 3 == 0)).astype(np.uint16)
+    host = (1 + (np.arange(fabric.hosts) % 5 == 0)).astype(np.uint16)
+    return fabric.replace(rates=("", "4xDDR", "4xSDR"), cable_rate=cable, host_rate=host)
+
+
 def routed(fabric: Fabric) -> Fabric:
     """The fabric with `shortest_path_tables` of it."""
     return fabric.replace(routes=shortest_path_tables(fabric))

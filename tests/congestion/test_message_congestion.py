@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contend.base.errors import UsageError
 from contend.congestion import channel_bytes, message_congestion
 from contend.fabric import Fabric
 from contend.routes import load
-from counting import congestion
-from small_fabrics import fat_tree, routed, torus
+from counting import congestion, messages_on
 
 # Pairs of the 16-node figure, which counts nodes from 1 (Hoefler et al. 2008, figure 1).
 CONGESTED = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
@@ -26,22 +22,17 @@ def figure() -> Fabric:
     return load("fig1", route="fig1")
 
 
+@pytest.mark.parametrize("engine", ["fig1", "dmodk"])
 @pytest.mark.parametrize(
     ("pairs", "expected"), [(CONGESTED, [3, 3, 3, 1, 1, 1, 1, 1]), (FREE, [1] * 8)]
 )
 def test_figure_of_sixteen_nodes(
-    figure: Fabric, pairs: list[tuple[int, int]], expected: list[int]
+    engine: str, pairs: list[tuple[int, int]], expected: list[int]
 ) -> None:
     source, target = (np.array(pairs) - 1).T
-    found = message_congestion(figure, source, target)
+    found = message_congestion(load("fig1", route=engine), source, target)
     assert found.congestion.tolist() == expected
     assert found.bandwidth.tolist() == pytest.approx([1 / pi for pi in expected])
-
-
-def test_full_duplex(figure: Fabric) -> None:
-    """Opposite directions of a cable never collide."""
-    both = message_congestion(figure, [0, 4], [4, 0])
-    assert both.congestion.tolist() == [1, 1]
 
 
 def test_channels_are_those_of_the_fabric(figure: Fabric) -> None:
@@ -65,30 +56,10 @@ def test_no_messages(figure: Fabric) -> None:
     assert not found.channel_messages.any()
 
 
-@pytest.mark.parametrize(("source", "target"), [([16], [0]), ([0], [16]), ([-1], [0])])
-def test_hosts_that_do_not_exist(figure: Fabric, source: list[int], target: list[int]) -> None:
-    with pytest.raises(UsageError, match=r"hosts 0 \.\. 15, got"):
-        message_congestion(figure, source, target)
-
-
-def test_lists_of_different_length(figure: Fabric) -> None:
-    with pytest.raises(UsageError, match="as many"):
-        message_congestion(figure, [0, 1], [2])
-
-
-@st.composite
-def messages_on(draw: Any) -> tuple[Fabric, list[tuple[int, int]]]:
-    shapes = [torus((3, 3), 2), fat_tree(4, 3, 2), torus((5,), 3), fat_tree(3, 4, 2, parallel=2)]
-    fabric = draw(st.sampled_from(shapes))
-    host = st.integers(0, fabric.hosts - 1)
-    return fabric, draw(st.lists(st.tuples(host, host), max_size=30))
-
-
 @given(messages_on())
 @settings(max_examples=60, deadline=None)
 def test_same_as_counting_plainly(case: tuple[Fabric, list[tuple[int, int]]]) -> None:
     fabric, messages = case
-    fabric = routed(fabric)
     source, target = [s for s, _ in messages], [t for _, t in messages]
     assert message_congestion(fabric, source, target).congestion.tolist() == congestion(
         fabric, messages

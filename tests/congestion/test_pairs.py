@@ -11,7 +11,6 @@ from contend.fabric import Fabric, capacities
 from contend.routes import Ways, make_resolver
 from contend.traffic.pattern import Pattern, parse
 from several_ways import PART, drawn_pairs, sprayed
-from small_fabrics import fat_tree, routed
 
 Crossed = list[dict[int, float]]
 
@@ -84,27 +83,6 @@ def test_the_benchmark_of_2008() -> None:
         assert found.slower_direction.ci95 is not None
         low, high = found.slower_direction.ci95
         assert high - low < 0.006
-
-
-def test_two_crossing_pairs_by_hand() -> None:
-    """0 and 1 send over one cable to 4 and 5, whose answers come by two: pi is 2 there, 1 back."""
-    fabric = routed(fat_tree(2, 4, 2))
-    resolver = make_resolver(fabric, np.arange(8, dtype=np.uint32))
-    every = [(a, b) for a in range(4) for b in range(4, 8)]
-    up = {(a, b): resolver.routes(np.uint32([a]), np.uint32([b]), 0)[0, 0] for a, b in every}
-    down = {(a, b): resolver.routes(np.uint32([b]), np.uint32([a]), 0)[0, 0] for a, b in every}
-    first, second = next(
-        (one, two)
-        for one in every
-        for two in every
-        if one[0] != two[0] and one[1] != two[1] and up[one] == up[two] and down[one] != down[two]
-    )
-    there = [first, second]
-    both = there + [(b, a) for a, b in there]
-    pattern = Pattern.from_messages([tuple(zip(*both, strict=True))], 8)
-    found = simulate(fabric, pattern, placement="linear")
-    assert found.effective_bandwidth.mean == 0.75
-    assert (found.slower_direction.mean, found.slower_direction.ci95) == (0.5, (0.5, 0.5))
 
 
 @pytest.mark.parametrize("pattern", ["bisect", "permutation", "alltoall", "shifts", "halo:2d"])

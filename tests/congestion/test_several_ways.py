@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ from contend.fabric import (
     with_parallel_links,
     without_numbers,
 )
-from contend.routes import Ways, make_resolver, save
+from contend.routes import Ways, make_resolver
 from contend.traffic.pattern import parse
 from contend.traffic.schedule import phases_by_routes
 from several_ways import PART, counted, drawn_pairs, sprayed
@@ -157,20 +155,6 @@ def test_switches_that_hash_alike_use_a_part_of_the_tree() -> None:
     assert len(chosen) == 4
 
 
-def test_slow_cables_hold_up_the_part_that_crosses_them() -> None:
-    """Two hosts of a leaf over two cables of half a port's rate: 2 x 1/2 take twice as long."""
-    fabric = contend.load("xgft:2;2,2;1,2", route="spray")
-    rates = np.full(fabric.cables, 2, dtype=np.uint16)
-    slow = fabric.replace(rates=("", "4xHDR", "4xEDR"), cable_rate=rates)
-    found = simulate(slow, "shift:2", placement="linear")
-    assert found.effective_bandwidth.mean == pytest.approx(0.5)
-    flows = contend.load("xgft:2;2,2;1,2", route="ecmp,flows=64").replace(
-        rates=("", "4xHDR", "4xEDR"), cable_rate=rates
-    )
-    hashed = simulate(flows, "shift:2", placement="linear", samples=50)
-    assert 0.4 < hashed.effective_bandwidth.mean <= 0.5
-
-
 @pytest.mark.parametrize("spec", ["xgft:3;2,2,3;1,2,2", "torus:3x4", "random:8,3,2,1"])
 def test_who_uses_a_channel_by_the_definition(spec: str) -> None:
     """Of a sprayed message the part that crosses the channel counts, by both of its hosts."""
@@ -222,11 +206,3 @@ def test_what_follows_messages_one_by_one_says_so() -> None:
     fabric = contend.load("xgft:2;4,4;1,2", route="spray")
     with pytest.raises(UsageError, match="several paths at once, and this follows each along one"):
         phases_by_routes(fabric, range(16))
-
-
-@pytest.mark.parametrize("kind", ["fabric", "lfts", "orcs"])
-def test_no_file_of_tables_is_written_without_them(kind: str, tmp_path: Path) -> None:
-    fabric = contend.load("xgft:2;4,4;1,2", route="spray")
-    with pytest.raises(UsageError, match=f"spray have no tables, and {kind} files hold tables"):
-        save(fabric, tmp_path / "net", kind)
-    assert not list(tmp_path.iterdir())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import contend
 from contend.congestion import simulate
 from contend.congestion.all_ranks import slowest_rounds
-from contend.fabric import Fabric
 from contend.traffic.pattern import parse
 from contend.traffic.placement import parse as parse_placement
+from small_fabrics import of_two_rates
 
 _FABRICS = [
     ("crossbar:8", "minhop"),
@@ -27,13 +26,6 @@ _FABRICS = [
 ]
 
 
-def _rated(fabric: Fabric) -> Fabric:
-    """Every third cable and every fifth host at half the rate."""
-    cable = (1 + (np.arange(fabric.cables) % 3 == 0)).astype(np.uint16)
-    host = (1 + (np.arange(fabric.hosts) % 5 == 0)).astype(np.uint16)
-    return fabric.replace(rates=("", "4xDDR", "4xSDR"), cable_rate=cable, host_rate=host)
-
-
 @pytest.mark.parametrize(("spec", "route"), _FABRICS)
 @pytest.mark.parametrize("pattern", ["shifts", "alltoall", "tree", "gather", "hot-spot:2", "ring"])
 @pytest.mark.parametrize(
@@ -44,7 +36,7 @@ def test_rounds_take_what_a_simulation_says(
 ) -> None:
     fabric = contend.load(spec, route=route)
     if rated:
-        fabric = _rated(fabric)
+        fabric = of_two_rates(fabric)
     placement = parse_placement(seats, fabric, ranks_per_host=ranks_per_host)
     spread = bool(fabric.host_lmc.any())
     for ranks in (placement.ranks, placement.ranks - 1, 3):

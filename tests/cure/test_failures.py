@@ -13,15 +13,9 @@ from contend.fabric import Fabric, capacities, without_numbers
 from contend.routes import compute, mended
 from sample_fabrics import DATA
 from several_ways import PART, sprayed
+from small_fabrics import of_two_rates
 
 SAMPLES = 3
-
-
-def _with_rates(fabric: Fabric) -> Fabric:
-    """Every third cable and every fifth host at half the rate."""
-    cable = (1 + (np.arange(fabric.cables) % 3 == 0)).astype(np.uint16)
-    host = (1 + (np.arange(fabric.hosts) % 5 == 0)).astype(np.uint16)
-    return fabric.replace(rates=("", "4xDDR", "4xSDR"), cable_rate=cable, host_rate=host)
 
 
 def _slowly(fabric: Fabric, failure: FabricFailure) -> tuple[int, int, float, float]:
@@ -58,7 +52,7 @@ def test_every_failure_costs_what_the_slow_way_says(
 ) -> None:
     fabric = contend.load(name, route=route)
     if rated:
-        fabric = _with_rates(fabric)
+        fabric = of_two_rates(fabric)
     found = failures(fabric, samples=SAMPLES, worst=4, threads=2)
     assert len(found.alone) == fabric.switches + fabric.cables
     assert len(found.pairs) == pairs
@@ -81,7 +75,7 @@ def test_a_pattern_is_judged_by_what_its_hosts_wait_for(
 ) -> None:
     fabric = contend.load("xgft:3;2,2,2;1,2,2", route=route)
     if rated:
-        fabric = _with_rates(fabric)
+        fabric = of_two_rates(fabric)
     found = failures(
         fabric, pattern=pattern, placement=placement, samples=SAMPLES, worst=2, engine=route
     )

@@ -10,6 +10,7 @@ from contend.congestion import collectives, simulate
 from contend.cure import NetworkChanges, Outcome, StateOfRoutes, diff
 from contend.fabric import Fabric, build, make, without
 from contend.routes import compute
+from small_fabrics import of_cables
 
 
 def _routed(without: tuple[str, ...] = (), of: str = "xgft:2;2,3;1,2") -> Fabric:
@@ -75,10 +76,7 @@ def test_hosts_that_are_there_and_reach_nobody_make_it_worse() -> None:
     """The tables are those of before; both cables of a leaf have died."""
     old = _routed()
     leaf = old.switch_name.index("leaf 2")
-    kept = np.flatnonzero((old.cable_from != leaf) & (old.cable_to != leaf))
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    new = old.replace(**{name: getattr(old, name)[kept] for name in columns})
-    found = diff(old, new)
+    found = diff(old, of_cables(old, (old.cable_from != leaf) & (old.cable_to != leaf)))
     assert (found.hosts_lost, found.outcome) == (0, Outcome.WORSE)
     # Two hosts to and from the other four.
     assert found.routes_after == StateOfRoutes(lost=16, can_deadlock=False)

@@ -16,7 +16,7 @@ from contend.fabric import (
     switch_levels,
 )
 from contend.fabric.fabric import build
-from small_fabrics import by_hand, crossbar, fat_tree, ring, three_level_tree
+from small_fabrics import by_hand, crossbar, fat_tree, of_cables, ring, three_level_tree
 
 HDR = 25e9  # bytes per second of 4xHDR
 
@@ -136,9 +136,7 @@ def test_top_switch_over_leaves_that_are_joined_is_not_idle() -> None:
 def test_parts_and_unreached_switches() -> None:
     fabric = fat_tree(4, 1, 2)
     # Only leaf 0 - top 4 and leaf 1 - top 4 keep their cables; leaves 2 and 3 stand alone.
-    kept = (fabric.cable_to == 4) & (fabric.cable_from < 2)
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    found = structure(fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}))
+    found = structure(of_cables(fabric, (fabric.cable_to == 4) & (fabric.cable_from < 2)))
     assert found.parts == 3
     assert found.unreached_switches == 1
 

@@ -14,6 +14,7 @@ from contend.report.fabric.scene import Label, Scene, text_size
 from small_fabrics import (
     by_hand,
     fat_tree,
+    of_cables,
     ring,
     three_level_tree,
 )
@@ -102,9 +103,7 @@ def test_torus_is_a_grid_with_loose_ends() -> None:
 
 def test_torus_with_dead_cables_is_still_a_grid() -> None:
     fabric = make("torus:5x6")
-    kept = np.arange(fabric.cables) % 12 != 0
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    degraded = fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+    degraded = of_cables(fabric, np.arange(fabric.cables) % 12 != 0)
     x, y = (np.unique(np.round(column, 6)) for column in without_levels(degraded, _RIGHT).place.T)
     assert (len(x), len(y)) == (5, 6)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 
 import msgspec
@@ -45,49 +44,6 @@ def _named(fabric: Fabric, name: str, **options: bool) -> Check:
     return found
 
 
-def _naive(fabric: Fabric) -> tuple[Counter[TraceEnd], Counter[int], Counter[int]]:
-    """Ends, hops and loads, host by host and hop by hop."""
-    assert fabric.routes is not None
-    plugged: dict[tuple[int, int], tuple[str, int]] = {}
-    for cable in range(fabric.cables):
-        one = (int(fabric.cable_from[cable]), int(fabric.cable_from_port[cable]))
-        other = (int(fabric.cable_to[cable]), int(fabric.cable_to_port[cable]))
-        plugged[one], plugged[other] = ("channel", 2 * cable), ("channel", 2 * cable + 1)
-    for host in range(fabric.hosts):
-        plugged[int(fabric.host_switch[host]), int(fabric.host_port[host])] = ("host", host)
-    heads = np.stack([fabric.cable_to, fabric.cable_from], axis=1).ravel().tolist()
-    ends: Counter[TraceEnd] = Counter()
-    lengths: Counter[int] = Counter()
-    loads: Counter[int] = Counter()
-    for source in range(fabric.hosts):
-        for target in range(fabric.hosts):
-            if source == target:
-                continue
-            for i in range(2 ** int(fabric.host_lmc[target])):
-                at, route = int(fabric.host_switch[source]), []
-                while True:
-                    port = int(fabric.routes.ports[at, int(fabric.host_lid[target]) + i])
-                    kind, number = plugged.get((at, port), ("", 0))
-                    if port == NO_PORT:
-                        end = TraceEnd.NO_ENTRY
-                    elif kind == "":
-                        end = TraceEnd.DEAD_END
-                    elif kind == "host":
-                        end = TraceEnd.DELIVERED if number == target else TraceEnd.WRONG_HOST
-                    elif number in route:
-                        end = TraceEnd.LOOP
-                    else:
-                        route.append(number)
-                        at = heads[number]
-                        continue
-                    break
-                ends[end] += 1
-                if end == TraceEnd.DELIVERED:
-                    lengths[len(route)] += 1
-                    loads.update(route)
-    return ends, lengths, loads
-
-
 @st.composite
 def _fabrics(draw: st.DrawFn) -> Fabric:
     """Small fabrics with shortest-path tables, some entries of which are then drawn at random."""
@@ -110,24 +66,6 @@ def _fabrics(draw: st.DrawFn) -> Fabric:
     for switch, address, port in draw(st.lists(entries, max_size=12)):
         tables[switch, address] = port
     return fabric.replace(routes=ForwardingTables(tables))
-
-
-@settings(max_examples=60, deadline=None)
-@given(_fabrics())
-def test_same_as_a_naive_walk(fabric: Fabric) -> None:
-    assert fabric.routes is not None
-    ends, lengths, loads = _naive(fabric)
-    seen = _core.check_routes(fabric.core, fabric.routes.ports, fabric.host_lid, fabric.host_lmc, 3)
-    assert seen.routes.tolist() == [ends[end] for end in TraceEnd]
-    assert {h: n for h, n in enumerate(seen.hops.tolist()) if n} == dict(lengths)
-    assert all_to_all_load(fabric).tolist() == [loads[c] for c in range(2 * fabric.cables)]
-    for end, at, source, to, address in seen.examples:
-        route_end, last, _ = _core.trace_route(
-            fabric.core, fabric.routes.ports, source, to, address
-        )
-        assert route_end == end
-        assert last == at or end == TraceEnd.LOOP
-    assert check(fabric).passed == (set(ends) <= {TraceEnd.DELIVERED})
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,37 +67,6 @@ def test_routes_in_trees_go_up_then_down(any_tree: Fabric, engine: str) -> None:
             far = ends[1 - channels % 2, channels // 2]
             steps = np.sign(level[far].astype(int) - level[near])
             assert (np.diff(steps) <= 0).all()
-
-
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
-    [
-        (
-            [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)],
-            [3, 3, 3, 1, 1, 1, 1, 1],
-        ),
-        ([(1, 5), (2, 6), (3, 7), (4, 8), (9, 13), (10, 14), (11, 15), (12, 16)], [1] * 8),
-    ],
-)
-@pytest.mark.parametrize("engine", ["dmodk", "fig1"])
-def test_congestion_of_the_16_node_figure(
-    paper: Paper, engine: str, pairs: list[tuple[int, int]], expected: list[int]
-) -> None:
-    # Hoefler et al. 2008, figure 1: the largest usage count along each route.
-    fabric = compute(paper("figure"), engine)
-    routes = [route(fabric, source - 1, destination - 1) for source, destination in pairs]
-    usage = Counter(channel for channels in routes for channel in channels)
-    assert [max((usage[c] for c in channels), default=1) for channels in routes] == expected
-
-
-def test_a_shift_on_a_full_tree_uses_every_channel_once_under_dmodk(paper: Paper) -> None:
-    # Zahavi 2010: shift patterns are free of congestion; 16 hosts, shifts by 1 .. 15.
-    fabric = compute(paper("three levels"), "dmodk")
-    for shift in range(1, 16):
-        usage = Counter(
-            channel for host in range(16) for channel in route(fabric, host, (host + shift) % 16)
-        )
-        assert max(usage.values()) == 1
 
 
 def test_all_addresses_of_a_host_are_reached(paper: Paper) -> None:

@@ -13,6 +13,7 @@ from contend.base.errors import MissingError, ShortfallError, UsageError
 from contend.base.process import start_program
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, compute, opensm
+from small_fabrics import of_cables
 
 Paper = Callable[[str], Fabric]
 
@@ -189,9 +190,7 @@ def test_a_switch_that_no_cable_joins_is_named(paper: Paper, recorder: Recorder)
     """OpenSM manages what it reaches from the first host; the other part gets no tables."""
     bare = paper("figure")
     # Leaf 1 loses all its cables to the two top switches, 4 and 5.
-    kept = (bare.cable_from != 1) & (bare.cable_to != 1)
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    apart = bare.replace(**{column: getattr(bare, column)[kept] for column in columns})
+    apart = of_cables(bare, (bare.cable_from != 1) & (bare.cable_to != 1))
     with pytest.raises(ShortfallError, match="OpenSM made no table for switch"):
         opensm.route(apart, "minhop", start=recorder)
     recorder.assert_nothing_left()

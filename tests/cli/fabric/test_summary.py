@@ -12,7 +12,7 @@ import pytest
 from contend.cli.app import run
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables, loading, tables_of
-from small_fabrics import fat_tree, routed, torus, two_planes, unequal_planes
+from small_fabrics import fat_tree, of_cables, routed, torus, two_planes, unequal_planes
 from typed_commands import Typed
 
 
@@ -23,10 +23,13 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = tables_of(routed(bare)).ports.copy()
     ports[0, 6] = NO_PORT
     broken = bare.replace(routes=ForwardingTables(ports))
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    short = bare.replace(**{name: getattr(bare, name)[:-1] for name in columns})
-    fabrics = {"bare": bare, "routed": routed(bare), "broken": broken, "short": short}
-    fabrics |= {"planes": two_planes(), "unequal": unequal_planes(), "large": torus((8, 8, 8))}
+    fabrics = {"bare": bare, "routed": routed(bare), "broken": broken}
+    fabrics |= {
+        "short": of_cables(bare, slice(-1)),
+        "planes": two_planes(),
+        "unequal": unequal_planes(),
+        "large": torus((8, 8, 8)),
+    }
 
     def load(source: str, **options: Any) -> Fabric:
         return fabrics[source]

@@ -10,7 +10,7 @@ import pytest
 
 import contend
 from contend.fabric import Fabric, bisection
-from small_fabrics import crossbar, fat_tree, ring
+from small_fabrics import crossbar, fat_tree, of_cables, ring
 
 
 def _by_hand(fabric: Fabric, cables: float) -> float:
@@ -90,12 +90,5 @@ def test_ranks_that_share_a_host_share_its_cable() -> None:
 
 def test_a_fabric_in_parts_carries_what_stays_inside() -> None:
     # Two pairs of hosts without a cable between them; a third of the messages stays inside.
-    fabric = fat_tree(2, 2, 1)
-    apart = fabric.replace(
-        **{
-            name: getattr(fabric, name)[:0]
-            for name in fabric.__dataclass_fields__
-            if name.startswith("cable_")
-        }
-    )
+    apart = of_cables(fat_tree(2, 2, 1), slice(0))
     assert bisection(apart).random_pairs == pytest.approx(1 / 3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contend.fabric import Fabric, bisection
 from contend.fabric.cuts import rated_bisection
 from narrowest_cuts import least_of_all_halves, least_of_all_sides, random_tree
-from small_fabrics import crossbar, fat_tree, ring, three_level_tree, torus
+from small_fabrics import crossbar, fat_tree, of_cables, ring, three_level_tree, torus
 
 HDR = 25e9  # bytes per second of 4xHDR
 
@@ -79,14 +79,6 @@ def test_unknown_rates_count_one_per_cable() -> None:
     fabric = ring(8, 4)
     found = bisection(fabric.replace(rates=("", "4xWHAT")))
     assert (found.unit, found.capacity, found.full) == ("cables", 2, 16)
-
-
-def test_fabric_in_two_parts_has_no_bisection_bandwidth() -> None:
-    fabric = ring(4, 2)
-    kept = np.array([0, 2])  # 0 - 1 and 2 - 3
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    parts = fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
-    assert bisection(parts).share == 0
 
 
 def test_single_host_and_no_cables() -> None:
@@ -185,12 +177,11 @@ def test_cables_may_count_alike() -> None:
     assert bisection(doubled, alike=True).share == pytest.approx(1 / 4)
 
 
-def test_planes_have_a_bisection_each() -> None:
-    fabric = ring(4, 2)
-    kept = np.array([0, 2])  # 0 - 1 and 2 - 3
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    parts = fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+def test_planes_have_a_bisection_each_and_none_together() -> None:
+    # Switches 0 - 1 and 2 - 3.
+    parts = of_cables(ring(4, 2), np.array([0, 2]))
     found = bisection(parts)
+    assert found.share == 0
     assert [(plane.hosts, plane.share) for plane in found.planes] == [(4, 0.5), (4, 0.5)]
     assert bisection(parts, np.arange(4)).planes == ()
     assert bisection(parts, np.arange(4)).share == 0.5

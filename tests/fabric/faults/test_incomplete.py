@@ -20,7 +20,7 @@ from contend.fabric import without as dead
 from contend.fabric.faults.incomplete import absent_switches
 from contend.fabric.generate.catalogue import make
 from contend.routes import load
-from small_fabrics import fat_tree
+from small_fabrics import fat_tree, of_cables
 
 REGULAR = [
     "xgft:2;18,36;1,18",
@@ -51,9 +51,7 @@ UNEVEN = ["mesh:4", "mesh:4;3", "mesh:2x9", "mesh:3x3x3", "ring:8", "dragonfly:2
 
 
 def without(fabric: Fabric, cables: list[int]) -> Fabric:
-    kept = np.setdiff1d(np.arange(fabric.cables), cables)
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    return fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+    return of_cables(fabric, np.setdiff1d(np.arange(fabric.cables), cables))
 
 
 def ends(fabric: Fabric, cable: int) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric import MOST_DETAILS, Check, Fabric, Finding, Status, check_soundness, structure
-from small_fabrics import fat_tree, ring, shortest_path_tables
+from small_fabrics import fat_tree, of_cables, ring, shortest_path_tables
 
 
 def _named(fabric: Fabric, name: str) -> Check:
@@ -115,12 +115,8 @@ def test_hosts_without_a_lid() -> None:
 
 
 def test_parts() -> None:
-    fabric = ring(4, 2)
-    kept = np.array([1, 2])  # 1 - 2 and 2 - 3; switch 0 stands alone.
-    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
-    found = _named(
-        fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}), "connectedness"
-    )
+    # Cables 1 - 2 and 2 - 3; switch 0 stands alone.
+    found = _named(of_cables(ring(4, 2), np.array([1, 2])), "connectedness")
     assert found.status == Status.WRONG
     assert found.summary == "the fabric falls into 2 parts; 2 hosts are cut off from the other 6"
     assert found.details[0] == 'host "host 0" on switch "switch 0" port 1'

@@ -284,11 +284,6 @@ def test_large_networks_keep_no_sets_of_channels(spec: str, most: int) -> None:
     assert_array_equal(in_order(resolver, pairs, 9), in_order(sets, pairs, 9))
 
 
-def test_a_dragonfly_without_a_cable_is_none() -> None:
-    cut = without(make(LARGE), ["group 1 switch 1:3"]).fabric
-    assert _core.find_dragonfly(cut.core) is None
-
-
 def expect_the_same_draws(fabric: Fabric, *, by_groups: bool = False, rounded: int = 0) -> None:
     """Compares two permutations of all hosts; so many thousandths of a message may be rounded."""
     hosts = everybody(fabric)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contend.base.errors import UsageError
 from contend.fabric import Fabric
@@ -67,19 +65,6 @@ def test_phases_are_near_the_bound(fabric: str, route: str, ranks: int, most: fl
     phases = phases_by_routes(network, hosts)
     check(network, hosts, phases)
     assert len(phases) <= most * phases.bound
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    fabric=st.sampled_from(["crossbar:5", "xgft:2;3,4;1,2", "torus:3x3;1", "random:6,3,2"]),
-    data=st.data(),
-)
-def test_any_ranks_on_any_hosts(fabric: str, data: st.DataObject) -> None:
-    """Several ranks of a host share its port: k (p - k) messages leave through it."""
-    network = load(fabric, route="contend")
-    place = st.integers(0, network.hosts - 1)
-    hosts = data.draw(st.lists(place, min_size=1, max_size=14), label="hosts")
-    check(network, hosts, phases_by_routes(network, hosts))
 
 
 def test_the_same_whenever_they_are_asked_for() -> None:

@@ -1,12 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <random>
+#include <utility>
 #include <vector>
 
 #include "contend/fabric/dragonfly.hpp"
-#include "contend/routes/ways/dragonfly_hops.hpp"
-#include "contend/routes/ways/next_hops.hpp"
 
 using namespace contend;
 
@@ -50,61 +47,7 @@ Fabric fabric_of(const Sizes& sizes, const std::vector<Cable>& cables) {
           cables};
 }
 
-/// How many pairs of switches have other ways than next_hops() finds.
-std::size_t different(const Fabric& fabric, const Dragonfly& dragonfly, bool by_groups) {
-  Places places;
-  std::vector<std::uint32_t> group;
-  for (HostId host = 0; host < fabric.hosts(); ++host) {
-    places.hosts.push_back(host);
-    if (by_groups) group.push_back(host / dragonfly.switches);
-  }
-  const NextHops next = next_hops(fabric, places, nullptr, group);
-  const DragonflyHops hops(dragonfly, by_groups);
-  CHECK(hops.longest(fabric, places.hosts) >= next.hops);
-  DragonflyHops::Ways ways;
-  std::size_t count = 0;
-  for (SwitchId to = 0; to < fabric.switches(); ++to) {
-    for (SwitchId from = 0; from < fabric.switches(); ++from) {
-      if (from == to) continue;
-      hops.find(hops.at(from), hops.at(to), ways);
-      const std::span<const ChannelId> set =
-          next.of_set(next.set_of[to * fabric.switches() + from]);
-      const auto alike = [&](std::uint32_t way, ChannelId channel) {
-        const DragonflyHops::Step step = hops.step(hops.at(from), way);
-        return step.channel == channel && hops.switch_of(step.to) == fabric.channel_to(channel);
-      };
-      count += std::equal(ways.begin(), ways.end(), set.begin(), set.end(), alike) ? 0 : 1;
-    }
-  }
-  return count;
-}
-
-void check(const Sizes& sizes) {
-  CAPTURE(sizes.switches);
-  CAPTURE(sizes.uplinks);
-  CAPTURE(sizes.groups);
-  const Fabric fabric = fabric_of(sizes, cables_of(sizes));
-  const auto dragonfly = find_dragonfly(fabric);
-  REQUIRE(dragonfly);
-  CHECK(different(fabric, *dragonfly, false) == 0);
-  // One group of all may also be groups of one.
-  if (dragonfly->switches == sizes.switches) CHECK(different(fabric, *dragonfly, true) == 0);
-}
-
 }  // namespace
-
-TEST_CASE("ways that are computed on dragonflies are those that a search finds") {
-  // Some ways cross three global cables there.
-  check({5, 3, 6});
-  check({4, 5, 9});
-  std::mt19937 draw(7);
-  const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(draw() % end); };
-  for (int drawn = 0; drawn < 60; ++drawn) {
-    const std::uint32_t a = 1 + below(9), h = 1 + below(6);
-    const std::uint32_t g = 2 + below(std::min(a * h, 120 / a + 1));
-    check({a, h, g});
-  }
-}
 
 TEST_CASE("a dragonfly is known by all its cables") {
   const Sizes sizes{4, 2, 5};
