@@ -92,17 +92,3 @@ def test_help_keeps_its_defaults(typed: Typed) -> None:
 
 def test_the_name_may_stand_after_the_options(plan: Path, typed: Typed) -> None:
     assert len(json.loads(typed("study --only nodes --json -", plan).out)["cells"]) == 1
-
-
-def test_the_sixteen_node_examples_come_out_exactly(plan: Path, typed: Typed) -> None:
-    arguments = ["--only", "fig1", "--samples", "20", "--output", "h", "--json", "-"]
-    cells = {
-        cell["pattern"]: cell
-        for cell in json.loads(typed("study hoefler2008", *arguments).out)["cells"]
-    }
-    # π of 3, 3, 3, 1, 1, 1, 1, 1: mean of 1/π 6/8, 1 / mean π 8/14.
-    congested = cells["16-node example, congested"]["averages"]
-    assert congested["effective_bandwidth"]["mean"] == pytest.approx(6 / 8)
-    assert congested["of_mean_congestion"]["mean"] == pytest.approx(8 / 14)
-    free = cells["16-node example, full bandwidth"]["averages"]
-    assert free["effective_bandwidth"]["mean"] == 1

@@ -10,18 +10,6 @@ from typed_commands import Typed
 PREDICT = ["study", "mistry2015", "--predict"]
 
 
-def test_tables_2_and_4_are_what_it_prints_when_asked_for_nothing_else(
-    typed: Typed,
-) -> None:
-    output = typed(*PREDICT)
-    rows = [" ".join(line.split()) for line in output.out.splitlines()]
-    assert "Constant global memory for m = 512:" in output.out
-    assert "Constant local memory for m = 512N:" in output.out
-    assert "Local memory 729 MB 243 MB 81 MB 41 MB 20 MB" in rows
-    assert "Global memory 6 GB 17 GB 51 GB 103 GB 205 GB" in rows
-    assert output.err == ""
-
-
 def test_lengths_may_be_repeated_and_listed(typed: Typed) -> None:
     cases = json.loads(
         typed(*PREDICT, "-m", "800N,810N", "-m", "5", "--hosts", "2", "--json", "-").out

@@ -20,7 +20,7 @@ REFUSED = {
     "trial": (
         1,
         [
-            ("--byte 8", "no such option --byte, did you mean 'bytes'?"),
+            ("--byte 8", "no such option --byte; --help lists them"),
             ("--repetitions 9:3", "--repetitions: expected MIN:MAX such as 6:1000, got '9:3'"),
             (
                 "--warmups 0",
@@ -138,3 +138,21 @@ def test_version_is_the_packages(openmpi: Mpi, trial: Path) -> None:
     project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     version = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
     assert openmpi.run(1, trial, "--version").output == f"contend-trial {version}\n"
+
+
+@pytest.mark.parametrize("name", ["alltoall", "bisect", "hotspot", "pingpong", "sort"])
+def test_the_example_of_help_runs(openmpi: Mpi, tmp_path: Path, name: str) -> None:
+    program, patterns = probe(openmpi, name), tmp_path / "pairs.txt"
+    patterns.write_text("1 - 3 -\n")
+    page = openmpi.run(1, program, "--help").output
+    words = page.partition(f"contend-{name} ")[2].partition("\n")[0]
+    words = words.replace("pairs.txt", str(patterns))
+    ended = openmpi.run(4, program, *words.split(), "--repetitions", "1", "--budget", "20")
+    assert (ended.status, ended.said()) == (0, [])
+
+
+def test_the_command_of_the_page_runs(openmpi: Mpi) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/reference/probes.md").read_text()
+    (words,) = re.findall(r"contend-pingpong (--algorithm .*)\n", page)
+    ended = openmpi.run(2, probe(openmpi, "pingpong"), *words.split(), "--budget", "20")
+    assert (ended.status, ended.said()) == (0, [])

@@ -46,19 +46,6 @@ def test_show(typed: Typed) -> None:
     assert "Routes per channel" in out
 
 
-def test_show_as_json(typed: Typed) -> None:
-    result = json.loads(typed("fabric show bare --json -").out)
-    assert result["fabric"] == {
-        "name": "fat tree",
-        "hosts": 16,
-        "switches": 6,
-        "channels": 2 * (16 + 8),
-    }
-    assert result["bisection"]["share"] == pytest.approx(0.5)
-    assert result["structure"]["levels"][0]["oversubscription"] == 2
-    assert result["routes"] is None
-
-
 def test_show_lists_the_parts(typed: Typed) -> None:
     rows = [line.split() for line in typed("fabric show planes").out.splitlines()]
     assert [row[:4] + row[-2:] for row in rows if row[-1:] in (["mlx5_0"], ["mlx5_1"])] == [

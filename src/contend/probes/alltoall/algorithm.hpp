@@ -42,7 +42,7 @@ struct Parameters {
   std::int64_t batch = CONTEND_WIDTH;
   std::int64_t in_flight = CONTEND_WIDTH;
   std::int64_t radix = CONTEND_RADIX;
-  RankPhases phases;
+  PatternParts phases;
 };
 
 /// The option that names a file of phases; all others that algorithms depend on have numbers.

@@ -27,7 +27,7 @@ class ParameterMaker {
   const Nodes& nodes(std::int64_t ranks_per_node, MPI_Comm comm);
 
   std::map<std::int64_t, Nodes> nodes_;
-  std::optional<RankPhases> phases_;
+  std::optional<PatternParts> phases_;
 };
 
 /// How many bytes behind each buffer are watched for somebody writing there. Buffers have them.

@@ -82,7 +82,7 @@ Probe probe(Workshop& workshop) {
   made.about =
       "Measures all-to-all communication: every rank sends a block to every rank, under the "
       "library's own schedules and others.";
-  made.example = "--algorithm library,shift,bruck --bytes 1:1M --budget 60";
+  made.example = "--algorithm library,shift,bruck --bytes 1,1024,1048576 --budget 60";
   made.axes = axes();
   made.options = options();
   made.expand = [&](const Cell& cell, const Arguments& arguments, int ranks) {

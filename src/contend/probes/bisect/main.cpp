@@ -119,7 +119,6 @@ class Transfer {
 
 /// One pattern of a file in every sample: all its messages at once, each of some packets.
 ///
-/// Rank 0 reads the patterns and scatters them; no rank holds more than its own part of each.
 /// A rank without a part in the pattern starts with the others and has ended at once.
 /// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 3.2.3, which does not say whether
 /// both of a pair send; they do in `ebb` of Netgauge, which one of the authors published in 2009.
@@ -133,17 +132,15 @@ class Bisect : public Operation {
 
   Bisect(const std::string& patterns, const Order& order, std::int64_t bytes, std::int64_t packets,
          MPI_Comm comm)
-      : order_(order), transfer_(bytes, packets, comm) {
-    scatter(patterns, comm);
-  }
+      : order_(order), transfer_(bytes, packets, comm), parts_(read_parts(patterns, comm)) {}
 
   /// "received": the instant at which the last packet was here, on ranks that receive.
   [[nodiscard]] std::vector<std::string> columns() const override { return {"received"}; }
   void reset(bool verified) override {
     // The warm-ups, and the samples after them, begin with the first pattern.
     const std::int64_t timed = std::max<std::int64_t>(samples_++ - order_.warm_ups, 0);
-    const auto pattern = static_cast<std::size_t>(timed / order_.repeats) % parts_.size();
-    transfer_.prepare(parts_[pattern].destination, parts_[pattern].source, verified);
+    const auto pattern = static_cast<std::size_t>(timed / order_.repeats) % parts_.to.size();
+    transfer_.prepare(parts_.to[pattern], parts_.from[pattern], verified);
   }
 
   void run(Stamps& stamps) override {
@@ -155,44 +152,9 @@ class Bisect : public Operation {
   [[nodiscard]] std::optional<std::string> verify() override { return transfer_.verify(); }
 
  private:
-  /// Where this rank sends to and receives from in a pattern, -1 for nowhere.
-  struct Part {
-    int destination = -1;
-    int source = -1;
-  };
-
-  void scatter(const std::string& patterns, MPI_Comm comm) {
-    const auto ranks = static_cast<std::size_t>(size_of(comm));
-    std::optional<PatternFile> file;
-    if (rank_in(comm) == 0) {
-      file.emplace(patterns, size_of(comm));
-    }
-    std::vector<int> destination;
-    std::vector<Part> all;
-    for (;;) {
-      int more = file && file->next(destination) ? 1 : 0;
-      CHECKED(MPI_Bcast, &more, 1, MPI_INT, 0, comm);
-      if (more == 0) {
-        return;
-      }
-      if (file) {
-        all.assign(ranks, {});
-        for (std::size_t from = 0; from < ranks; ++from) {
-          all[from].destination = destination[from];
-          if (destination[from] >= 0) {
-            all[static_cast<std::size_t>(destination[from])].source = static_cast<int>(from);
-          }
-        }
-      }
-      Part mine;
-      CHECKED(MPI_Scatter, all.data(), 2, MPI_INT, &mine, 2, MPI_INT, 0, comm);
-      parts_.push_back(mine);
-    }
-  }
-
   Order order_;
   Transfer transfer_;
-  std::vector<Part> parts_;
+  PatternParts parts_;
   std::int64_t samples_ = 0;
 };
 
@@ -238,7 +200,8 @@ int main(int argc, char** argv) {
   probe.about =
       "Sends all messages of a pattern at once, one pattern after the other. Each line of the file "
       "is a pattern: for each rank, the rank that it sends to, or - if it sends nothing.";
-  probe.example = "--patterns pairs.txt --bytes 1M --packets 10 --repetitions 100 --precision 0";
+  probe.example =
+      "--patterns pairs.txt --bytes 1048576 --packets 10 --repetitions 100 --precision 0";
   probe.axes = {
       {"bytes", Kind::integers, "1048576", "Bytes of a packet."},
       {"packets", Kind::integers, "100", "Packets in each message."},

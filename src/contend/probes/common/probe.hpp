@@ -26,7 +26,7 @@ struct Probe {
   std::string name;
   /// A sentence or two for --help.
   std::string about;
-  /// Arguments that make a good example: "--bytes 1:1M".
+  /// Arguments of four ranks that make a good example: "--bytes 1,1024".
   std::string example;
   /// Options whose values, in every combination, are the cells. A cell's labels have their names.
   std::vector<Option> axes;

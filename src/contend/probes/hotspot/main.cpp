@@ -370,7 +370,7 @@ int main(int argc, char** argv) {
       "Measures latency and bandwidth of one pair of ranks while other pairs send large messages "
       "without a pause. Choose pairs whose routes share a channel; contend measure hotspot does "
       "so.";
-  probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1:1M";
+  probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1,1024,1048576";
   probe.axes = {
       {"algorithm",
        Kind::words,

@@ -52,35 +52,6 @@ double parse_number(const std::string& text, bool zero_allowed) {
 
 namespace {
 
-// The shortest number of changes from one word to another, for "did you mean".
-std::size_t changes(const std::string& from, const std::string& to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t column = 0; column <= to.size(); ++column) {
-    row[column] = column;
-  }
-  for (std::size_t line = 1; line <= from.size(); ++line) {
-    std::size_t diagonal = row[0];
-    row[0] = line;
-    for (std::size_t column = 1; column <= to.size(); ++column) {
-      const std::size_t above = row[column];
-      const std::size_t same = diagonal + (from[line - 1] == to[column - 1] ? 0 : 1);
-      row[column] = std::min({same, above + 1, row[column - 1] + 1});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
-std::string nearest(const std::string& word, const std::vector<std::string>& known) {
-  const auto best = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return changes(word, a) < changes(word, b);
-  });
-  // A word of which hardly a letter is right was meant for something else.
-  const std::size_t most = std::min<std::size_t>(2, word.size() / 3);
-  const bool near = best != known.end() && changes(word, *best) <= most;
-  return near ? ", did you mean '" + *best + "'?" : "";
-}
-
 void refuse_unknown(const std::string& word, const std::vector<std::string>& choices) {
   if (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()) {
     return;
@@ -89,8 +60,7 @@ void refuse_unknown(const std::string& word, const std::vector<std::string>& cho
   for (const std::string& choice : choices) {
     list += (list.empty() ? "" : ", ") + choice;
   }
-  const std::string hint = nearest(word, choices);
-  throw BadInput("got '" + word + "'" + (hint.empty() ? ", expected one of " + list : hint));
+  throw BadInput("expected one of " + list + ", got '" + word + "'");
 }
 
 }  // namespace
@@ -127,11 +97,7 @@ const Option& Arguments::option(const std::string& name) const {
   const auto found = std::find_if(options_.begin(), options_.end(),
                                   [&](const Option& one) { return one.name == name; });
   if (found == options_.end()) {
-    std::vector<std::string> names;
-    for (const Option& one : options_) {
-      names.push_back(one.name);
-    }
-    throw BadInput("no such option --" + name + nearest(name, names));
+    throw BadInput("no such option --" + name + "; --help lists them");
   }
   return *found;
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "common/ranks.hpp"
+#include "timing/waiting.hpp"
 
 namespace contend::probe {
 
@@ -24,6 +26,56 @@ std::string_view next_word(std::string_view& rest) {
   const std::string_view word = rest.substr(begin, end - begin);
   rest.remove_prefix(end);
   return word;
+}
+
+// Numbers that rank 0 has in memory at a time.
+constexpr int kAtATime = 1 << 20;
+
+/// Some patterns of all ranks, those of a rank together: whom it sends to and whom it receives
+/// from.
+class Part {
+ public:
+  Part(int ranks, int most) : ranks_(ranks), most_(most) {}
+
+  [[nodiscard]] int numbers_of_rank() const { return 2 * most_; }
+  [[nodiscard]] const int* data() const { return numbers_.data(); }
+
+  /// Takes as many patterns of a file as there is room for, and says how many.
+  int fill(PatternFile& file) {
+    numbers_.assign(static_cast<std::size_t>(ranks_) * 2 * static_cast<std::size_t>(most_), -1);
+    std::vector<int> destination;
+    int patterns = 0;
+    while (patterns < most_ && file.next(destination)) {
+      for (int source = 0; source < ranks_; ++source) {
+        if (const int to = destination[static_cast<std::size_t>(source)]; to >= 0) {
+          at(source, patterns) = to;
+          at(to, most_ + patterns) = source;
+        }
+      }
+      ++patterns;
+    }
+    return patterns;
+  }
+
+ private:
+  int& at(int rank, int place) {
+    return numbers_[static_cast<std::size_t>(rank) * 2 * static_cast<std::size_t>(most_) +
+                    static_cast<std::size_t>(place)];
+  }
+
+  int ranks_;
+  int most_;
+  std::vector<int> numbers_;
+};
+
+/// Hands every rank its numbers. Collective.
+void hand_out(const int* all, std::vector<int>& own, int& patterns, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECKED(MPI_Ibcast, &patterns, 1, MPI_INT, 0, comm, &request);
+  wait(request);
+  const int count = static_cast<int>(own.size());
+  CHECKED(MPI_Iscatter, all, count, MPI_INT, own.data(), count, MPI_INT, 0, comm, &request);
+  wait(request);
 }
 
 }  // namespace
@@ -88,6 +140,28 @@ void PatternFile::rewind() {
 void PatternFile::refuse(const std::string& expected, const std::string& got) const {
   fail(path_ + ":" + std::to_string(line_number_) + ": expected " + expected + ", got " + got,
        bad_input);
+}
+
+PatternParts read_parts(const std::string& path, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const int ranks = size_of(comm);
+  const int most = std::max(1, kAtATime / 2 / ranks);
+  Part part(ranks, most);
+  std::optional<PatternFile> file;
+  if (rank == 0) {
+    file.emplace(path, ranks);
+  }
+  PatternParts made;
+  std::vector<int> own(static_cast<std::size_t>(part.numbers_of_rank()));
+  for (int patterns = most; patterns == most;) {
+    if (file) {
+      patterns = part.fill(*file);
+    }
+    hand_out(part.data(), own, patterns, comm);
+    made.to.insert(made.to.end(), own.begin(), own.begin() + patterns);
+    made.from.insert(made.from.end(), own.begin() + most, own.begin() + most + patterns);
+  }
+  return made;
 }
 
 }  // namespace contend::probe

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mpi.h>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -33,5 +34,16 @@ class PatternFile {
   std::int64_t line_number_ = 0;
   int ranks_;
 };
+
+/// One rank's part of a file of patterns: in each the rank that it sends to and the rank that it
+/// receives from, -1 for none.
+struct PatternParts {
+  std::vector<int> to;
+  std::vector<int> from;
+};
+
+/// Rank 0 reads, some patterns at a time, so that no rank has more in memory than its own part and
+/// those. Collective; ends the program where the file is none for as many ranks.
+[[nodiscard]] PatternParts read_parts(const std::string& path, MPI_Comm comm);
 
 }  // namespace contend::probe

@@ -275,7 +275,7 @@ int main(int argc, char** argv) {
   probe.about =
       "Times messages between pairs of ranks, back and forth or in a stream as fast as the network "
       "takes them.";
-  probe.example = "--bytes 1:1M --pairs 0-1,0-3";
+  probe.example = "--bytes 1,1024,1048576 --pairs 0-1,0-3";
   probe.axes = {
       {"algorithm",
        Kind::words,

@@ -106,7 +106,7 @@ Probe probe(alltoall::ParameterMaker& parameters) {
       "Sorts n vectors of m doubles by their first element, in parallel, and times the exchange of "
       "data between ranks. It also times the first local sort, the search for splitters, the "
       "exchange of counts and the final local sort.";
-  made.example = "--n 1492992 --m 512 --input built,uniform";
+  made.example = "--n 1492992 --m 8 --input built,uniform";
   made.axes = {
       {"n", Kind::integers, "1492992", "Number of vectors over all ranks."},
       {"m", Kind::integers, "8", "Number of doubles in a vector."},
