@@ -46,8 +46,8 @@ def test_figures_mark_lower_bounds() -> None:
     [axes] = figure.axes
     [bound] = [line for line in axes.lines if line.get_marker() == "^" and len(line.get_xdata())]
     assert (bound.get_xdata().tolist(), bound.get_ydata().tolist()) == ([1_048_576], [3.0])
-    assert "at least: drops" in [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "at least: drops" in [text.get_text() for text in figure.legends[0].get_texts()]
     assert "fig1: shift takes 3.3 s with 1 MiB" in [text.get_text() for text in figure.texts]
     whole = prediction_figure(PREDICTIONS[:3], "fig1")
-    words = [text.get_text() for text in whole.axes[0].get_legend().get_texts()]
+    words = [text.get_text() for text in whole.legends[0].get_texts()]
     assert words == ["shift", "linear"]
