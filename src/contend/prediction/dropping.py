@@ -169,7 +169,8 @@ def predict_tcp(
         shared_buffer: bytes that all ports of a switch share, in place of `buffer`.
         host_queue: bytes that can queue at a host's own port; None for Linux's 1,000 packets.
         rto_min: shortest time-out in seconds, or words such as ``200ms``.
-        progress: True shows a bar; a function is told how many cells are done, of how many.
+        progress: True shows a bar; a function is told the bytes of blocks of the cells that are
+            done, of how many: these take the time.
 
     Raises:
         MissingError: memory is short for the connections.
@@ -206,7 +207,8 @@ def predict_tcp(
         names = [name for name in names if name not in ROUTED]
     sizes = sorted(parse_sizes(bytes))
     cells: dict[tuple[str, int], TcpPrediction] = {}
-    with core_threads(None) as workers, shown_progress(progress, fabric.name, "cells") as tell:
+    work = len(names) * sum(sizes)
+    with core_threads(None) as workers, shown_progress(progress, fabric.name, "") as tell:
         for size, smaller in zip(sizes, (0, *sizes), strict=False):
             # What the library chooses is carried out once where it is asked for, too.
             alike: dict[tuple[object, ...], list[str]] = {}
@@ -224,7 +226,7 @@ def predict_tcp(
                 alike.values(), workers.map(predict, alike.values()), strict=True
             ):
                 cells.update({(name, size): replace(cell, algorithm=name) for name in same})
-                tell(len(cells), len(names) * len(sizes))
+                tell(sum(size for _, size in cells), work)
     return TcpPredictions(
         fabric=fabric.as_told(),
         engine="" if fabric.routes is None else fabric.routes.engine,
