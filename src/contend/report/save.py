@@ -219,7 +219,9 @@ def _table(table: ResultTable) -> Iterator[str]:
 
 
 def _cells(tag: str, texts: Sequence[str], numeric: Sequence[bool]) -> str:
-    return "".join(
+    # A browser may break a line within an arrow.
+    cells = "".join(
         f"<{tag}{' class=number' if right else ''}>{escape(text)}</{tag}>"
         for text, right in zip(texts, numeric, strict=True)
     )
+    return cells.replace("-&gt;", '<span style="white-space: nowrap">-&gt;</span>')

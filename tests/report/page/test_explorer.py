@@ -63,6 +63,7 @@ def test_packets_colour_channels_by_how_long_they_stand_still(opened: Opened) ->
     found = simulate_packets(fabric, "uniform", samples=2, queues=["fifo"])
     page = opened(report.packets_document(found))
     assert page.locator("#layer").input_value() == "blocked, fifo"
+    assert "% of time blocked, hottest channel of a line" in page.locator("#legend").inner_text()
     worst = found.channels[0]
     first = cells(page, "Hottest channels")[0]
     assert first[0] == " → ".join(ends(fabric, worst.channel))

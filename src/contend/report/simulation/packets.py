@@ -308,7 +308,9 @@ def _explored(found: PacketSimulation) -> Explorable | None:
     if not isinstance(fabric, Fabric):
         return None
     layers = {
-        f"blocked, {queues.value}": Layer(*2 * (100 * shares[: 2 * fabric.cables],), "% of time")
+        f"blocked, {queues.value}": Layer(
+            *2 * (100 * shares[: 2 * fabric.cables],), "% of time blocked"
+        )
         for queues, shares in found.blocked.items()
         if np.any(shares)
     }
