@@ -53,7 +53,7 @@ def test_a_page_holds_figure_and_tables_and_loads_nothing(
     assert "src=" not in text
     assert "<?xml" not in text
     # No line ends within an arrow.
-    assert text.count("nowrap\">-&gt;</span>") == text.count("-&gt;") > 0
+    assert text.count('nowrap">-&gt;</span>') == text.count("-&gt;") > 0
 
 
 def test_equal_results_give_equal_files(make_simulation: Any, tmp_path: Path) -> None:
