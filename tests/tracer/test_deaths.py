@@ -60,6 +60,10 @@ DEATHS = {
     "leaves": ("ended without MPI_Finalize, ", "See why rank 1 ends before MPI_Finalize"),
     "survives": ("called MPI_Abort, ", "See why rank 1 calls MPI_Abort"),
 }
+for _number, _line in enumerate((PROGRAMS / "dies.c").read_text().splitlines(), 1):
+    if (_how := _line.rpartition("  // ")[2]) in DEATHS:
+        _said, _cure = DEATHS[_how]
+        DEATHS[_how] = _said.replace("LINE", str(_number)), _cure
 """What is said of rank 1, and what helps; LINE is that whose end names the death."""
 LIBRARYS_OWN = ("truncates", "peer", "fault", "exits", "leaves", "survives")
 """Libraries and their launchers have a part in these."""
@@ -83,9 +87,6 @@ def test_who_died_of_what(
     any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path, how: str
 ) -> None:
     said, cure = DEATHS[how]
-    lines = enumerate((PROGRAMS / "dies.c").read_text().splitlines(), 1)
-    [*marked] = (str(number) for number, line in lines if line.endswith(f"  // {how}"))
-    said = said.replace("LINE", "".join(marked))
     recorded = run_recorded(any_mpi, 2, build(any_mpi.wrapper, "dies.c"), how)
     assert recorded.ended.status != 0 or how == "leaves"  # which MPICH's launcher takes as success
     profile = _profile(recorded, tmp_path / "p")
