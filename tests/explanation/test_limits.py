@@ -60,6 +60,12 @@ def test_the_larger_bound_of_the_network_is_named_and_the_other_from_nine_tenths
     assert judge(cell(1.3, replace(PORT, seconds=port_s), FABRIC)).proven == limits
 
 
+def test_where_the_larger_bound_of_the_network_is_broken_the_smaller_proves_nothing() -> None:
+    """16 KiB on two leaves of a cable each: 21.7 ms, of which cables take 26.2 and ports 19.7."""
+    measured = cell(21.7, replace(PORT, seconds=19.7), replace(FABRIC, seconds=26.2))
+    assert judge(measured).proven == ()
+
+
 def test_a_channel_with_one_message_of_a_port_s_rate_is_no_limit() -> None:
     one = replace(FABRIC, load=1)
     assert judge(cell(1.3, PORT, one)).proven == (Limit.PORT,)

@@ -233,9 +233,13 @@ class Evidence:
 
     @property
     def network_s(self) -> float:
-        """The largest bound of port and fabric; 0 where there is none."""
-        network = (Limit.PORT, Limit.FABRIC)
-        return max((b.seconds for b in self.possible if b.limit in network), default=0.0)
+        """The largest bound of port and fabric; 0 where there is none.
+
+        One that is broken counts: bytes that buffers took, or that went another way, prove nothing
+        of the smaller one either.
+        """
+        network = (self.bound(Limit.PORT), self.bound(Limit.FABRIC))
+        return max((b.seconds for b in network if b is not None), default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
