@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.base.shown import Shown
+from contend.base.schema import Shown
 from contend.cli.app import run
 from typed_commands import Typed
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress, step
-from contend.base.schema import PythonOnly, Rate, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import parse_rate, parse_sizes, rate_of, valued
 from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.schema import PythonOnly
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown
 from contend.fabric import Bisection, Fabric, Structure, bisection, structure
 from contend.routes import RoutesSummary, all_to_all_load, summarise_routes
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts

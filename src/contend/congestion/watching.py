@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import ContendError, UsageError
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, told, told_once
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Shown, told, told_once
 from contend.base.units import rate_of
 from contend.congestion.messages import channel_bytes
 from contend.congestion.simulation.counting import simulate

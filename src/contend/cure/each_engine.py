@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import ContendError, MissingError
 from contend.base.progress import Progress, shown_progress
-from contend.base.schema import PythonOnly, Seconds, Share
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Seconds, Share, Shown
 from contend.base.units import parse_seconds, valued
 from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
 from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import ShortfallError, UsageError
 from contend.base.progress import Progress, shown_progress
-from contend.base.schema import PythonOnly, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion import (
     EACH_HOST,
     Communicator,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contend.base.errors import UsageError
-from contend.base.schema import PythonOnly, Share
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Share, Shown
 from contend.base.units import rate_of
 from contend.congestion import Simulation
 from contend.cure.purpose import CollectiveGain, Purpose

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress
-from contend.base.schema import PythonOnly, Rate, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import counted
 from contend.congestion import Communicator, Simulation, agree, core_threads
 from contend.cure.added_cables import OWN_ENGINE, CableSearch

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import ShortfallError, UsageError
-from contend.base.schema import PythonOnly, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
 from contend.cure.running.judging import JobSource
 from contend.cure.running.judging import jobs as running_jobs

@@ -11,8 +11,7 @@ from math import isqrt
 from pathlib import Path
 
 from contend.base.errors import ContendError, UsageError
-from contend.base.schema import PythonOnly, Seconds, Size, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Seconds, Shown, Size, told
 from contend.base.units import rounded
 from contend.cure.rules import LIBRARY, Rule, Rules, write_rules
 from contend.lab.mpi import select

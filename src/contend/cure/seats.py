@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import Argument, UsageError
-from contend.base.schema import PythonOnly, Seconds
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Seconds, Shown
 from contend.base.units import counted, parse_rate, valued
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import RankTraffic, sent_by

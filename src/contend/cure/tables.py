@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import Argument, UsageError
 from contend.base.files import whole_file
-from contend.base.schema import PythonOnly, Seconds, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Seconds, Share, Shown, told
 from contend.congestion import EACH_HOST, Simulation, simulate
 from contend.fabric import Fabric
 from contend.routes import (

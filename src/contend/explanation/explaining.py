@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.base.errors import InputError, UsageError
-from contend.base.schema import PythonOnly
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown
 from contend.base.units import parse_rate, parse_size, valued
 from contend.explanation.advice import remedies
 from contend.explanation.evidence import Evidence

@@ -10,8 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from contend.base.errors import ContendError, MissingError
-from contend.base.schema import PythonOnly
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown
 from contend.base.units import counted, format_bytes, listed
 from contend.lab.emulation import bring_up
 from contend.lab.mpi import TO_INSTALL, HostResources, Library, select, this_machine

@@ -12,8 +12,7 @@ import numpy as np
 
 from contend.base.errors import Argument, ShortfallError, UsageError
 from contend.base.progress import Progress, shown_progress
-from contend.base.schema import PythonOnly, Rate, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Shown, told
 from contend.base.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
 from contend.fabric import Fabric
 from contend.lab.runs import Run

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.base.files import json_text, read_json, write_whole
-from contend.base.shown import Shown
+from contend.base.schema import Shown
 from contend.base.units import format_seconds
 from contend.lab.emulation import PACKET, packets_at_once
 from contend.traffic.schedule import Cables, Costs, MessageClass

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import Argument, UsageError
 from contend.base.progress import Progress, shown_progress, step
-from contend.base.schema import Rate, Seconds, Share, Size, told
-from contend.base.shown import Shown
+from contend.base.schema import Rate, Seconds, Share, Shown, Size, told
 from contend.base.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
 from contend.congestion import core_threads
 from contend.fabric import Fabric, FabricSize

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, Spread
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Shown, Spread
 from contend.base.units import format_seconds
 from contend.congestion import heat, hottest
 from contend.fabric import build

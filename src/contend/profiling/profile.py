@@ -12,8 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.base.errors import InputError, UsageError
-from contend.base.schema import PythonOnly, Spread, told, told_once
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown, Spread, told, told_once
 from contend.lab.runs import read_table
 from contend.profiling.findings import ProfileFindings
 from contend.profiling.folder import (

@@ -19,7 +19,7 @@ from rich.text import Text
 from contend.base import schema
 from contend.base.errors import Argument, UsageError
 from contend.base.files import json_text
-from contend.base.shown import Shown
+from contend.base.schema import Shown
 from contend.base.units import nearest
 from contend.report.save import html_tables, save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables

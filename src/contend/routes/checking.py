@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.base.progress import step
-from contend.base.schema import Rate, Share
-from contend.base.shown import Shown
+from contend.base.schema import Rate, Share, Shown
 from contend.base.units import counted
 from contend.fabric import (
     MOST_DETAILS,

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Seconds, Share, Shown, Size
 from contend.congestion.packets.held_up import VICTIM, HeldMessage, Victim, worst_victims
 from contend.congestion.packets.model import PacketModel, Queues
 from contend.congestion.packets.rounds import PacketSample

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
-from contend.base.schema import PythonOnly, Share, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion.rates import Links, heat, hottest
 from contend.congestion.simulation.averages import (
     EACH_HOST,

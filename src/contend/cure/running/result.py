@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.schema import PythonOnly, Rate, Share
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Rate, Share, Shown
 from contend.base.units import counted
 from contend.congestion import PacketJobs
 from contend.cure.running.next_job import NextJob

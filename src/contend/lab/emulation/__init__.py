@@ -5,9 +5,17 @@ from typing import TYPE_CHECKING
 from contend.base.faces import shown
 
 if TYPE_CHECKING:
-    from .emulating import EmulatedHost, Emulation, emulate, order_of
     from .headroom import Headroom
-    from .hosts import EmulatedHosts, emulated_fabric, identity, was_emulated
+    from .hosts import (
+        EmulatedHost,
+        EmulatedHosts,
+        Emulation,
+        emulate,
+        emulated_fabric,
+        identity,
+        order_of,
+        was_emulated,
+    )
     from .layout import PACKET, host_labels, packets_at_once
     from .network import Network, bring_up
     from .settings import Settings

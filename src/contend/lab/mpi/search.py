@@ -12,8 +12,7 @@ from pathlib import Path
 
 from contend.base.errors import UsageError
 from contend.base.process import Run, run_process
-from contend.base.schema import PythonOnly, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown, told
 
 # Derived libraries first: they tend to mention what they are made from.
 _NAMES = (

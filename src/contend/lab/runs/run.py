@@ -12,8 +12,7 @@ import msgspec
 import polars as pl
 
 from contend.base.errors import InputError, UsageError
-from contend.base.schema import PythonOnly, Spread, members, plain, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown, Spread, members, plain, told
 from contend.lab.runs.findings import Findings, find
 from contend.lab.runs.frames import NotBegunError
 from contend.lab.runs.launch_file import RawSamples, read_samples

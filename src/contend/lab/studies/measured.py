@@ -12,8 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from contend.base.errors import InputError, UsageError
-from contend.base.schema import PythonOnly, Seconds, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Seconds, Shown, told
 from contend.base.units import counted
 from contend.lab.measurement import (
     Measured,

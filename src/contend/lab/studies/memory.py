@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from contend.base.errors import UsageError
-from contend.base.schema import PythonOnly, Share, Size, Spread, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Share, Shown, Size, Spread, told
 from contend.lab.measurement import NEAR, MemoryPrediction, VectorLength
 from contend.lab.mpi import this_machine
 from contend.lab.studies.measured_plan import MeasuredPlan

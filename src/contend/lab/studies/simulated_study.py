@@ -19,8 +19,7 @@ from msgspec.structs import replace
 
 from contend.base.errors import InputError
 from contend.base.files import json_text, read_json, write_whole
-from contend.base.schema import LeftOut, PythonOnly, Seconds, Share, plain, told
-from contend.base.shown import Shown
+from contend.base.schema import LeftOut, PythonOnly, Seconds, Share, Shown, plain, told
 from contend.congestion import Average, Links, SampleMean, Simulation
 from contend.fabric import FabricSize
 from contend.lab.session import Cell

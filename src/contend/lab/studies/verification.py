@@ -13,9 +13,8 @@ from msgspec import Meta, Struct, field
 
 from contend.base.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.base.files import read_json, write_whole
-from contend.base.schema import LeftOut, PythonOnly, Spread
+from contend.base.schema import LeftOut, PythonOnly, Shown, Spread
 from contend.base.schema import Rate as BytesPerSecond
-from contend.base.shown import Shown
 from contend.fabric import Fabric
 from contend.lab.emulation import EmulatedHosts, bring_up
 from contend.lab.measurement import (

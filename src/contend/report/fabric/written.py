@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contend.base.schema import PythonOnly, told
-from contend.base.shown import Shown
+from contend.base.schema import PythonOnly, Shown, told
 from contend.base.units import counted
 from contend.fabric import Fabric, Family, Finding, catalogue
 from contend.report.document import Document

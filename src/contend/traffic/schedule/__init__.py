@@ -15,12 +15,19 @@ if TYPE_CHECKING:
         plan,
         suited,
     )
-    from .choices import LIBRARIES, choose
-    from .collectives import COLLECTIVES
-    from .course import Cables, Costs, Course, MessageClass, carry_out
+    from .collectives import COLLECTIVES, LIBRARIES, choose
+    from .course import (
+        Cables,
+        Costs,
+        Course,
+        DroppingQueues,
+        MessageClass,
+        StreamedCalls,
+        carry_out,
+        carry_streams,
+    )
     from .direct import DIRECT, RADIX, ROUTED, WIDTH
     from .phases import ROUTES, Phases, phases_by_routes, write_routes
     from .schedule import WAITS, Action, Member, Operation, Schedule, Strand, all_members
-    from .streams import DroppingQueues, StreamedCalls, carry_streams
 else:
     __getattr__, __dir__, __all__ = shown(__name__, __file__)

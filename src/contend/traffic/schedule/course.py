@@ -1,10 +1,11 @@
-"""Schedules carried out over time on a fabric: LogGP with the congestion of fair shares."""
+"""Schedules carried out over time: LogGP with the congestion of fair shares, or TCP that drops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import make_resolver
+from contend.routes import Ways, make_resolver
 from contend.traffic.schedule.schedule import Schedule
 
 
@@ -149,12 +150,13 @@ def carry_out(
     if not 0 <= used[0] <= used[-1] < fabric.hosts:
         raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {used[0]} .. {used[-1]}")
     resolver = make_resolver(fabric, used.astype(np.uint32), messages=len(schedule.action))
-    between, places = 2 * fabric.cables, len(used)
-    rate = np.full(between + 3 * places, cables.peak)
-    burst = np.full(between + 3 * places, cables.burst)
-    rate[: between + 2 * places] = _of_places(fabric, used, cables.rate)
+    channels = _channels(fabric, used)
+    crossed, places = len(channels), len(used)
+    rate = np.full(crossed + places, cables.peak)
+    burst = np.full(crossed + places, cables.burst)
+    rate[:crossed] = np.broadcast_to(cables.rate, fabric.channels)[channels]
     # A host's memory has none.
-    burst[between + 2 * places :] = 0
+    burst[crossed:] = 0
     shared = costs.processors > 0
     own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
     outcome = _core.carry_out(
@@ -182,10 +184,10 @@ def carry_out(
         seconds=outcome["end"],
         rank_end=outcome["rank_end"],
         operation_end=outcome["operation_end"],
-        channel_bytes=_of_fabric(fabric, used, outcome["channel_bytes"]),
-        channel_busy=_of_fabric(fabric, used, outcome["channel_busy"]),
-        channel_crowd=_of_fabric(fabric, used, outcome["channel_crowd"]),
-        channel_crowd_bytes=_of_fabric(fabric, used, outcome["channel_crowd_bytes"]),
+        channel_bytes=_of_fabric(fabric, channels, outcome["channel_bytes"]),
+        channel_busy=_of_fabric(fabric, channels, outcome["channel_busy"]),
+        channel_crowd=_of_fabric(fabric, channels, outcome["channel_crowd"]),
+        channel_crowd_bytes=_of_fabric(fabric, channels, outcome["channel_crowd_bytes"]),
         messages=outcome["messages"],
         fills=outcome["fills"],
     )
@@ -195,24 +197,119 @@ def _table(classes: Sequence[MessageClass]) -> NDArray[np.float64]:
     return np.array([_COLUMNS(message_class) for message_class in classes], dtype=np.float64)
 
 
-def _of_places(
-    fabric: Fabric, hosts: NDArray[np.int64], values: float | NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Values of the fabric's channels by place, those of other hosts left out."""
+def _channels(fabric: Fabric, hosts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The fabric's channels in the core's order: between switches, then to and from these hosts."""
     between = 2 * fabric.cables
-    channels = np.broadcast_to(np.asarray(values, dtype=np.float64), fabric.channels)
-    return np.concatenate(
-        [channels[:between], channels[between + hosts], channels[between + fabric.hosts + hosts]]
+    ports = between + hosts
+    return np.concatenate([np.arange(between), ports, ports + fabric.hosts])
+
+
+def _of_fabric(fabric: Fabric, channels: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    """Values by the core's channels over all of the fabric, those of other hosts being 0."""
+    spread = np.zeros(fabric.channels, values.dtype)
+    spread[channels] = values[: len(channels)]
+    return spread
+
+
+@dataclass(frozen=True)
+class DroppingQueues:
+    """What queues hold before they drop what comes last, and when TCP gives up waiting.
+
+    Attributes:
+        buffer: bytes in front of a switch's channel; 0 for any number.
+        shared: bytes of all queues of a switch together; 0 where each has its own.
+        host: bytes in front of a host's own port; 0 for the 1,000 pieces of a Linux host.
+        rto_min: least seconds of a time-out.
+    """
+
+    buffer: int = 0
+    shared: int = 0
+    host: int = 0
+    rto_min: float = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedCalls:
+    """How calls went, one after the other.
+
+    Attributes:
+        seconds: from the first rank's beginning to the last one's end, shape [calls].
+        timeouts: after which lost data was sent again, shape [calls].
+        first_channel: number of the channel that first dropped a packet; -1 without drops, shape
+            [calls].
+        first_at: when it did, seconds after the call's beginning, shape [calls].
+        drops: packets that found a channel's queue full, in all calls, shape [channels].
+        most: the most bytes that waited for it, shape [channels].
+    """
+
+    seconds: NDArray[np.float64]
+    timeouts: NDArray[np.uint64]
+    first_channel: NDArray[np.int64]
+    first_at: NDArray[np.float64]
+    drops: NDArray[np.uint64]
+    most: NDArray[np.float64]
+
+
+def carry_streams(
+    fabric: Fabric,
+    schedule: Schedule,
+    host_of_rank: Sequence[int] | NDArray[np.integer],
+    rate: NDArray[np.float64],
+    queues: DroppingQueues,
+    *,
+    starts: NDArray[np.float64],
+    eager: float,
+    until_timeout: bool = False,
+) -> StreamedCalls:
+    """Carries a schedule out over TCP, call after call; connections keep their windows.
+
+    Args:
+        fabric: with routes; where these are drawn, every connection has its own drawing.
+        schedule: of ranks from 0.
+        host_of_rank: number of each rank's host, shape [ranks].
+        rate: bytes per second of every channel, shape [channels].
+        queues: what they hold.
+        starts: seconds at which every rank begins, after all ended the call before; shape [calls,
+            ranks].
+        eager: bytes of the largest message that goes off without asking its receiver.
+        until_timeout: whether the first call with a time-out is the last one.
+
+    Raises:
+        UsageError: no route, queues that hold no packet, or a schedule that cannot end.
+    """
+    hosts = np.asarray(host_of_rank, dtype=np.int64)
+    used = np.unique(hosts)
+    resolver = make_resolver(
+        fabric, used.astype(np.uint32), messages=len(schedule.action), follows=Ways.DRAWN
+    )
+    channels = _channels(fabric, used)
+    cables = np.stack([fabric.cable_from, fabric.cable_to], axis=1).ravel()
+    ports = fabric.host_switch[used]
+    outcome = _core.carry_streams(
+        resolver,
+        schedule.rank_of_strand,
+        schedule.begin,
+        schedule.action,
+        schedule.peer,
+        schedule.tag,
+        schedule.amount,
+        np.searchsorted(used, hosts).astype(np.uint32),
+        np.ascontiguousarray(rate[channels]),
+        np.concatenate([cables, ports, ports]).astype(np.uint32),
+        np.ascontiguousarray(starts).ravel(),
+        eager,
+        queues.rto_min,
+        queues.buffer,
+        queues.shared,
+        queues.host,
+        until_timeout,
     )
 
-
-def _of_fabric(
-    fabric: Fabric, hosts: NDArray[np.int64], values: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Values by place over the fabric's channels, those of other hosts being 0."""
-    between, places = 2 * fabric.cables, len(hosts)
-    channels = np.zeros(fabric.channels)
-    channels[:between] = values[:between]
-    channels[between + hosts] = values[between : between + places]
-    channels[between + fabric.hosts + hosts] = values[between + places : between + 2 * places]
-    return channels
+    return StreamedCalls(
+        seconds=outcome["seconds"],
+        timeouts=outcome["timeouts"],
+        first_channel=np.append(channels, -1)[outcome["first_channel"]],
+        first_at=outcome["first_at"],
+        drops=_of_fabric(fabric, channels, outcome["drops"]),
+        most=_of_fabric(fabric, channels, outcome["most"]),
+    )
