@@ -117,6 +117,15 @@ def test_enough_launches_decide_by_their_medians(make_cells: Any) -> None:
     assert contest.rivals[0].beaten
 
 
+def test_a_launch_that_differs_counts_for_the_other_side(make_cells: Any) -> None:
+    others = [np.full(8, times) for times in (2.0, 3.0, 4.0, 5.0, 6.0, 0.9)]
+    (contest,) = contests(make_cells({("a", 8): [np.ones(8)] * 6, ("b", 8): others}))
+    assert contest.test_on == Basis.LAUNCHES
+    # The one that is faster differs least: four of 64 ways to choose signs are as far apart.
+    assert contest.rivals[0].p == pytest.approx(4 / 64)
+    assert not contest.rivals[0].beaten
+
+
 @pytest.mark.parametrize("launches", [3, 7])
 def test_what_slows_a_launch_slows_both(launches: int, make_cells: Any) -> None:
     """Launches differ by far more than schedules do: 1.1 times in each of them is proven."""
