@@ -16,7 +16,6 @@ class Ring {
   const Entry& operator[](std::size_t place) const { return entries_[(begin_ + place) & mask()]; }
   const Entry& front() const { return (*this)[0]; }
   void pop() { ++begin_; }
-  void clear() { begin_ = end_; }
   void push(const Entry& entry) {
     if (size() == entries_.size()) grow();
     entries_[end_++ & mask()] = entry;
