@@ -40,7 +40,7 @@ def _verdict(found: TcpPredictions) -> str:
     if not failed:
         largest = max(cell.bytes for cell in found.cells)
         dropped = sum(cell.drops.total for cell in found.cells)
-        rest = "packets that are dropped are sent again at once" if dropped else "none is dropped"
+        rest = "dropped packets are sent again at once" if dropped else "no packet is dropped"
         return (
             f"No all-to-all up to {format_bytes(largest)} waits for a time-out on "
             f"{found.fabric.name} at {port}: {rest}."
