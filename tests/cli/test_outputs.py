@@ -175,12 +175,16 @@ def test_a_function_means_what_the_command_of_its_name_does(
 def test_a_page_that_is_too_large_to_draw_says_so(
     typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Verdict and tables are there all the same."""
-    for module in ("networks", "explorable"):
-        monkeypatch.setattr(f"contend.report.page.{module}.MOST_HOSTS", 15)
+    """Verdict and tables are there all the same; a drawing alone is refused by the same words."""
+    for module in ("page.networks", "page.explorable", "fabric.network"):
+        monkeypatch.setattr(f"contend.report.{module}.MOST_HOSTS", 15)
     words = "Networks of more than 20,000 hosts are not drawn."
     for hosts, drawn in ((15, True), (16, False)):
         page = tmp_path / f"{hosts}.html"
         printed = typed(f"fabric page crossbar:{hosts} -o {page}").out
         assert (words in printed) == (words in page.read_text()) == (not drawn)
         assert f"{hosts} hosts on 1 switch" in page.read_text()
+        drawing = tmp_path / f"{hosts}.svg"
+        told = typed(f"fabric draw crossbar:{hosts} --plot {drawing}", status=0 if drawn else 2)
+        assert (words in told.err) == (not drawn)
+        assert drawing.exists() == drawn

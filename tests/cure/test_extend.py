@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.base.errors import UsageError
-from contend.cure import Growth, OtherRoutes, extend
+from contend.cure import Growth, OtherRoutes, extend, improve
 from contend.fabric import Fabric, leaf_rails, rails_of, servers_of, without
 
 TREE, PODS, RAILS = "xgft:2;4,6;1,4", "fattree3:4", "rails:3,4,4,16;1,1;4"
@@ -238,3 +238,15 @@ def test_the_same_question_has_the_same_answer() -> None:
     first, second = (extend(less, spines=1) for _ in range(2))
     assert isinstance(first, Growth)
     assert first.to_frame().equals(second.to_frame())
+
+
+def test_a_fabric_as_it_is_gets_what_improve_says_of_it() -> None:
+    """Of an all-to-all within rails: 11 messages to a host, and 12 on the fullest cable.
+
+    Tables for even traffic put 16 there.
+    """
+    wide = contend.load(RAILS)
+    wide = wide.replace(switch_ports=np.full(wide.switches, 40, dtype=np.uint16))
+    damaged = without(wide, ["unit 1 leaf 4:5", "unit 3 leaf 4:8"]).fabric
+    assert extend(damaged, servers=4).before == pytest.approx(11 / 12)
+    assert improve(damaged, cables=1).before == pytest.approx(11 / 12)

@@ -12,7 +12,7 @@ import numpy as np
 from contend.base.errors import ContendError, MissingError
 from contend.base.progress import Progress
 from contend.congestion import Simulation, Workers
-from contend.cure.purpose import ROUNDING, Purpose, gain_over
+from contend.cure.purpose import OWN_ENGINE, ROUNDING, Purpose, gain_over
 from contend.cure.relief import Pair, Relief, first_of_each_kind, levels_in_tree, relief
 from contend.fabric import (
     Cable,
@@ -32,7 +32,6 @@ from contend.routes import (
     tables_of,
 )
 
-OWN_ENGINE = "contend"
 # Kinds of pairs that are tried for each cable, and those of them that all tables are recomputed
 # for, or that a second cable is tried beside.
 _TRIED, _BEST = 12, 4
@@ -75,7 +74,7 @@ class CableSearch:
         self._engine = engine
         self._progress = progress
         self._demand = purpose.demand(fabric)
-        self._first = self._without_more(fabric)
+        self._first = TriedCables(*purpose.routed(fabric, engine, self._demand))
         self.missing = 0
         self._further_missing = False
         self.joinable = 0
@@ -97,20 +96,6 @@ class CableSearch:
         self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
         self._progress(self.tried, self.tried)
         return chosen
-
-    def _without_more(self, fabric: Fabric) -> TriedCables:
-        routed = [self._routed(fabric, None)]
-        if self._demand is not None and self._engine == OWN_ENGINE:
-            routed.append(self._routed(fabric, self._demand))
-        return max(
-            (TriedCables(each, self.purpose.quick(each)) for each in routed),
-            key=lambda trial: trial.outcome.judged_share,
-        )
-
-    def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
-        if demand is None:
-            return compute(fabric, self._engine)
-        return fewest_collisions(fabric, demand=demand)
 
     def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[TriedCables]:
         """Missing cables in this order, each with those before that gain only with it.

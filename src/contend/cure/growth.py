@@ -11,11 +11,8 @@ from contend.base.errors import UsageError
 from contend.base.schema import PythonOnly, Share, Shown
 from contend.base.units import rate_of
 from contend.congestion import Simulation
-from contend.cure.purpose import CollectiveGain, Purpose
+from contend.cure.purpose import MOST_HOSTS, OWN_ENGINE, CollectiveGain, Purpose
 from contend.fabric import CablingRule, Fabric, with_ports
-from contend.routes import compute
-
-_OWN_ENGINE = "contend"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +101,7 @@ def extend(
     units: int = 0,
     uplinks: str | None = None,
     ports: int | None = None,
-    engine: str = _OWN_ENGINE,
+    engine: str = OWN_ENGINE,
     seed: int = 1,
 ) -> Growth:
     """The fabric with more of what it has, cabled as it is itself.
@@ -148,15 +145,23 @@ def extend(
         all_alike = np.full_like(larger.cable_rate, rates.index(uplinks))
         larger = larger.replace(rates=rates, cable_rate=all_alike)
     purpose = Purpose.of(fabric, None, None, None, seed)
-    both = [compute(each, engine) for each in (fabric, larger)]
+    # One reading for both: of a larger fabric's traffic no pair is weighed.
+    weighed = max(fabric.hosts, larger.hosts) <= MOST_HOSTS
+
+    def routed(by: str) -> list[Fabric]:
+        return [
+            purpose.routed(each, by, purpose.demand(each) if weighed else None)[0]
+            for each in (fabric, larger)
+        ]
+
+    both = routed(engine)
     before, after = (purpose.count(each, None) for each in both)
     otherwise = None
     fewer = after.judged_share < before.judged_share
-    if fewer and larger.hosts == fabric.hosts and engine != _OWN_ENGINE:
+    if fewer and larger.hosts == fabric.hosts and engine != OWN_ENGINE:
         # More cables for the same hosts take no bandwidth: it is how the engine spreads routes.
-        routed = (compute(each, _OWN_ENGINE) for each in (fabric, larger))
-        shares = [purpose.count(each, None).judged_share for each in routed]
-        otherwise = OtherRoutes(engine=_OWN_ENGINE, before=shares[0], after=shares[1])
+        shares = [purpose.count(each, None).judged_share for each in routed(OWN_ENGINE)]
+        otherwise = OtherRoutes(engine=OWN_ENGINE, before=shares[0], after=shares[1])
     remarks = [f"No room on {'; '.join(rule.reasons)}."] if rule.reasons else []
     remarks += [f"{rule.uneven}."] if rule.uneven else []
     return Growth(

@@ -10,8 +10,8 @@ from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import counted
 from contend.congestion import Communicator, Simulation, agree, core_threads
-from contend.cure.added_cables import OWN_ENGINE, CableSearch
-from contend.cure.purpose import ROUNDING, CollectiveGain, Purpose, gain_over
+from contend.cure.added_cables import CableSearch
+from contend.cure.purpose import OWN_ENGINE, ROUNDING, CollectiveGain, Purpose, gain_over
 from contend.fabric import (
     Cable,
     Fabric,

@@ -30,9 +30,9 @@ _CHOOSING, _FEWEST = 1 << 18, 200
 # What hosts of different rails send each other in tables for GPUs, as a share of what those of one
 # rail do: other collectives and storage cross rails too.
 _ELSEWHERE = 0.05
-_OWN_ENGINE = "contend"
-# Hosts of the largest fabric whose repair is counted: some seconds.
-_MOST_HOSTS = 5000
+OWN_ENGINE = "contend"
+# Hosts of the largest fabric of whose traffic each pair is weighed: some seconds.
+MOST_HOSTS = 5000
 # What rounding of shares can make of no gain at all.
 ROUNDING = 1e-9
 
@@ -106,6 +106,16 @@ class Purpose:
             return None
         return demand_of(fabric, self.pattern, self.placement, self.seed)
 
+    def routed(
+        self, fabric: Fabric, engine: str, demand: Demand | None
+    ) -> tuple[Fabric, Simulation]:
+        """By this engine, of ours by those tables that give more; what plans are chosen by."""
+        each = [compute(fabric, engine)]
+        if demand is not None and engine == OWN_ENGINE:
+            each.append(fewest_collisions(fabric, demand=demand))
+        outcomes = [(one, self.quick(one)) for one in each]
+        return max(outcomes, key=lambda outcome: outcome[1].judged_share)
+
     def quick(self, fabric: Fabric) -> Simulation:
         """What plans are chosen by. On one thread: fabrics are tried side by side."""
         samples = max(_FEWEST, _CHOOSING // fabric.hosts)
@@ -154,28 +164,19 @@ def gain_of_repair(fabric: Fabric) -> Repair | None:
     if not back and not pairs:
         return None
     found = Repair(cables=len(pairs), adapters=len(back), engine="", figures=(), not_counted="")
-    if fabric.hosts > _MOST_HOSTS:
-        return replace(found, not_counted=f"it has more than {_MOST_HOSTS:,} hosts")
+    if fabric.hosts > MOST_HOSTS:
+        return replace(found, not_counted=f"it has more than {MOST_HOSTS:,} hosts")
     engine = "" if fabric.routes is None else fabric.routes.engine
-    engine = engine if engine in engine_names() else _OWN_ENGINE
+    engine = engine if engine in engine_names() else OWN_ENGINE
     try:
         whole, _ = with_cables(whole, pairs) if pairs else (whole, [])
         purpose = Purpose.of(fabric, None, None, None, 1)
-        states = _routed(purpose, engine, fabric.replace(routes=None), whole)
-        figures = _figures(*states, gpus=purpose.on_rails)
+        states = (fabric.replace(routes=None), whole)
+        routed = [purpose.routed(each, engine, purpose.demand(each))[0] for each in states]
+        figures = _figures(*routed, gpus=purpose.on_rails)
     except (ShortfallError, UsageError) as error:
         return replace(found, not_counted=str(error))
     return replace(found, engine=engine, figures=figures)
-
-
-def _routed(purpose: Purpose, engine: str, *states: Fabric) -> list[Fabric]:
-    """All states by one engine; of ours by those tables that give the last of them more."""
-    kinds = [[compute(state, engine) for state in states]]
-    if purpose.on_rails and engine == _OWN_ENGINE:
-        demands = map(purpose.demand, states)
-        sent = zip(states, demands, strict=True)
-        kinds.append([fewest_collisions(state, demand=demand) for state, demand in sent])
-    return max(kinds, key=lambda routed: purpose.quick(routed[-1]).judged_share)
 
 
 def _back_on_their_rails(fabric: Fabric) -> dict[int, int]:
