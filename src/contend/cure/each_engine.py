@@ -131,11 +131,14 @@ def engines(
     seats, _ = seats_by_server(fabric, chosen)
     judge = partial(_judge, hosts=hosts, seats=seats, seed=seed)
     judged = []
+    # Slow ones first, so that the time left is told too long and not too short.
+    slow = (_BY_OPENSM, *HASHED.values())
+    order = sorted(asked, key=lambda engine: not engine.startswith(slow))
     with shown_progress(progress, f"routing {fabric.name}", "engines") as tell:
         if fabric.routes is not None:
             judged.append(judge(PRESENT, lambda: fabric))
-        for done, engine in enumerate(asked):
-            tell(done, len(asked))
+        for done, engine in enumerate(order):
+            tell(done, len(order))
             limited = engine
             if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
                 limited = f"{engine},limit={valued(limit, parse_seconds):g}"
@@ -143,7 +146,9 @@ def engines(
                 judged.append(judge(engine, partial(compute, fabric, limited)))
             except MissingError as error:
                 judged.append(RoutedBy(engine=engine, refusal=str(error), error=error))
-    return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
+    places = [PRESENT, *asked]
+    judged.sort(key=lambda one: (-(one.bandwidth or 0.0), places.index(one.engine)))
+    return Engines(fabric, tuple(judged))
 
 
 def engines_for(fabric: Fabric) -> list[str]:
