@@ -50,7 +50,7 @@ def test_names_are_never_markup(make_simulation: Any) -> None:
     tables = simulation_tables(make_simulation())
     assert 'switch "ri[red]ght" port 3 -> switch "left" port 3' in printed(tables)
     html = html_page(["<?xml version='1.0'?>\n<svg></svg>"], tables)
-    assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
+    assert "switch &quot;ri[red]ght&quot; port 3 <span" in html
 
 
 def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> None:
