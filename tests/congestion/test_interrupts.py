@@ -90,6 +90,7 @@ def _wait_until_it_waits(pid: int) -> None:
     asleep = 0
     while asleep < 100:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        assert state != "Z"
         asleep = asleep + 1 if state == "S" else 0
 
 
