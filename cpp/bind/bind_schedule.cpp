@@ -4,7 +4,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/schedule/carry_out.hpp"
-#include "contend/schedule/carry_streams.hpp"
+#include "contend/schedule/carry_calls.hpp"
 #include "contend/schedule/phases_by_routes.hpp"
 #include "schedules/schedules.h"
 
@@ -83,13 +83,9 @@ Columns stream_schedule(const Resolver& resolver, const Vector<std::uint32_t>& r
                         double buffer, double shared, double host, bool until_timeout) {
   const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
                           as_span(peer),           as_span(tag),   as_span(amount)};
-  StreamedCalls calls{as_span(place_of_rank),
-                      as_span(rate),
-                      as_span(switch_of),
-                      as_span(starts),
-                      eager,
-                      until_timeout,
-                      {}};
+  StreamedCalls calls{
+      {as_span(place_of_rank), as_span(rate), as_span(starts), eager}, as_span(switch_of),
+      until_timeout, {}};
   calls.model.least_timeout = least_timeout;
   calls.model.queues.buffer = buffer;
   calls.model.queues.shared = shared;
@@ -102,6 +98,50 @@ Columns stream_schedule(const Resolver& resolver, const Vector<std::uint32_t>& r
   found["first_at"] = to_numpy(std::move(outcome.first_at));
   found["drops"] = to_numpy(std::move(outcome.drops));
   found["most"] = to_numpy(std::move(outcome.most));
+  return found;
+}
+
+/// Where streams for a schedule's messages begin and end, by place, and the first for short ones.
+using Ends = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>, std::uint32_t>;
+
+Ends find_stream_ends(const Vector<std::uint32_t>& rank_of_strand,
+                      const Vector<std::uint64_t>& begin, const Vector<std::uint8_t>& action,
+                      const Vector<std::uint32_t>& peer, const Vector<std::int32_t>& tag,
+                      const Vector<double>& amount, const Vector<std::uint32_t>& place_of_rank,
+                      double eager) {
+  const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
+                          as_span(peer),           as_span(tag),   as_span(amount)};
+  StreamEnds ends =
+      released([&] { return stream_ends(schedule, {as_span(place_of_rank), {}, {}, eager}); });
+  return Ends(nb::make_tuple(to_numpy(std::move(ends.source)), to_numpy(std::move(ends.target)),
+                             ends.first_short));
+}
+
+Columns carry_schedule_by_packets(
+    const PacketRoutes& routes, const Vector<std::uint32_t>& rank_of_strand,
+    const Vector<std::uint64_t>& begin, const Vector<std::uint8_t>& action,
+    const Vector<std::uint32_t>& peer, const Vector<std::int32_t>& tag,
+    const Vector<double>& amount, const Vector<std::uint32_t>& place_of_rank,
+    const Vector<double>& rate, const Vector<double>& starts, double eager, double overhead,
+    bool by_output, std::uint32_t buffer, double packet_bytes, double latency,
+    const Vector<double>& flight, std::uint64_t seed) {
+  const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
+                          as_span(peer),           as_span(tag),   as_span(amount)};
+  LosslessCalls calls{
+      {as_span(place_of_rank), as_span(rate), as_span(starts), eager}, overhead, {}};
+  calls.model.queueing = by_output ? Queueing::kByOutput : Queueing::kInOrder;
+  calls.model.buffer = buffer;
+  calls.model.packet_bytes = packet_bytes;
+  calls.model.latency = latency;
+  calls.model.flight = as_vector(flight);
+  calls.model.seed = seed;
+  LosslessOutcome outcome = released([&] { return carry_lossless(schedule, routes, calls); });
+  Columns found;
+  found["seconds"] = to_numpy(std::move(outcome.seconds));
+  found["busy"] = to_numpy(std::move(outcome.busy));
+  found["blocked"] = to_numpy(std::move(outcome.blocked));
+  found["circle"] = to_numpy(std::move(outcome.circle));
+  found["hops"] = outcome.hops;
   return found;
 }
 
@@ -182,6 +222,14 @@ void bind_schedule(nb::module_& m) {
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("switch_of"), nb::arg("starts"),
         nb::arg("eager"), nb::arg("least_timeout"), nb::arg("buffer"), nb::arg("shared"),
         nb::arg("host"), nb::arg("until_timeout"));
+  m.def("stream_ends", &find_stream_ends, nb::arg("rank_of_strand"), nb::arg("begin"),
+        nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
+        nb::arg("place_of_rank"), nb::arg("eager"));
+  m.def("carry_lossless", &carry_schedule_by_packets, nb::arg("routes"), nb::arg("rank_of_strand"),
+        nb::arg("begin"), nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
+        nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("starts"), nb::arg("eager"),
+        nb::arg("overhead"), nb::arg("by_output"), nb::arg("buffer"), nb::arg("packet_bytes"),
+        nb::arg("latency"), nb::arg("flight"), nb::arg("seed"));
   m.def("carry_out", &run_schedule, nb::arg("resolver"), nb::arg("rank_of_strand"),
         nb::arg("begin"), nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("piece"),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .lab.measurement import measure
     from .lab.runs import Run
     from .lab.studies import MeasuredStudy, PredictedMemory, SimulatedStudy, VerifiedStudy, study
-    from .prediction import Predictions, calibrate, predict, predict_tcp
+    from .prediction import Predictions, calibrate, predict, predict_packets, predict_tcp
     from .routes import ForwardingTables, check
     from .routes.loading import LoadedFabric, load
     from .traffic import pattern, placement

@@ -22,7 +22,8 @@ inline Time ticks(double seconds) {
 /// ones last, and in the time of flight.
 class Paces {
  public:
-  Paces(const PacketModel& model, std::span<const double> rate, std::size_t channels,
+  /// Of packets of so many bytes.
+  Paces(const PacketModel& model, double bytes, std::span<const double> rate, std::size_t channels,
         DelayLines& lines) {
     if (rate.size() != channels) throw Error("a rate for every channel");
     if (!model.flight.empty() && model.flight.size() != channels) {
@@ -43,7 +44,7 @@ class Paces {
       const auto kind = std::lower_bound(kinds.begin(), kinds.end(), kind_of(c));
       kind_.push_back(static_cast<std::uint32_t>(kind - kinds.begin()));
     }
-    for (const Kind& kind : kinds) takes_.push_back(ticks(model.packet_bytes / kind.first));
+    for (const Kind& kind : kinds) takes_.push_back(ticks(bytes / kind.first));
     for (const Time taken : takes_) sent_.push_back(lines.add(taken));
     const Time latency = ticks(model.latency);
     for (std::size_t over = 0; over < kinds.size(); ++over) {

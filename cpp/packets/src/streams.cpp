@@ -19,12 +19,11 @@ constexpr double kLongest = 120;
 }  // namespace
 
 Streams::Streams(const Crossings& routes, std::vector<std::uint32_t> back, const StreamModel& model,
-                 DroppingPorts ports, Listener& listener)
+                 DroppingPorts ports)
     : routes_(routes),
       back_(std::move(back)),
       model_(model),
       ports_(std::move(ports)),
-      listener_(listener),
       streams_(routes.messages()) {
   if (back_.size() != streams_.size()) throw Error("a way back for every stream");
   const double packet = model.payload + model.headers;
@@ -44,11 +43,9 @@ Streams::Streams(const Crossings& routes, std::vector<std::uint32_t> back, const
   counts_.drops.resize(ports_.channels(), 0);
 }
 
-void Streams::push(double time, Kind kind, std::uint64_t index) {
+void Streams::push(double time, Kind kind, std::uint32_t index) {
   events_.push({time, order_++, index, kind});
 }
-
-void Streams::wake(double at, std::uint64_t token) { push(at, Kind::alarm, token); }
 
 std::uint32_t Streams::write(std::uint32_t number, double bytes) {
   Stream& stream = streams_[number];
@@ -61,24 +58,20 @@ std::uint32_t Streams::write(std::uint32_t number, double bytes) {
   return end;
 }
 
-bool Streams::step() {
-  if (events_.empty()) return false;
+bool Streams::step(double until) {
+  if (events_.empty() || events_.top().time > until) {
+    if (until < kNever) now_ = until;
+    return false;
+  }
   const Event event = events_.top();
   events_.pop();
   now_ = event.time;
-  const auto index = static_cast<std::uint32_t>(event.index);
-  switch (event.kind) {
-    case Kind::port:
-      pass(index);
-      break;
-    case Kind::timer:
-      if (event.time < streams_[index].entry) break;  // A sooner one took its place.
-      streams_[index].entry = kNever;
-      expire(index);
-      break;
-    case Kind::alarm:
-      listener_.woken(event.index);
-      break;
+  if (event.kind == Kind::port) {
+    pass(event.index);
+  } else if (event.time >= streams_[event.index].entry) {
+    // A sooner one has not taken its place.
+    streams_[event.index].entry = kNever;
+    expire(event.index);
   }
   return true;
 }
@@ -167,7 +160,7 @@ void Streams::receive(const Datagram& datagram, bool followed) {
     stream.unanswered = false;
     answer(datagram.stream, datagram.number);
   }
-  if (stream.come > before) listener_.come(datagram.stream, stream.come);
+  if (stream.come > before) listener_->come(datagram.stream, stream.come);
 }
 
 void Streams::answer(std::uint32_t number, std::uint32_t transmission) {
@@ -213,7 +206,7 @@ void Streams::hear(const Datagram& datagram) {
   }
   if (delivered > 0) stream.deadline = kNever;
   send(datagram.stream, begins);
-  if (further) listener_.known(datagram.stream, datagram.packet);
+  if (further) listener_->known(datagram.stream, datagram.packet);
 }
 
 /// Only a window that is used grows.

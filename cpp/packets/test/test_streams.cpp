@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 constexpr double kRate = 125e6;
 
 /// A ring that is walked clockwise, a host at each switch, and streams each way between pairs.
-struct Streamed final : Streams::Listener {
+struct Streamed final : Transport::Listener {
   Streamed(SwitchId size, const std::vector<Place>& from, const std::vector<Place>& to,
            const StreamModel& model)
       : ring(size),
@@ -33,7 +34,8 @@ struct Streamed final : Streams::Listener {
     routes = std::make_unique<Crossings>(*resolver, source, target);
     const std::vector<double> rate(routes->channels(), kRate);
     streams = std::make_unique<Streams>(*routes, back, model,
-                                        DroppingPorts(rate, size, model.queues, {}), *this);
+                                        DroppingPorts(rate, size, model.queues, {}));
+    streams->listen(*this);
     ended.assign(back.size(), 0);
     packets.assign(back.size(), 0);
   }
@@ -43,11 +45,8 @@ struct Streamed final : Streams::Listener {
     ended[stream] = streams->now();
   }
   void known(std::uint32_t, std::uint32_t) override {}
-  void woken(std::uint64_t token) override {
-    streams->write(static_cast<std::uint32_t>(token), 1448);
-  }
-  void run() {
-    while (streams->step()) {
+  void run(double until = std::numeric_limits<double>::infinity()) {
+    while (streams->step(until)) {
     }
   }
   std::uint64_t drops() const {
@@ -99,8 +98,9 @@ TEST_CASE("a lone packet that is lost costs a time-out of the least length") {
   model.least_timeout = 1;
   Streamed on(4, {1, 2}, {3, 3}, model);
   // When the second one's packet comes to the switch, half of the first one's has left it.
-  on.streams->wake(0, 0);
-  on.streams->wake(1.5 * kPacket, 1);
+  on.streams->write(0, 1448);
+  on.run(1.5 * kPacket);
+  on.streams->write(1, 1448);
   on.run();
   CHECK(on.packets == std::vector<std::uint32_t>{1, 1, 0, 0});
   CHECK(on.drops() == 1);

@@ -33,7 +33,7 @@
 #include "contend/routes/split/valiant.hpp"
 #include "contend/routes/split/ways.hpp"
 #include "contend/routes/together/ideal_ways.hpp"
-#include "contend/schedule/carry_streams.hpp"
+#include "contend/schedule/carry_calls.hpp"
 #include "contend/schedule/phases_by_routes.hpp"
 #include "written_schedule.hpp"
 

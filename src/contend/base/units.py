@@ -320,6 +320,17 @@ def parse_seconds(text: str) -> float:
     return float(Fraction(match[1]) * _SECONDS[match[2]])
 
 
+def parse_times(times: str | float | Sequence[float]) -> tuple[float, ...]:
+    """Seconds as numbers, or as a list in words: ``0,20us``.
+
+    Raises:
+        UsageError: for what is no such list.
+    """
+    if isinstance(times, str):
+        return tuple(parse_seconds(word) for word in times.split(","))
+    return (times,) if isinstance(times, (int, float)) else tuple(times)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint for a mistyped name: ``; did you mean 'bisect'?``, "" when none is near."""
     close = difflib.get_close_matches(name, list(known), n=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,10 +14,11 @@ import typer
 
 from contend import congestion, prediction, profiling, report
 from contend.base.errors import UsageError
-from contend.base.units import parse_rate, parse_size, parse_sizes
+from contend.base.schema import Shown
+from contend.base.units import parse_rate, parse_size, parse_sizes, parse_times
 from contend.cli.common import RoutedLoading, cost_of_missing, load
 from contend.cli.measure.measuring import watched_run
-from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, option, parsed
+from contend.cli.options.option import Bytes, BytesPerSecond, Seconds, Times, option, parsed
 from contend.cli.options.outputs import TextOutputs
 from contend.cli.options.shared import (
     ALGORITHM,
@@ -33,6 +34,7 @@ from contend.cli.options.shared import (
     RANKS_PER_HOST,
     RATE,
     RTO_MIN,
+    SWITCHES,
     BudgetOption,
     CalibrationOption,
     FabricArgument,
@@ -44,6 +46,7 @@ from contend.cli.options.shared import (
     RoutesOption,
     RunFolderOption,
     SeedOption,
+    SwitchOptions,
 )
 from contend.cli.options.where import Where
 from contend.cli.simulate import CountingOptions
@@ -127,6 +130,7 @@ class AlltoallModel(StrEnum):
 
     TIMES = "times"
     TCP = "tcp"
+    PACKETS = "packets"
 
 
 SHARED_BUFFER = option(
@@ -137,35 +141,57 @@ SHARED_BUFFER = option(
 )
 
 
+SKEW = option(
+    "--skew", takes="TIME", means="Time within which ranks begin, as chance has it", by=parse_times
+)
+_TCP_QUEUES = ("shared_buffer", "host_queue", "rto_min")
+
+
 @dataclass(frozen=True)
-class TcpOptions:
-    """What queues hold, and when TCP gives up waiting."""
+class AlltoallOptions(SwitchOptions):
+    """What carries messages, and what its queues hold."""
 
     model: Annotated[
-        AlltoallModel, MODEL(": times, or whether TCP stalls where queues drop packets.")
+        AlltoallModel,
+        MODEL(
+            ": times by fair shares; tcp, whether it stalls where queues drop packets; or packets, "
+            "times where none are lost."
+        ),
     ] = AlltoallModel.TIMES
+    buffer: Annotated[
+        Bytes | None, BUFFER(default="the calibration's; 64KiB for --model packets")
+    ] = None
     shared_buffer: Annotated[Bytes | None, SHARED_BUFFER(_FOR_TCP)] = None
     host_queue: Annotated[
         Bytes | None, HOST_QUEUE(_FOR_TCP, default="the 1,000 packets of a Linux host")
     ] = None
     rto_min: Annotated[Seconds | None, RTO_MIN(_FOR_TCP, default="200ms")] = None
+    skew: Annotated[
+        Times | None,
+        SKEW(", for --model packets: one, or several (0,100us).", default="all at once"),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Those that are given, as `contend.predict_tcp` takes them.
+        """Those that are given, as the function of the model takes them.
 
         Raises:
             UsageError: some are, for another model.
         """
-        names = ("shared_buffer", "host_queue", "rto_min")
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        if given and self.model != AlltoallModel.TCP:
-            raise UsageError(f"--{next(iter(given)).replace('_', '-')} goes with --model tcp")
-        return given
+        packets = self.model == AlltoallModel.PACKETS
+        self.only_for(_TCP_QUEUES, AlltoallModel.TCP, self.model == AlltoallModel.TCP)
+        of_switches = (name for name in SWITCHES if name != "buffer")
+        self.only_for((*of_switches, "skew"), AlltoallModel.PACKETS, packets)
+        if packets:
+            return self.switches() | ({} if self.skew is None else {"skew": self.skew})
+        given = {name: getattr(self, name) for name in _TCP_QUEUES}
+        return {name: value for name, value in given.items() if value is not None} | {
+            "buffer": self.buffer
+        }
 
 
 def alltoall(
     routed: RoutedLoading,
-    tcp: TcpOptions,
+    by: AlltoallOptions,
     fabric: FabricArgument,
     calibration: CalibrationOption = None,
     algorithm: Annotated[
@@ -185,27 +211,31 @@ def alltoall(
         PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear"),
     ] = None,
     rate: RateOption = None,
-    buffer: BufferOption = None,
     measured: Annotated[
         Path | None, MEASURED(": the folder of a run of contend measure alltoall.")
     ] = None,
 ) -> Document:
     """Predict how long all-to-alls take on a fabric, as contend measure measures them.
 
-    With --model tcp it says instead which of them stall or collapse, and which queue drops first.
+    With --model tcp it says instead which of them stall or collapse, and which queue drops first;
+    with --model packets they are carried out packet by packet over queues that lose none.
 
     Example: contend predict alltoall fig1 --calibration costs --bytes 4K:1M -n 16 -a shift,linear
     """
-    given = tcp.arguments()
-    over_tcp = tcp.model == AlltoallModel.TCP
-    if over_tcp and measured is not None:
-        raise UsageError("--measured goes with --model times")
-    if not over_tcp:
+    given = by.arguments()
+    if by.model == AlltoallModel.TIMES:
         given["measured"] = measured
+    elif measured is not None:
+        raise UsageError("--measured goes with --model times")
     loaded = routed.load(fabric)
     order = placement or "linear"
     without = cost_of_missing(fabric, loaded, routed.loading, "alltoall", order)
-    found = (prediction.predict_tcp if over_tcp else prediction.predict)(
+    models: dict[AlltoallModel, Callable[..., Shown]] = {
+        AlltoallModel.TIMES: prediction.predict,
+        AlltoallModel.TCP: prediction.predict_tcp,
+        AlltoallModel.PACKETS: prediction.predict_packets,
+    }
+    found = models[by.model](
         loaded,
         calibration,
         algorithms=algorithm or "all",
@@ -214,7 +244,6 @@ def alltoall(
         ranks_per_host=ranks_per_host,
         placement=order,
         rate=rate,
-        buffer=buffer,
         progress=True,
         **given,
     )

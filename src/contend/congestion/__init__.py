@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     )
     from .packets.held_up import HeldMessage, Victim
     from .packets.jobs import JobHeldUp, PacketJobs, carry_jobs
-    from .packets.model import PacketModel, Queues
+    from .packets.model import CABLE_LATENCY_S, SWITCH_LATENCY_S, PacketModel, Queues
     from .packets.result import ChannelWaits, PacketSimulation
     from .packets.sampling import simulate_packets
+    from .packets.schedules import CarriedSchedule, carry_schedule, packet_bytes
     from .processes import (
         Communicator,
         OtherProcessError,

@@ -178,6 +178,11 @@ class Calibration(Shown, msgspec.Struct, frozen=True, kw_only=True):
         """Bytes per second of what no channel holds back: those of messages within a host."""
         return max(1.0 / self.within[-1].gap_per_byte_s.value, 4 * self.wire_Bps)
 
+    @property
+    def eager_bytes(self) -> float:
+        """Bytes of the largest message that goes off at once."""
+        return max((one.up_to or math.inf for one in self.between if one.eager), default=0.0)
+
     def is_eager(self, size: int) -> bool:
         """Whether messages of a size go off at once between two hosts."""
         return next(

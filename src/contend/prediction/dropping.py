@@ -252,7 +252,6 @@ def _predicted(
     """
     name, exchange, schedule = schedule_of(algorithm, exchange, where)
     starts = _starts(where.calibration, exchange.ranks)
-    eager = max((one.up_to or np.inf for one in where.calibration.between if one.eager), default=0)
 
     def went(held: DroppingQueues, until_timeout: bool = False) -> StreamedCalls:
         with step(f"{name}, {format_bytes(exchange.size)}"):
@@ -263,7 +262,7 @@ def _predicted(
                 where.rates,
                 held,
                 starts=starts,
-                eager=eager,
+                eager=where.calibration.eager_bytes,
                 until_timeout=until_timeout,
             )
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     Seconds: TypeAlias = float
     Share: TypeAlias = float
     Numbers: TypeAlias = tuple[int, ...]
+    Times: TypeAlias = tuple[float, ...]
 else:
-    Bytes = BytesPerSecond = Seconds = Share = Numbers = str
+    Bytes = BytesPerSecond = Seconds = Share = Numbers = Times = str
 
 Value = TypeVar("Value")
 _Callback = TypeVar("_Callback", bound=Callable[..., Any])

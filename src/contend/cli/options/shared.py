@@ -7,6 +7,7 @@ explains every option, also of single verbs; tests/cli/test_vocabulary.py holds 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Annotated, Any
 
 import typer
 
-from contend import congestion
 from contend.base.errors import UsageError
 from contend.base.units import (
     checked_times,
@@ -284,12 +284,9 @@ CABLE_LATENCY = option(
 
 
 @dataclass(frozen=True)
-class PacketOptions:
-    """How packets are carried. A verb that takes one has all options that say it."""
+class SwitchOptions:
+    """How switches and cables carry packets."""
 
-    model: Annotated[
-        ModelChoice, MODEL(": messages counted on channels, or carried out as packets, too.")
-    ] = ModelChoice.COUNTED
     queues: Annotated[
         QueuesChoice | None,
         QUEUES(
@@ -308,9 +305,39 @@ class PacketOptions:
         str | None,
         CABLE_LATENCY("or by kind: hosts=10ns,switches=50ns,level3=5us.", default="20ns"),
     ] = None
-    bytes: Annotated[
-        str | None, BYTES("With steady, hosts send all the time.", default="steady")
-    ] = None
+
+    def switches(self) -> dict[str, Any]:
+        """Those that are given, as functions that carry packets take them."""
+        taken = {
+            name: value
+            for name in ("buffer", "mtu", "switch_latency", "cable_latency")
+            if (value := getattr(self, name)) is not None
+        }
+        if self.queues not in (None, QueuesChoice.BOTH):
+            taken["queues"] = (str(self.queues),)
+        return taken
+
+    def only_for(self, names: Iterable[str], model: str, asked: bool) -> None:
+        """Refuses options that are for another model.
+
+        Raises:
+            UsageError: one of them is given, and the model is not asked for.
+        """
+        for name in names:
+            if not asked and getattr(self, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} goes with --model {model}")
+
+
+SWITCHES = tuple(field.name for field in fields(SwitchOptions))
+
+
+@dataclass(frozen=True)
+class PacketModelOptions(SwitchOptions):
+    """How packets are carried. A verb that takes one has all options that say it."""
+
+    model: Annotated[
+        ModelChoice, MODEL(": messages counted on channels, or carried out as packets, too.")
+    ] = ModelChoice.COUNTED
 
     @property
     def asked(self) -> bool:
@@ -319,24 +346,23 @@ class PacketOptions:
         Raises:
             UsageError: options for packets without them.
         """
-        given = [name for name in _OF_PACKETS if getattr(self, name) is not None]
-        if given and self.model != ModelChoice.PACKETS:
-            raise UsageError(f"--{given[0].replace('_', '-')} goes with --model packets")
-        return self.model == ModelChoice.PACKETS
+        asked = self.model == ModelChoice.PACKETS
+        names = (field.name for field in fields(self) if field.name != "model")
+        self.only_for(names, ModelChoice.PACKETS, asked)
+        return asked
+
+
+@dataclass(frozen=True)
+class PacketOptions(PacketModelOptions):
+    """The same with how much hosts send."""
+
+    bytes: Annotated[
+        str | None, BYTES("With steady, hosts send all the time.", default="steady")
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """As `contend.simulate_packets` takes them."""
-        both = self.queues in (None, QueuesChoice.BOTH)
-        queues = tuple(congestion.Queues) if both else (str(self.queues),)
-        taken: dict[str, Any] = {"queues": queues}
-        taken |= {
-            name: value
-            for name in ("buffer", "mtu", "switch_latency", "cable_latency")
-            if (value := getattr(self, name)) is not None
-        }
+        taken = self.switches()
         if self.bytes not in (None, "steady"):
             taken["message_bytes"] = parsed("--bytes", parse_size)(self.bytes)
         return taken
-
-
-_OF_PACKETS = tuple(field.name for field in fields(PacketOptions) if field.name != "model")

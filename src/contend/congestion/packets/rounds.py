@@ -30,7 +30,7 @@ from contend.routes import Round, Ways, routes_of
 
 # Of links whose rate nobody knows; only their ratio to each other would count.
 _ANY_RATE = 12.5e9
-_FOLLOWED: Ways = Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED
+FOLLOWED: Ways = Ways.DRAWN | Ways.SPLIT | Ways.TOGETHER | Ways.SOLVED
 
 
 @dataclass(eq=False)
@@ -87,7 +87,7 @@ def carry_sample(
     """
     ends = [drawn.between_hosts(number) for number in range(len(drawn.rounds))]
     routes = routes_of(fabric)
-    placed = place_messages(fabric, ends, spread=spread, follows=_FOLLOWED)
+    placed = place_messages(fabric, ends, spread=spread, follows=FOLLOWED)
     links = link_rates(fabric, placed.hosts, rate=rate, equal=equal)
     channels = channels_by_place(fabric, placed.hosts)
     rates = links.by_place

@@ -10,10 +10,12 @@ from contend.prediction import (
     Calibration,
     Comparison,
     Elsewhere,
+    PacketPrediction,
     Parameter,
     Prediction,
     Predictions,
     SizeClass,
+    TcpPrediction,
 )
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
@@ -234,7 +236,7 @@ def agreement_words(comparison: Comparison) -> str:
     )
 
 
-def schedule_words(prediction: Prediction) -> str:
+def schedule_words(prediction: Prediction | PacketPrediction | TcpPrediction) -> str:
     """The algorithm, and what the library carries it out by."""
     if prediction.algorithm == prediction.carried_out:
         return prediction.algorithm

@@ -8,6 +8,7 @@ from contend.base.units import counted, format_bytes, format_link_speed, format_
 from contend.prediction import TcpPrediction, TcpPredictions, TcpState
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
+from contend.report.prediction.tables import schedule_words
 from contend.report.series import Axis, Series, Unit
 from contend.report.style import looks
 from contend.report.table import Number, ResultTable, table_of
@@ -96,11 +97,7 @@ def _cells(found: TcpPredictions) -> ResultTable:
         sorted(found.cells, key=lambda cell: (cell.bytes, cell.interval_s[1])),
         {
             "bytes": "bytes",
-            "schedule": lambda cell: (
-                cell.algorithm
-                if cell.algorithm == cell.carried_out
-                else f"{cell.algorithm} ({cell.carried_out})"
-            ),
+            "schedule": schedule_words,
             "": lambda cell: str(cell.state),
             "timed out": Number(lambda cell: f"{cell.timed_out} of {cell.calls}"),
             "a call takes": Number(time),

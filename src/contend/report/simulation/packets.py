@@ -64,7 +64,7 @@ def packets_document(found: PacketSimulation, *, cut_short: bool = False) -> Doc
         record=found,
         pictures={"congestion": lambda: _figure(found)},
         explorable=lambda: _explored(found),
-        shortfall=_locked(found),
+        shortfall=locked_words(found.circle),
     )
 
 
@@ -120,15 +120,16 @@ def _verdict(found: PacketSimulation) -> str:
     )
 
 
-def _locked(found: PacketSimulation) -> str:
-    if not found.circle:
+def locked_words(circle: Sequence[str]) -> str:
+    """That channels wait for each other for ever; "" for none."""
+    if not circle:
         return ""
-    names = list(found.circle[:_CIRCLE])
-    if more := len(found.circle) - len(names):
+    names = list(circle[:_CIRCLE])
+    if more := len(circle) - len(names):
         names.append(f"{more:,} more")
     return (
-        f"the network locks up: packets on {counted(len(found.circle), 'channel')} wait for each "
-        f"other in a circle for ever: {listed(names)}"
+        f"the network locks up: packets on {counted(len(circle), 'channel')} wait for each other "
+        f"in a circle for ever: {listed(names)}"
     )
 
 

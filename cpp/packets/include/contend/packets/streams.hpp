@@ -10,6 +10,7 @@
 #include "contend/congestion/crossings.hpp"
 #include "contend/packets/dropping_ports.hpp"
 #include "contend/packets/ring.hpp"
+#include "contend/packets/transport.hpp"
 
 namespace contend {
 
@@ -45,28 +46,16 @@ struct StreamCounts {
 /// RFC 6298 with Linux's least variation, tail loss probes by RFC 8985, section 7. A packet that
 /// finds its own host's queue full was not sent: the stream halves its window and tries again at
 /// the next acknowledgement, or after a time-out.
-class Streams {
+class Streams final : public Transport {
  public:
-  struct Listener {
-    virtual ~Listener() = default;
-    /// So many of a stream's packets have come in order.
-    virtual void come(std::uint32_t stream, std::uint32_t packets) = 0;
-    /// So many of a stream's packets are known to have come.
-    virtual void known(std::uint32_t stream, std::uint32_t packets) = 0;
-    virtual void woken(std::uint64_t token) = 0;
-  };
-
   /// A stream for each message of `routes`; `back` is the one that goes the other way.
   Streams(const Crossings& routes, std::vector<std::uint32_t> back, const StreamModel& model,
-          DroppingPorts ports, Listener& listener);
+          DroppingPorts ports);
 
-  double now() const { return now_; }
-  /// Writes bytes; they have come when so many of the stream's packets have.
-  std::uint32_t write(std::uint32_t stream, double bytes);
-  /// Calls woken() at a time.
-  void wake(double at, std::uint64_t token);
-  /// Takes the next event; false when nothing happens any more.
-  bool step();
+  void listen(Listener& listener) { listener_ = &listener; }
+  double now() const override { return now_; }
+  std::uint32_t write(std::uint32_t stream, double bytes) override;
+  bool step(double until) override;
   StreamCounts& counts() { return counts_; }
   const DroppingPorts& ports() const { return ports_; }
 
@@ -108,18 +97,18 @@ class Streams {
     bool unanswered = false;
     std::vector<std::uint32_t> ahead;  ///< ascending
   };
-  enum class Kind : std::uint8_t { port, timer, alarm };
+  enum class Kind : std::uint8_t { port, timer };
   struct Event {
     double time;
     std::uint64_t order;
-    std::uint64_t index;
+    std::uint32_t index;
     Kind kind;
     bool operator<(const Event& other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
   };
 
-  void push(double time, Kind kind, std::uint64_t index);
+  void push(double time, Kind kind, std::uint32_t index);
   void pass(std::uint32_t channel);
   bool enter(const Datagram& datagram);
   void receive(const Datagram& datagram, bool followed);
@@ -143,7 +132,7 @@ class Streams {
   std::vector<std::uint32_t> back_;
   StreamModel model_;
   DroppingPorts ports_;
-  Listener& listener_;
+  Listener* listener_ = nullptr;
   std::vector<Stream> streams_;
   std::priority_queue<Event> events_;
   std::uint64_t order_ = 0;
