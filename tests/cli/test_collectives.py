@@ -45,3 +45,30 @@ def test_what_is_slow_is_said(typed: Typed) -> None:
         "An all-to-all between 4 hosts takes at least 4.03 ms with blocks of 24 MiB, 18.8 GB/s a "
         "host (75.0 % of its port); shifts get 75.0 % on average; the worst, by 2, gets 50.0 %."
     )
+
+
+def test_packets_stand_beside_what_is_counted(tmp_path: Path, typed: Typed) -> None:
+    told = tmp_path / "it.json"
+    command = ["predict", "collectives", "rails:2,4,2,1", "--route", "minhop", "--json", str(told)]
+    plain = typed(*command).out
+    assert "packet" not in plain
+    assert "packet_shares" not in json.loads(told.read_text())["operations"][0]
+    out = typed(*command, "--model", "packets").out
+    assert "Packet by packet, with messages of 1 MiB, all-reduce by rings gets" in out
+    assert "packets, voq" in out
+    said = json.loads(told.read_text())
+    for one in (*said["operations"], *said["gpu"]["collectives"]):
+        shares = one["packet_shares"]
+        assert 0 < shares["fifo"] <= 1.001 * shares["voq"] <= 1.001 * one["share"]
+
+
+def test_rounds_that_lock_up_end_with_1(typed: Typed) -> None:
+    command = ["predict", "collectives", "ring:8", "--route", "minhop", "--rate", "100Gbit"]
+    printed = typed(*command, "--model", "packets", "--queues", "fifo", status=1)
+    assert "Packet by packet the network locks up in 4 of 7 operations." in printed.out
+    assert "locks up in 4 of 7 operations" in printed.err
+
+
+def test_options_for_packets_need_packets(typed: Typed) -> None:
+    printed = typed("predict", "collectives", "fig1", "--mtu", "2KiB", status=2)
+    assert "--mtu goes with --model packets" in printed.err

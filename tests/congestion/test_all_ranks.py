@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.base.errors import UsageError
-from contend.congestion import Collectives, all_ranks, collectives, simulate
+from contend.congestion import Collectives, PacketModel, Queues, all_ranks, collectives, simulate
 from contend.cure import engines
 from contend.fabric import Fabric
 from contend.traffic.pattern import shift_distances
@@ -138,3 +138,46 @@ def test_all_shifts_are_counted_where_they_are_few() -> None:
     assert found.shifts == 15
     [table] = found.document().tables
     assert "counted" not in table.note
+
+
+def test_rounds_by_packets_are_as_counted_where_queues_never_fill() -> None:
+    found = contend.collectives(
+        contend.load("crossbar:16", route="minhop"), packets=PacketModel.of()
+    )
+    for operation in found.operations:
+        assert operation.packet_shares is not None
+        fifo, voq = (operation.packet_shares[queues] for queues in Queues)
+        # Latencies, and hosts that begin within a packet's time of each other.
+        assert voq == pytest.approx(operation.share, rel=0.02)
+        assert (fifo == pytest.approx(voq)) == (operation.pattern != "alltoall")
+
+
+def test_packets_of_one_operation_are_those_of_a_simulation() -> None:
+    fabric = contend.load("xgft:2;4,6;1,3", route="minhop")
+    found = contend.collectives(fabric, packets=PacketModel.of(), bytes="64K")
+    at_once = found.operations[0]
+    alone = contend.simulate_packets(
+        fabric, "alltoall", placement="linear", message_bytes="64KiB", samples=1
+    )
+    assert at_once.packet_shares is not None
+    assert at_once.share > at_once.packet_shares[Queues.VOQ] > at_once.packet_shares[Queues.FIFO]
+    # The mean of its messages is above what the slowest gets.
+    for queued in alone.queues:
+        assert queued.bandwidth.mean * 23 > at_once.packet_shares[queued.queues]
+
+
+def test_packets_of_gpus_leave_what_stays_within_servers() -> None:
+    fabric = contend.load("rails:2,8,4,2", route="minhop")
+    model = PacketModel.of(("fifo",))
+    slow = contend.collectives(fabric, packets=model, nvlink="1GB/s").gpu
+    fast = contend.collectives(fabric, packets=model).gpu
+    assert slow is not None
+    assert fast is not None
+    for way in slow.collectives:
+        assert way.packet_shares is not None
+        assert 0 < way.packet_shares[Queues.FIFO] <= way.share
+        if way.limit == "NVLink" and "within servers" not in way.name:
+            assert way.packet_shares[Queues.FIFO] == way.share
+    trees = next(way for way in fast.collectives if "trees" in way.name)
+    assert trees.packet_shares is not None
+    assert trees.packet_shares[Queues.FIFO] < 0.9 * trees.share

@@ -40,6 +40,7 @@ from contend.cli.options.shared import (
     FabricArgument,
     Loading,
     MpiOption,
+    PacketModelOptions,
     RanksOption,
     RanksPerHostOption,
     RouteListOption,
@@ -256,6 +257,7 @@ _MOST_SIZES = 12
 
 def collectives(
     counting: CountingOptions,
+    packets: PacketModelOptions,
     routed: RoutedLoading,
     fabric: FabricArgument,
     bytes: Annotated[  # noqa: A002
@@ -275,7 +277,8 @@ def collectives(
     """Predict the bandwidth of all-to-alls, shifts, rings and trees from the rates of links.
 
     Nothing needs to be measured: latency and overhead are left out. Where servers have several
-    adapters, all-reduces and all-to-alls of GPUs are predicted too.
+    adapters, all-reduces and all-to-alls of GPUs are predicted too. With --model packets all rounds
+    are also carried out packet by packet.
 
     Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
     """
@@ -289,6 +292,7 @@ def collectives(
         placement=placement,
         nvlink=nvlink,
         bytes=sizes,
+        packets=congestion.PacketModel.of(**packets.switches()) if packets.asked else None,
         progress=True,
         **vars(counting),
     )

@@ -16,6 +16,8 @@ from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import parse_rate, parse_sizes, rate_of, valued
 from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
+from contend.congestion.packets.model import PacketModel
+from contend.congestion.packets.slowdown import RoundsByPackets, Slowdown
 from contend.congestion.processes import thread_count
 from contend.congestion.rates import link_rates, rated
 from contend.congestion.simulation.counting import simulate
@@ -29,9 +31,12 @@ from contend.traffic.placement import HostChoice, Placement, seats_by_server
 _PRECISION = 0.01
 _ALL = slice(None)
 _PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
+_WORST = "worst shift"
 # Messages of shifts, and flows of those that are drawn: a minute of one core. Fewer where they are
 # counted several times, for routes that are drawn, and again where a round is solved as a whole.
 _FOLLOWED, _DRAWN, _SOLVED = 1 << 33, 1 << 24, 1 << 17
+# Messages of shifts that are carried out by packets.
+_CARRIED = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,7 @@ def collectives(
     equal_rates: bool = False,
     nvlink: float | str | None = None,
     bytes: str | int | Sequence[int] = "1M",  # noqa: A002
+    packets: PacketModel | None = None,
     seed: int = 1,
     threads: int | None = None,
     progress: bool | Progress = False,
@@ -141,6 +147,8 @@ def collectives(
         nvlink: bytes per second that a GPU sends to others of its server, or words such as
             ``450GB/s``; None: without bound.
         bytes: of messages whose times are told: numbers, or words such as ``64K,1M``.
+        packets: how switches keep packets: the rounds are carried out with messages of the largest
+            of `bytes`, too; None: they are only counted.
         seed: of all random choices.
         threads: to count on.
         progress: True shows a bar; a function is told how many patterns are done, of how many.
@@ -167,6 +175,10 @@ def collectives(
     taking_turns = placed.host_of_rank[: pattern.ranks]
     first = np.sort(np.unique(taking_turns, return_index=True)[1])
     seats, left_out = seats_by_server(fabric, taking_turns[first])
+    carry = None
+    if packets is not None:
+        by_packets = RoundsByPackets(packets, spread, rate, equal_rates, seed)
+        carry = partial(by_packets.slowdown, message_bytes=sizes[-1])
     of_gpus = partial(
         gpu_collectives,
         *(fabric, seats),
@@ -174,6 +186,7 @@ def collectives(
         count=count,
         left_out=left_out,
         sizes=sizes,
+        carry=carry,
     )
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
         within = of_gpus()
@@ -212,6 +225,12 @@ def collectives(
         labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
         port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
     gpu = of_gpus() if min(seats.shape) > 1 else None
+    slower: dict[str, Slowdown] = {}
+    if carry is not None:
+        # One of several shifts stands for the others, but for the worst.
+        few = {"shifts": _shifts(pattern.ranks, _CARRIED), _WORST: f"shift:{worst}"}
+        for name in (*_PATTERNS, _WORST):
+            slower[name] = carry(fabric, few.get(name, name), placement=placed, ranks=pattern.ranks)
     sharing = int(on_hosts.max())
     all_others = float(sharing * (pattern.ranks - sharing))
 
@@ -219,7 +238,7 @@ def collectives(
         simulation = found[pattern]
         by_round = simulation.round_max_seconds_per_byte
         largest = simulation.round_max_congestion[of_rounds]
-        return Collective(
+        counted = Collective(
             name=name,
             pattern=simulation.pattern,
             seconds_per_byte=None if by_round is None else float(by_round[of_rounds].sum()),
@@ -229,6 +248,11 @@ def collectives(
             congestion=float(largest.sum()),
             port=port,
         )
+        by_queues = slower.get(pattern if of_rounds is _ALL else _WORST)
+        if by_queues is None:
+            return counted
+        shares = {queues: counted.share / times for queues, times in by_queues.items()}
+        return replace(counted, packet_shares=shares)
 
     by_shifts = _repeated(of("all-to-all, shift by shift", "shifts", all_others), pattern.ranks - 1)
     return Collectives(

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.schema import PythonOnly, Rate, Seconds, Share, Size, told
+from contend.base.schema import LeftOut, PythonOnly, Rate, Seconds, Share, Size, told
 from contend.base.units import rate_of
+from contend.congestion.packets.model import Queues
+from contend.congestion.packets.slowdown import Slowdown
 from contend.congestion.simulation.counting import simulate
 from contend.congestion.simulation.simulation import Simulation
 from contend.fabric import Fabric
@@ -47,6 +49,9 @@ class Timed:
     """Seconds for each byte; None where no rate is known."""
     sizes: PythonOnly[tuple[int, ...]] = ()
     """Bytes whose times are told."""
+    packet_shares: LeftOut[dict[Queues, Share]] = None
+    """What `share` is packet by packet with messages of the largest size, by kind of queues: 0 if
+    packets lock up; left out without packets."""
 
     @told
     def times(self) -> tuple[CollectiveTime, ...]:
@@ -161,6 +166,7 @@ def gpu_collectives(
     count: Callable[..., Simulation] = simulate,
     left_out: str = "",
     sizes: tuple[int, ...] = (),
+    carry: Callable[..., Slowdown] | None = None,
 ) -> GpuCollectives:
     """What collectives get on servers of several rails.
 
@@ -174,18 +180,22 @@ def gpu_collectives(
         count: simulates a pattern, as `contend.simulate` does.
         left_out: a sentence on servers that are not among them.
         sizes: bytes whose times are told.
+        carry: carries a pattern out by packets, as `RoundsByPackets` does; None: nothing does.
     """
     servers, rails = seats.shape
     placed = Placement("servers", seats.ravel())
     if rails_apart(fabric, seats):
-        within = _of_rails_apart(fabric, seats, nvlink, count, sizes)
+        within = _of_rails_apart(fabric, seats, nvlink, count, sizes, carry)
         return GpuCollectives(servers, rails, nvlink, within, left_out)
-    found: dict[str, Simulation] = {}
+    found: dict[str, tuple[Simulation, Slowdown | None]] = {}
     collectives = []
     for way in _ways(servers, rails):
         if way.pattern not in found:
-            found[way.pattern] = count(fabric, way.pattern, placement=placed)
-        collectives.append(_judge(way, fabric, found[way.pattern], nvlink, sizes))
+            found[way.pattern] = (
+                count(fabric, way.pattern, placement=placed),
+                carry and carry(fabric, way.pattern, placement=placed, message_bytes=sizes[-1]),
+            )
+        collectives.append(_judge(way, fabric, *found[way.pattern], nvlink, sizes))
     return GpuCollectives(servers, rails, nvlink, tuple(collectives), left_out)
 
 
@@ -206,6 +216,7 @@ def _of_rails_apart(
     nvlink: float | None,
     count: Callable[..., Simulation],
     sizes: tuple[int, ...],
+    carry: Callable[..., Slowdown] | None,
 ) -> tuple[GpuCollective, ...]:
     """Collectives that stay within rails, each as fast as its slowest rail.
 
@@ -214,7 +225,7 @@ def _of_rails_apart(
     """
     servers, rails = seats.shape
     on_rails = f"{rails} * "
-    found: dict[str, list[Simulation]] = {}
+    found: dict[str, list[tuple[Simulation, Slowdown | None]]] = {}
     collectives = []
     for way in _ways(servers, rails):
         pattern = way.pattern.removeprefix(on_rails)
@@ -222,8 +233,14 @@ def _of_rails_apart(
             continue
         if pattern not in found:
             placed = [Placement("servers", rail) for rail in seats.T]
-            found[pattern] = [count(fabric, pattern, placement=one) for one in placed]
-        each = (_judge(way, fabric, one, nvlink, sizes) for one in found[pattern])
+            found[pattern] = [
+                (
+                    count(fabric, pattern, placement=one),
+                    carry and carry(fabric, pattern, placement=one, message_bytes=sizes[-1]),
+                )
+                for one in placed
+            ]
+        each = (_judge(way, fabric, *one, nvlink, sizes) for one in found[pattern])
         collectives.append(min(each, key=lambda judged: judged.share))
     return tuple(collectives)
 
@@ -232,6 +249,7 @@ def _judge(
     way: _Way,
     fabric: Fabric,
     simulation: Simulation,
+    slowdown: Slowdown | None,
     nvlink: float | None,
     sizes: tuple[int, ...],
 ) -> GpuCollective:
@@ -243,20 +261,26 @@ def _judge(
         limit = fabric.channel_name(int(between.argmax()))
     by_round = simulation.round_max_seconds_per_byte
     port = simulation.port_rate or rate_of(simulation.heat_unit)
-    if by_round is None or port is None:
-        seconds, share = None, ports / float(simulation.round_max_congestion.sum())
-    else:
+    network, inside = float(simulation.round_max_congestion.sum()), 0.0
+    best = ports
+    if by_round is not None and port is not None:
         network = way.message * float(by_round.sum())
         inside = 0.0 if nvlink is None else way.inside / nvlink
-        seconds = network + inside if way.in_turn else max(network, inside)
-        share = way.message * ports / port / seconds
+        best = way.message * ports / port
         limit = NVLINK if inside > network else limit
+
+    def takes(slower: float = 1.0) -> float:
+        return network * slower + inside if way.in_turn else max(network * slower, inside)
+
     return GpuCollective(
         name=way.name,
         pattern=way.pattern,
-        seconds_per_byte=seconds,
+        seconds_per_byte=None if by_round is None or port is None else takes(),
         sizes=sizes,
-        share=share,
+        share=best / takes(),
+        packet_shares=None
+        if slowdown is None
+        else {queues: best / takes(times) for queues, times in slowdown.items()},
         bus_factor=way.bus_factor,
         limit=limit,
     )

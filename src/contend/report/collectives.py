@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from contend.base.errors import printable_line
 from contend.base.units import counted, format_bytes, format_rate, format_seconds
-from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives
+from contend.congestion import Collective, Collectives, GpuCollective, GpuCollectives, Queues
 from contend.congestion.gpus import NVLINK, CollectiveTime, Timed
 from contend.report.charts import Bars, Stack, charted
 from contend.report.document import Document
 from contend.report.series import port_axis
 from contend.report.style import COLOURS
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import UNKNOWN, first_clause, percent, rate_words
+from contend.report.words import UNKNOWN, first_clause, percent, percent_range, rate_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ _ALIKE = 0.0005
 def _verdict(found: Collectives) -> str:
     """What an all-to-all gets and how long it takes, and what shifts get."""
     if found.gpu is not None and not found.operations:
-        return f"{_gpu_finding(found.gpu)} {_APART}."
+        return f"{_gpu_finding(found.gpu)} {_APART}.{_packets(found)}"
     at_once, by_shifts, mean, worst, *_ = found.operations
     where = f"between {counted(found.hosts, 'host')}"
     if found.ranks != found.hosts:
@@ -53,6 +54,7 @@ def _verdict(found: Collectives) -> str:
         )
     else:
         line += f"; every shift gets {percent(mean.share)}."
+    line += _packets(found)
     return line if found.gpu is None else f"{_gpu_finding(found.gpu)} {line}"
 
 
@@ -95,11 +97,13 @@ def _tables(found: Collectives) -> list[ResultTable]:
             "": "name",
             "rounds": "rounds",
             "of port speed": "share",
+            **_by_packets(found.operations[0]),
             "a host gets": "rate_Bps",
             **_times(found.operations[0]),
         },
-        note=f"{placed}; links only, no latency; every round waits for its slowest message; sizes "
-        f"are per message{'' if known else '; the rates of links are unknown'}",
+        note=f"{placed}; links only, no latency{_by_counting(found.operations[0])}; every round "
+        "waits for its slowest message; sizes are per message"
+        f"{'' if known else '; the rates of links are unknown'}",
     )
     return [*gpus, operations]
 
@@ -112,13 +116,67 @@ def _gpu_table(gpu: GpuCollectives) -> ResultTable:
         {
             "": "name",
             "of what ports allow": "share",
+            **_by_packets(gpu.collectives[0]),
             "bus bandwidth": "bus_Bps",
             **_times(gpu.collectives[0]),
             "limited by": lambda way: printable_line(way.limit),
         },
         note=f"one GPU for each of the {gpu.rails} adapters of a server{inside}; bus bandwidth and "
-        "bytes as nccl-tests count them; links only, no latency",
+        "bytes as nccl-tests count them; links only, no latency"
+        f"{_by_counting(gpu.collectives[0])}",
     )
+
+
+def _by_packets(first: Timed) -> dict[str, Number[Any]]:
+    """A column for every kind of queues."""
+
+    def column(queues: Queues) -> Number[Timed]:
+        def words(way: Timed) -> str:
+            share = (way.packet_shares or {})[queues]
+            return percent(share) if share else "locks up"
+
+        return Number(words)
+
+    return {f"packets, {queues}": column(queues) for queues in first.packet_shares or ()}
+
+
+def _by_counting(first: Timed) -> str:
+    return ", but for packets; rates and times are by counting" if first.packet_shares else ""
+
+
+def _locked(found: Collectives) -> str:
+    """In how many operations packets wait for each other for ever; "" for none."""
+    ways = [*(found.gpu.collectives if found.gpu else ()), *found.operations]
+    stuck = [way for way in ways if not all((way.packet_shares or {}).values())]
+    if not stuck:
+        return ""
+    some = counted(len(ways), "operation")
+    return f"packet by packet the network locks up in {len(stuck)} of {some}"
+
+
+def _packets(found: Collectives) -> str:
+    """What the first of all, and the one that loses most, get packet by packet."""
+    ways: Sequence[Collective | GpuCollective] = (
+        found.operations if found.gpu is None else found.gpu.collectives
+    )
+    if not ways[0].packet_shares:
+        return ""
+    if locked := _locked(found):
+        return f" {locked[:1].upper()}{locked[1:]}."
+    first = ways[0]
+    worst = min(ways, key=lambda way: min((way.packet_shares or {}).values()) / way.share)
+    size = format_bytes(first.times[-1].bytes)
+    line = f" Packet by packet, with messages of {size}, {first.name} gets {_packet_share(first)}"
+    if worst is not first:
+        line += f"; {worst.name} loses most: {_packet_share(worst)}"
+    return f"{line}."
+
+
+def _packet_share(way: Collective | GpuCollective) -> str:
+    shares = (way.packet_shares or {}).values()
+    got = percent_range(min(shares), max(shares))
+    counted_share = percent(way.share)
+    return got if got == counted_share else f"{got} in place of {counted_share}"
 
 
 def _times(first: Timed) -> dict[str, Number[Any]]:
@@ -168,4 +226,5 @@ def collectives_document(found: Collectives) -> Document:
         tables=_tables(found),
         record=found,
         pictures={"bandwidth": lambda: _figure(found)},
+        shortfall=_locked(found),
     )
