@@ -224,7 +224,7 @@ def _of_rails_apart(
             placed = [Placement("servers", rail) for rail in seats.T]
             found[pattern] = [count(fabric, pattern, placement=one) for one in placed]
         each = (_judge(way, fabric, one, nvlink, sizes) for one in found[pattern])
-        collectives.append(min(each, key=lambda judged: judged.share))
+        collectives.append(max(each, key=lambda judged: judged.seconds(1) or 1 / judged.share))
     return tuple(collectives)
 
 
@@ -237,14 +237,15 @@ def _judge(
 ) -> GpuCollective:
     between, own = np.split(simulation.channel_heat, [2 * fabric.cables])
     # Those of hosts are counted only where messages share them.
-    ports = max(1.0, float(own.max(initial=0)))
+    ports = max(simulation.slowest_port, float(own.max(initial=0)))
     limit = PORTS
     if between.max(initial=0) > ports * (1 + _ROUNDING):
         limit = fabric.channel_name(int(between.argmax()))
     by_round = simulation.round_max_seconds_per_byte
     port = simulation.port_rate or rate_of(simulation.heat_unit)
     if by_round is None or port is None:
-        seconds, share = None, ports / float(simulation.round_max_congestion.sum())
+        sent = max(1.0, float(simulation.channel_load[2 * fabric.cables :].max(initial=0)))
+        seconds, share = None, sent / float(simulation.round_max_congestion.sum())
     else:
         network = way.message * float(by_round.sum())
         inside = 0.0 if nvlink is None else way.inside / nvlink
