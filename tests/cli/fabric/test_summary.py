@@ -134,6 +134,10 @@ def test_a_missing_cable_is_a_warning(typed: Typed, tmp_path: Path) -> None:
             "less, 50.0 % of a link's rate instead of 60.0 %",
         ),
         (
+            {"alltoall": (0.3, 0.5, 0.7), "bisect": (0.6, 0.6, 0.8)},
+            "50.0 % of what ports allow instead of 30.0 %; the tables in use give 70.0 % now",
+        ),
+        (
             {"2 * ring": (1.0, 1.0, 1.0), "2 * alltoall": (0.8, 0.8, 0.3)},
             "collectives of GPUs get no more than by minhop without. Routes by minhop alone let "
             "2 * alltoall get 80.0 % instead of 30.0 % by the tables in use",

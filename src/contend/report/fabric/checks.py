@@ -94,12 +94,15 @@ def _gain(repair: Repair) -> str:
     else:
         gains = f"{percent(best.after)} of {_of(best)} instead of {percent(best.before)}"
         line = f"With {listed(what)}, {best.name} would get {gains}"
+        if best.in_use is not None and abs(best.in_use - best.before) >= _SAME:
+            line += f"; the tables in use give {percent(best.in_use)} now"
     if worst.before - worst.after > (_SAME if _waits(worst) else _CHANCE):
         less = f"{percent(worst.after)} of {_of(worst)} instead of {percent(worst.before)}"
         line += f"; {worst.name} would get less, {less}"
     news = [(f.before - f.in_use, f) for f in repair.figures if f.in_use is not None]
     gain, other = max(news, key=lambda new: new[0], default=(0.0, best))
-    if gain >= _SAME and other.in_use is not None:
+    told = other is best and best.after - best.before >= _SAME
+    if gain >= _SAME and other.in_use is not None and not told:
         line += (
             f". Routes by {repair.engine} alone let {other.name} get {percent(other.before)} "
             f"instead of {percent(other.in_use)} by the tables in use"
