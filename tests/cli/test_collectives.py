@@ -21,7 +21,7 @@ def test_fig1_is_free_of_congestion_in_shifts(tmp_path: Path, typed: Typed) -> N
         == said["verdict"]
         == (
             "An all-to-all between 16 hosts takes at least 15 ms with blocks of 976.6 KiB, "
-            "1 GB/s a host (100.0 % of its port); every shift gets 100.0 %."
+            "1 GB/s a host (100.0 % of what ports allow); every shift gets 100.0 %."
         )
     )
     assert [one["pattern"] for one in said["operations"]] == [
@@ -43,7 +43,8 @@ def test_what_is_slow_is_said(typed: Typed) -> None:
     printed = typed(*command, "--bytes", "24MiB")
     assert printed.out.splitlines()[0] == (
         "An all-to-all between 4 hosts takes at least 4.03 ms with blocks of 24 MiB, 18.8 GB/s a "
-        "host (75.0 % of its port); shifts get 75.0 % on average; the worst, by 2, gets 50.0 %."
+        "host (75.0 % of what ports allow); shifts get 75.0 % on average; the worst, by 2, gets "
+        "50.0 %."
     )
 
 

@@ -6,6 +6,7 @@ only spine. Eight GPUs; all links carry 25 GB/s.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import contend
@@ -95,6 +96,29 @@ def test_without_rates_shares_alone_are_known(units: Fabric) -> None:
     assert rings.share == pytest.approx(1)
     assert (rings.bus_Bps, rings.algorithm_Bps, rings.seconds(1)) == (None, None, None)
     assert found["all-to-all without PXN"].share == pytest.approx(6 / 10)
+
+
+def test_ports_of_two_rates_allow_what_the_slowest_does(units: Fabric) -> None:
+    """Both adapters of a server run at half the rate, and rings, trees and all-to-alls wait for it.
+
+    They take two messages' time for each: 6 for the three of an all-to-all within a rail, and 14
+    for those to all others, where cables have 4 and 12 to carry.
+    """
+    slow = np.array([name.startswith("server 1 ") for name in units.host_name])
+    label = (*units.rates, "4xEDR")
+    rates = np.where(slow, len(units.rates), units.host_rate).astype(units.host_rate.dtype)
+    found = contend.collectives(units.replace(rates=label, host_rate=rates))
+    ways = by_name(found)
+    for way in ways.values():
+        assert way.limit == PORTS
+        assert way.share == pytest.approx(1, rel=2e-6)
+    assert ways["all-reduce by rings"].bus_Bps == pytest.approx(HDR, rel=2e-6)
+    at_once, _, mean, *_ = found.operations
+    simulated = contend.simulate(found.fabric, "alltoall", placement="linear").each_host
+    assert simulated is not None
+    assert at_once.share == pytest.approx(simulated.share, rel=2e-6)
+    assert at_once.rate_Bps == pytest.approx(HDR / 2, rel=2e-6)
+    assert mean.share <= 1
 
 
 def test_hosts_that_share_no_server_are_no_gpus() -> None:

@@ -118,6 +118,24 @@ def test_a_unit_that_was_taken_away_comes_back(name: str, gone: list[str]) -> No
     assert _alike(again.fabric, whole)
 
 
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        ("rails:3,4,4,4;2", [f"unit {unit} leaf {unit}:6" for unit in (1, 2, 3)]),
+        ("rails:3,4,4,4;2", [f"unit {unit} leaf 1:{unit + 6}" for unit in (1, 2, 3)]),
+        ("fattree3:8", [f"middle {4 * pod + 1 + pod % 3}:{5 + pod % 4}" for pod in range(8)]),
+    ],
+)
+def test_what_a_copy_lacks_is_laid(name: str, gone: list[str]) -> None:
+    """Every unit lacks a cable, so that any copy would lack one, too; missing ones are told."""
+    whole = contend.load(name)
+    grown = extend(without(whole, gone).fabric, units=1, ports=40, engine="minhop")
+    of_unit = extend(whole, units=1, ports=40, engine="minhop")
+    assert len(grown.cables) == len(of_unit.cables)
+    assert f"{len(gone)} cables that similar pairs of switches have are missing" in grown.remark
+    _check_ports(grown.fabric)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_groups_of_a_dragonfly_come_back(count: int) -> None:
     """Every two groups are joined by one cable again, and every switch has two to others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -258,3 +259,17 @@ def test_a_missing_cable_costs_an_all_to_all_what_the_others_carry_more() -> Non
     by_name = {one.name: (one.before, one.after) for one in found.figures}
     assert by_name["all-to-all"] == (23 / 40, 1)
     assert by_name["random pairs"][0] < by_name["random pairs"][1]
+    assert {one.in_use for one in found.figures} == {None}
+
+
+def test_a_repair_is_told_beside_the_tables_in_use() -> None:
+    """Both states are routed anew, and what is gained by that is no gain of the cables."""
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING, route="updn")
+    assert fabric.routes is not None
+    found = gain_of_repair(fabric.replace(routes=replace(fabric.routes, engine="a file's")))
+    assert found is not None
+    assert found.engine == "contend"
+    by_name = {one.name: one for one in found.figures}
+    for name, pattern in (("all-to-all", "alltoall"), ("random pairs", "bisect")):
+        assert by_name[name].in_use == contend.simulate(fabric, pattern).judged_share
+    assert by_name["random pairs"].in_use < by_name["random pairs"].before

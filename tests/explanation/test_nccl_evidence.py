@@ -132,6 +132,45 @@ def test_the_slow_server_is_found_whatever_part_of_the_pairs_is_slow(
     assert contend.explain(tmp_path).verdict.startswith(words)
 
 
+def test_pairs_are_compared_by_collective_number_of_gpus_and_size(tmp_path: Path) -> None:
+    """More GPUs take longer, and a test that stopped early has small sizes alone."""
+    for number, (a, b) in enumerate(PAIRS):
+        seconds = {1 << 10: 1e-5, 1 << 20: 1e-3} if number else {1 << 10: 1e-5}
+        for each, time in ((1, 1), (4, 3)):
+            hosts = [name for name in (a, b) for _ in range(each)]
+            slow = {size: time * each for size, each in seconds.items()}
+            text = printed("sendrecv_perf", hosts, slow).replace("maxBytes 8", "maxBytes 1048576")
+            (tmp_path / f"{a}-{b}-{each}.txt").write_text(text.replace("2(", "1024("))
+    (told,) = contend.explain(tmp_path).findings
+    assert told.startswith("2 tests stopped before the end (send and receive on s1 and s2, ")
+    for a, b in PAIRS[:3]:
+        path = tmp_path / f"{a}-{b}-4.txt"
+        path.write_text(
+            path.read_text().replace(" 3000.00", " 9000.00").replace(" 30.00", " 90.00")
+        )
+    (slow, _) = contend.explain(tmp_path).findings
+    assert slow.startswith("Send and receive of 8 GPUs: s1 is in each of the 3 slow pairs")
+
+
+def test_damaged_data_leads(tmp_path: Path) -> None:
+    path = tmp_path / "alltoall.txt"
+    text = printed("alltoall_perf", ["a", "b"], {8: 1e-3})
+    row = next(line for line in text.splitlines() if line.startswith("  "))
+    path.write_text(text.replace(row, " ".join([*row.split()[:8], "12", *row.split()[9:]])))
+    assert contend.explain(path).verdict.startswith("12 values arrived wrong in the all-to-all of")
+
+
+def test_many_tests_that_fall_are_one_sentence(tmp_path: Path) -> None:
+    for a, b in PAIRS:
+        seconds = {1 << (20 + place): 1e-3 * 2.6**place for place in range(4)}
+        (tmp_path / f"{a}-{b}").write_text(printed("sendrecv_perf", [a, a, b, b], seconds))
+    (told,) = contend.explain(tmp_path).findings
+    assert told.startswith(
+        "Send and receive on s1 and s2: the bandwidth falls from 1.05 GB/s at 1 "
+    )
+    assert told.endswith("5 more do so, less than this one.")
+
+
 def test_one_fast_pair_makes_no_server_slow(tmp_path: Path) -> None:
     for a, b in PAIRS:
         time = 5e-4 if (a, b) == ("s1", "s2") else 1e-3

@@ -240,8 +240,35 @@ def test_bandwidths_tell_what_older_versions_do_not(
 
 def test_a_job_that_starts_again_lists_its_ranks_anew(tmp_path: Path) -> None:
     texts = [printed("", hosts, {8: 1e-3} if hosts == ["b"] else {}) for hosts in ("aaaa", ["b"])]
-    (test,) = read(tmp_path / "out.txt", "".join(texts))
+    first, test = read(tmp_path / "out.txt", "".join(texts))
     assert test.hosts == ("b",)
+    assert first.hosts == tuple("aaaa")
+    assert first.next_bytes is None
+
+
+@pytest.mark.parametrize("headed", [True, False])
+def test_what_stopped_a_test_is_kept(headed: bool, tmp_path: Path) -> None:
+    died = printed("alltoall_perf", ["a", "b"], {})
+    lines = died.splitlines(keepends=True)[: None if headed else 7]
+    lines.append("b: Test NCCL failure common.cu:1279 'remote process exited / '\n")
+    other = printed("sendrecv_perf", ["a", "b"], {8: 1e-3, 16: 1e-3}).replace(
+        "Bytes 8 ", "Bytes 64 "
+    )
+    first, second = read(tmp_path / "out.txt", "".join(lines) + other)
+    assert (first.collective, first.sizes, first.next_bytes) == ("all-to-all", (), None)
+    assert first.failure == "remote process exited"
+    assert (second.next_bytes, second.failure) == (32, "")
+    assert read(tmp_path / "out.txt", "".join(lines))[0].failure == "remote process exited"
+
+
+def test_values_that_arrived_wrong_are_counted(tmp_path: Path) -> None:
+    text = printed("alltoall_perf", ["a", "b"], {8: 1e-3, 16: 1e-3})
+    rows = [line for line in text.splitlines() if line.startswith("  ")]
+    damaged = rows[1].split()
+    damaged[8] = "12"
+    for row, wrong in ((rows[1], 0), (" ".join(damaged), 12)):
+        (test,) = read(tmp_path / "out.txt", text.replace(rows[1], row))
+        assert [timed.wrong for timed in test.sizes] == [0, wrong]
 
 
 @pytest.mark.parametrize(

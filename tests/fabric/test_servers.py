@@ -31,6 +31,7 @@ def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
     [
         (["node07 HCA-1", "node08 HCA-1"], ["node07", "node08"]),
         (["node07 mlx5_0", "node07 mlx5_1"], ["node07", "node07"]),
+        (["node07 rdma_rail0", "node07 gpu-nic1"], ["node07", "node07"]),
         (["node1.cluster/P1", "node2:mlx5_0"], ["node1.cluster", "node2"]),
         (["host 1", "host 2"], ["host 1", "host 2"]),
         (["mlx5_0", "mlx5_0"], ["0x0000000000000100", "0x0000000000000101"]),
@@ -99,6 +100,7 @@ def _servers(descriptions: list[str], systems: list[int] | None = None) -> list[
         ("ocrdma0", "vmw_pvrdma0"),
         ("gpu0_eth", "gpu1_eth"),
         ("hns3_0", "hns3_1"),
+        ("mlx5_ib0_p1", "mlx5_ib1_p1"),
     ],
 )
 def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str]) -> None:
@@ -106,6 +108,22 @@ def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str
         names = [f"node0{number}{between}{word}" for number in (1, 2) for word in adapters]
         assert _servers(names) == [0, 0, 1, 1]
         assert server_names(_fabric(names)) == ["node01", "node01", "node02", "node02"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("{0}, {1}", "{0}|{1}", "{0};{1}", "{0}@{1}", "{1} {0}", "{1}@{0}"),
+        *("{0} ({1})", "{0} '{1}'", "{0} HCA={1}", "{0} {1} NDR400", "{0} {1} (0000:17:00.0)"),
+    ],
+)
+@pytest.mark.parametrize("adapters", [("mlx5_0", "mlx5_1"), ("ibp11s0f0", "hfi1_0")])
+def test_the_server_stands_before_its_adapter_or_behind_it(
+    form: str, adapters: tuple[str, str]
+) -> None:
+    names = [form.format(f"node0{number}", word) for number in (1, 2) for word in adapters]
+    assert _servers(names) == [0, 0, 1, 1]
+    assert server_names(_fabric(names)) == ["node01", "node01", "node02", "node02"]
 
 
 JOINED = (

@@ -60,7 +60,7 @@ class Collective(Timed):
     congestion: PythonOnly[float]
     """Sum over the rounds of their largest."""
     port: PythonOnly[float | None]
-    """Bytes per second of a host's port, on average; None where it is not known."""
+    """Bytes per second of the slowest host's port; None where it is not known."""
 
     @told
     def rate_Bps(self) -> Rate | None:
@@ -71,7 +71,7 @@ class Collective(Timed):
 
     @told
     def share(self) -> Share:
-        """Share of its port that a host gets, or of a link's rate if no rate is known."""
+        """Share of the slowest host's port that a host gets; of a link's rate if none is known."""
         rate = self.rate_Bps
         return (
             self.messages_of_a_host / self.congestion
@@ -220,10 +220,10 @@ def collectives(
     rounds = len(shifts.round_max_congestion)
     worst = int(shift_distances(pattern.ranks, rounds)[longest])
     among = "the worst shift" if rounds == pattern.ranks - 1 else f"the worst of {rounds:,} shifts"
-    port = shifts.port_rate
-    if port is None and by_round is not None:
-        labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
-        port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
+    exchange = found["alltoall"]
+    assert isinstance(exchange, Simulation)
+    fastest = shifts.port_rate or rate_of(exchange.heat_unit)
+    port = None if fastest is None else fastest / exchange.slowest_port
     gpu = of_gpus() if min(seats.shape) > 1 else None
     slower: dict[str, Slowdown] = {}
     if carry is not None:

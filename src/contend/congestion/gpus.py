@@ -241,7 +241,7 @@ def _of_rails_apart(
                 for one in placed
             ]
         each = (_judge(way, fabric, *one, nvlink, sizes) for one in found[pattern])
-        collectives.append(min(each, key=lambda judged: judged.share))
+        collectives.append(max(each, key=lambda judged: judged.seconds(1) or 1 / judged.share))
     return tuple(collectives)
 
 
@@ -255,15 +255,16 @@ def _judge(
 ) -> GpuCollective:
     between, own = np.split(simulation.channel_heat, [2 * fabric.cables])
     # Those of hosts are counted only where messages share them.
-    ports = max(1.0, float(own.max(initial=0)))
+    ports = max(simulation.slowest_port, float(own.max(initial=0)))
     limit = PORTS
     if between.max(initial=0) > ports * (1 + _ROUNDING):
         limit = fabric.channel_name(int(between.argmax()))
     by_round = simulation.round_max_seconds_per_byte
     port = simulation.port_rate or rate_of(simulation.heat_unit)
     network, inside = float(simulation.round_max_congestion.sum()), 0.0
-    best = ports
-    if by_round is not None and port is not None:
+    if by_round is None or port is None:
+        best = max(1.0, float(simulation.channel_load[2 * fabric.cables :].max(initial=0)))
+    else:
         network = way.message * float(by_round.sum())
         inside = 0.0 if nvlink is None else way.inside / nvlink
         best = way.message * ports / port

@@ -25,6 +25,7 @@ SPRAY = "spray"
 IDEAL = "adaptive"
 HASHED = {1: "ecmp", 4: "ecmp,flows=4", 16: "ecmp,flows=16"}
 """Hashes, by the number of queue pairs of a connection."""
+_FLOWS = {engine: flows for flows, engine in HASHED.items()}
 DETOURS = ("valiant", "ugal")
 """Routes that leave the shortest paths: in a tree, which has all of these, detours only take
 bandwidth."""
@@ -34,13 +35,16 @@ _GROUPED = (SPRAY, *DETOURS)
 _JOINED = 0.9
 # For one fabric alone.
 _NOT_COMPARED = ("fig1",)
-# Of routes that are drawn anew for every sample all shifts of up to so many samples, as long as
-# these have no more messages or parts of such; and no more of others: some seconds of one core.
-_DRAWN_SHIFTS = 4
+# Messages of a pattern, or parts of such: more would take minutes.
 _MOST_COUNTED = 1 << 29
+# Of routes that are drawn anew for every sample all shifts of so many samples, and of these fewer
+# where they have more messages than that: some seconds of one core. So many show enough of others.
+_DRAWN_SHIFTS, _MOST_DRAWN, _ENOUGH = 4, 1 << 26, 20
 # A round that is solved as a whole costs as much as so many.
 _SOLVED = 1 << 7
 _PRECISION = 0.01
+# An entry of a table takes as long as so many messages whose ways are drawn.
+_TABLE = 8
 _BY_OPENSM = "opensm:"
 
 
@@ -131,24 +135,39 @@ def engines(
     seats, _ = seats_by_server(fabric, chosen)
     judge = partial(_judge, hosts=hosts, seats=seats, seed=seed)
     judged = []
-    # Slow ones first, so that the time left is told too long and not too short.
-    slow = (_BY_OPENSM, *HASHED.values())
-    order = sorted(asked, key=lambda engine: not engine.startswith(slow))
-    with shown_progress(progress, f"routing {fabric.name}", "engines") as tell:
+    # Those that are drawn first: what others take is guessed by how long these do.
+    order = sorted(asked, key=lambda engine: engine not in _FLOWS)
+    work = np.cumsum([0, *(_work(engine, fabric, len(chosen)) for engine in order)])
+    with shown_progress(progress, f"routing {fabric.name}", "") as tell:
         if fabric.routes is not None:
             judged.append(judge(PRESENT, lambda: fabric))
-        for done, engine in enumerate(order):
-            tell(done, len(order))
+        for number, engine in enumerate(order):
+
+            def within(
+                share: float, begin: int = work[number], end: int = work[number + 1]
+            ) -> None:
+                tell(len(order) * (begin + share * (end - begin)) / work[-1], len(order))
+
+            within(0)
             limited = engine
             if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
                 limited = f"{engine},limit={valued(limit, parse_seconds):g}"
             try:
-                judged.append(judge(engine, partial(compute, fabric, limited)))
+                judged.append(judge(engine, partial(compute, fabric, limited), tell=within))
             except MissingError as error:
                 judged.append(RoutedBy(engine=engine, refusal=str(error), error=error))
     places = [PRESENT, *asked]
     judged.sort(key=lambda one: (-(one.bandwidth or 0.0), places.index(one.engine)))
     return Engines(fabric, tuple(judged))
+
+
+def _work(engine: str, fabric: Fabric, hosts: int) -> int:
+    """How much it is to route and to judge, roughly, in parts of messages whose ways are drawn."""
+    if engine not in _FLOWS:
+        return _TABLE * fabric.hosts * fabric.switches * (4 if engine.startswith(_BY_OPENSM) else 1)
+    parts = _FLOWS[engine] * hosts**2
+    many = parts > _MOST_COUNTED
+    return _MOST_DRAWN if many else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
 
 
 def engines_for(fabric: Fabric) -> list[str]:
@@ -175,24 +194,43 @@ def _has_groups(fabric: Fabric) -> bool:
     return bool(joined >= _JOINED * count * (count - 1) / 2)
 
 
-def _shifts(routed: Fabric, hosts: HostChoice | None, ranks: int, seed: int) -> Simulation | None:
-    """All hosts by every distance in turn; None where that would take long."""
+def _shifts(
+    routed: Fabric,
+    hosts: HostChoice | None,
+    ranks: int,
+    seed: int,
+    tell: Callable[[float], None] | None,
+) -> Simulation | None:
+    """All hosts by every distance in turn; None where that would take long.
+
+    Of what is drawn it tells how far it is, as half of an engine's work.
+    """
     assert routed.routes is not None
-    most = _MOST_COUNTED // (routed.routes.flows * ranks**2)
-    if routed.routes.ways & Ways.TOGETHER or most == 0:
+    parts = routed.routes.flows * ranks**2
+    if routed.routes.ways & Ways.TOGETHER or parts > _MOST_COUNTED:
         return None
-    few = min(most, _DRAWN_SHIFTS) if routed.draws_routes else None
-    return simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed, samples=few)
+    together = partial(simulate, routed, "shifts", placement="linear", hosts=hosts, seed=seed)
+    if not routed.draws_routes or tell is None:
+        return together()
+    few = min(_few(parts), _DRAWN_SHIFTS)
+    return together(samples=few, progress=lambda done, of: tell(done / of / 2))
+
+
+def _few(parts: int) -> int:
+    """How many samples of so many parts of messages take some seconds; at least one."""
+    return max(_MOST_DRAWN // parts, 1)
 
 
 def _on_rails(routed: Fabric, seats: NDArray[np.uint32], seed: int) -> GpuCollectives | None:
     """Collectives of GPUs on servers of several rails; None where that would take long."""
     assert routed.routes is not None
     each = _SOLVED if routed.routes.ways & Ways.TOGETHER else routed.routes.flows
-    if min(seats.shape) < 2 or each * seats.size**2 > _MOST_COUNTED:
+    parts = each * seats.size**2
+    if min(seats.shape) < 2 or parts > _MOST_COUNTED:
         return None
-    count = partial(simulate, precision=_PRECISION, seed=seed)
-    return gpu_collectives(routed, seats, count=count)
+    few = _few(parts) if routed.draws_routes else _ENOUGH
+    enough = {"precision": _PRECISION} if few >= _ENOUGH else {"samples": few}
+    return gpu_collectives(routed, seats, count=partial(simulate, seed=seed, **enough))
 
 
 def _alltoall_bound(shifts: Simulation) -> float:
@@ -210,6 +248,7 @@ def _judge(
     hosts: HostChoice | None,
     seats: NDArray[np.uint32],
     seed: int,
+    tell: Callable[[float], None] | None = None,
 ) -> RoutedBy:
     began = time.perf_counter()
     try:
@@ -218,7 +257,7 @@ def _judge(
         assert routed.routes is not None
         tables = routed.routes.tables is not None
         bisect = simulate(routed, "bisect", hosts=hosts, seed=seed)
-        shifts = _shifts(routed, hosts, bisect.ranks, seed)
+        shifts = _shifts(routed, hosts, bisect.ranks, seed, tell)
         slowest = None if shifts is None else float(shifts.round_max_congestion.max())
         return RoutedBy(
             engine=engine,

@@ -9,7 +9,7 @@ import numpy as np
 
 from contend.base.errors import UsageError
 from contend.base.schema import PythonOnly, Share, Shown
-from contend.base.units import rate_of
+from contend.base.units import counted, rate_of, verb
 from contend.congestion import Simulation
 from contend.cure.purpose import MOST_HOSTS, OWN_ENGINE, CollectiveGain, Purpose
 from contend.fabric import CablingRule, Fabric, with_ports
@@ -89,8 +89,8 @@ class Growth(Shown, told="growth_document"):
     otherwise: OtherRoutes | None = None
     """The same by other routes; null unless the same hosts get less than before by these."""
     remark: PythonOnly[str] = ""
-    """Sentences on why a switch stands on no lower level, and on rows of switches that have fewer
-    than others; "" where neither is so."""
+    """Sentences on why a switch stands on no lower level, on rows of switches that have fewer than
+    others, and on missing cables; "" where nothing is so."""
 
 
 def extend(
@@ -164,6 +164,9 @@ def extend(
         otherwise = OtherRoutes(engine=OWN_ENGINE, before=shares[0], after=shares[1])
     remarks = [f"No room on {'; '.join(rule.reasons)}."] if rule.reasons else []
     remarks += [f"{rule.uneven}."] if rule.uneven else []
+    if lacking := sum(pair.usual - pair.cables for pair in rule.missing):
+        are = f"that similar pairs of switches have {verb(lacking, 'is')} missing"
+        remarks.append(f"{counted(lacking, 'cable')} {are}; contend fabric improve names them.")
     return Growth(
         cables=tuple(_to_lay(fabric, larger)),
         switches=tuple(

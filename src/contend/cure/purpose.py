@@ -173,6 +173,8 @@ def gain_of_repair(fabric: Fabric) -> Repair | None:
         purpose = Purpose.of(fabric, None, None, None, 1)
         states = (fabric.replace(routes=None), whole)
         routed = [purpose.routed(each, engine, purpose.demand(each))[0] for each in states]
+        by_others = fabric.routes is not None and fabric.routes.engine != engine
+        routed += [fabric] if by_others else []
         figures = _figures(*routed, gpus=purpose.on_rails)
     except (ShortfallError, UsageError) as error:
         return replace(found, not_counted=str(error))
@@ -193,32 +195,34 @@ def _back_on_their_rails(fabric: Fabric) -> dict[int, int]:
     return back if set(back) == set(back.values()) else {}
 
 
-def _figures(before: Fabric, after: Fabric, *, gpus: bool) -> tuple[RepairFigure, ...]:
-    """What traffic gets in both states."""
+def _figures(*states: Fabric, gpus: bool) -> tuple[RepairFigure, ...]:
+    """What traffic gets before and after, and in a third state by the tables in use."""
     if gpus:
-        both = (gpu_collectives(state, _seats(state)).collectives for state in (before, after))
+        each = [gpu_collectives(state, _seats(state)).collectives for state in states]
         return tuple(
             RepairFigure(
-                name=old.name,
-                pattern=old.pattern,
-                before=old.share,
-                after=new.share,
-                before_Bps=old.bus_Bps,
-                after_Bps=new.bus_Bps,
+                name=ways[0].name,
+                pattern=ways[0].pattern,
+                before=ways[0].share,
+                after=ways[1].share,
+                before_Bps=ways[0].bus_Bps,
+                after_Bps=ways[1].bus_Bps,
+                in_use=ways[2].share if len(ways) > 2 else None,
             )
-            for old, new in zip(*both, strict=True)
+            for ways in zip(*each, strict=True)
         )
     figures = []
     for name, pattern in (("all-to-all", "alltoall"), ("random pairs", "bisect")):
-        old, new = (simulate(state, pattern, samples=_FEWEST) for state in (before, after))
+        found = [simulate(state, pattern) for state in states]
         figures.append(
             RepairFigure(
                 name=name,
                 pattern=pattern,
-                before=old.judged_share,
-                after=new.judged_share,
-                before_Bps=old.judged_Bps,
-                after_Bps=new.judged_Bps,
+                before=found[0].judged_share,
+                after=found[1].judged_share,
+                before_Bps=found[0].judged_Bps,
+                after_Bps=found[1].judged_Bps,
+                in_use=found[2].judged_share if len(found) > 2 else None,
             )
         )
     return tuple(figures)

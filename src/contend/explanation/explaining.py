@@ -12,7 +12,7 @@ from contend.explanation.advice import remedies
 from contend.explanation.evidence import Evidence
 from contend.explanation.judging import Verdict, compare, judge
 from contend.explanation.measured import Source
-from contend.explanation.nccl_evidence import NcclSource, slow_pairs, too_fast
+from contend.explanation.nccl_evidence import NcclSource, slow_pairs, stopped, too_fast
 from contend.explanation.nccl_tests import NcclTest, read_nccl_tests
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource
@@ -138,7 +138,8 @@ def _tests_of(what: Run | ProgramProfile | Path | str) -> list[NcclTest]:
         files = sorted(file for file in path.iterdir() if file.is_file())
     else:
         files = [path] if path.is_file() and path.suffix != ".toml" else []
-    return [test for file in files for test in read_nccl_tests(file) or ()]
+    tests = [test for file in files for test in read_nccl_tests(file) or ()]
+    return tests if any(test.sizes for test in tests) else []
 
 
 def _explain_tests(
@@ -148,7 +149,7 @@ def _explain_tests(
     source = NcclSource(name, tests, fabric, wire, remarks)
     cells = compare(list(source.evidence()))
     beaten = too_fast(cells)
-    found = (*slow_pairs(tests), *beaten.values(), *source.odd)
+    found = (*slow_pairs(tests), *stopped(tests), *beaten.values(), *source.odd_sizes())
     verdicts = tuple(judge(cell, network=cell.series not in beaten) for cell in cells)
     advised = by_saving(source.remedies(verdicts))
     # Tests of the same servers repeat what is to be told of them.

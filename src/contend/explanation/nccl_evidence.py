@@ -7,7 +7,8 @@ time until the last rank has ended.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import median
@@ -38,12 +39,24 @@ _BETTER = 0.9
 # Pairs that get less than this share of what the next faster one gets are slow.
 _SLOW = 0.8
 _FEWEST_PAIRS = 4
+# So many findings that are alike have a line each.
+_MOST_ALIKE = 3
 # A size whose bandwidth is below this share of that of smaller ones has lost something.
 _FALLEN = 2 / 3
+_AS_FAST = 0.95
 # So much longer than a larger size no size takes by chance.
 _LONGER = 1.2
 # The first size may have warmed up what the others use.
 _WARM = 2
+
+
+@dataclass(frozen=True)
+class _Odd:
+    """A size that falls out of line, the share of what it should get, and what to do."""
+
+    share: float
+    told: str
+    advice: str
 
 
 class NcclSource:
@@ -55,9 +68,6 @@ class NcclSource:
         fabric: with routes; None where it is not known.
         wire: bytes per second of all links; None for the fabric's own.
         remarks: what could not be known is added.
-
-    Attributes:
-        odd: sizes that fall out of line, in words.
     """
 
     def __init__(
@@ -72,7 +82,7 @@ class NcclSource:
         self._tests = tests
         self._fabric = fabric
         self._remarks = remarks
-        self.odd: list[str] = []
+        self._odd: list[_Odd] = []
         self._count = partial(simulate, rate=wire, precision=_PRECISION)
         self._seats: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         if fabric is None and any(len(test.servers) != 1 != test.ranks for test in tests):
@@ -99,7 +109,7 @@ class NcclSource:
             on = f"{gpus} on {where}" if servers else gpus if test.ranks else "unknown GPUs"
             series = f"{collective} on {where if servers else on}"
             self._remarks += _untold(test, self._name, series)
-            self.odd += odd_sizes(test, series)
+            self._odd += _odd_sizes(test, series)
             for timed in test.sizes:
                 yield MeasuredEvidence(
                     cell=f"{collective}, {format_bytes(timed.bytes)}, {on}",
@@ -134,6 +144,17 @@ class NcclSource:
     def _allowed(self, fabric: Fabric | None, servers: tuple[str, ...]) -> GpuCollectives:
         assert fabric is not None
         return gpu_collectives(fabric, self._seats[servers], count=self._count)
+
+    def odd_sizes(self) -> Iterator[str]:
+        """Sizes that fall out of line, in words: the worst of many alike for all of them."""
+        for advice in dict.fromkeys(one.advice for one in self._odd):
+            alike = sorted(
+                (one for one in self._odd if one.advice == advice), key=lambda one: one.share
+            )
+            if len(alike) <= _MOST_ALIKE:
+                yield from (f"{one.told} {advice}" for one in alike)
+            else:
+                yield f"{alike[0].told} {advice} {len(alike) - 1:,} more do so, less than this one."
 
     def remedies(self, verdicts: Sequence[Verdict]) -> Iterator[Remedy]:
         """What helps against the limits that tests hit."""
@@ -255,8 +276,8 @@ def too_fast(cells: Sequence[Evidence]) -> dict[str, str]:
     }
 
 
-def odd_sizes(test: NcclTest, series: str) -> Iterator[str]:
-    """Sizes that take longer than larger ones, and those from which on the bandwidth is lower."""
+def _odd_sizes(test: NcclTest, series: str) -> Iterator[_Odd]:
+    """Sizes that take longer than larger ones, and the one from which on the bandwidth is lower."""
     series = f"{series[0].upper()}{series[1:]}"
     sizes = sorted({timed.bytes: timed for timed in test.sizes}.values(), key=lambda t: t.bytes)
     rates = [timed.bytes / timed.seconds for timed in sizes]
@@ -266,42 +287,112 @@ def odd_sizes(test: NcclTest, series: str) -> Iterator[str]:
         last = fastest[-1]
         fastest.append(timed if last is None or timed.seconds < last.seconds else last)
     fastest.reverse()
+    best, low, top = 0, -1, 0.0
     for place, at in enumerate(sizes):
-        fell = place > 0 and rates[place] < _FALLEN * rates[place - 1]
+        if low < 0:
+            top = max(top, rates[place])
+            best = place if rates[place] > _AS_FAST * top else best
+        fell = rates[place] < _FALLEN * top
         larger = fastest[place + 1]
         longer = _WARM if place == 0 else 1 if fell else _LONGER
-        size = format_bytes(at.bytes)
         if larger is not None and at.seconds > longer * larger.seconds:
-            yield (
-                f"{series}: {size} took {format_seconds(at.seconds)}, longer than "
-                f"{format_bytes(larger.bytes)} ({format_seconds(larger.seconds)}). No network does "
-                "that by itself: repeat this size, and look for what else ran at that time."
+            yield _Odd(
+                larger.seconds / at.seconds,
+                f"{series}: {format_bytes(at.bytes)} took {format_seconds(at.seconds)}, longer "
+                f"than {format_bytes(larger.bytes)} ({format_seconds(larger.seconds)}).",
+                "No network does that by itself: repeat this size, and look for what else ran at "
+                "that time.",
             )
-        elif fell:
-            yield (
-                f"{series}: the bandwidth falls from {format_rate(rates[place - 1])} at "
-                f"{format_bytes(sizes[place - 1].bytes)} to {format_rate(rates[place])} at {size}. "
-                "Ports and cables carry both sizes alike: compare NCCL_PROTO and NCCL_ALGO, and "
-                "look for lost packets and full buffers."
+        elif fell and (low < 0 or rates[place] < rates[low]):
+            low = place
+    if low >= 0:
+        yield _Odd(
+            rates[low] / rates[best],
+            f"{series}: the bandwidth falls from {format_rate(rates[best])} at "
+            f"{format_bytes(sizes[best].bytes)} to {format_rate(rates[low])} at "
+            f"{format_bytes(sizes[low].bytes)}.",
+            "Ports and cables carry both sizes alike: compare NCCL_PROTO and NCCL_ALGO, and "
+            "look for lost packets and full buffers.",
+        )
+
+
+def stopped(tests: Sequence[NcclTest]) -> list[str]:
+    """Tests that ended before their largest size, and values that arrived wrong."""
+    found = []
+    if early := [test for test in tests if test.next_bytes != 0 or test.failure]:
+        named = [f"{test.collective or 'collective'} on {_where(test)}" for test in early]
+        more = f" and {len(early) - 3:,} more" if len(early) > 3 else ""
+        reason = "something failed or hung there, or the output was cut"
+        if failures := Counter(test.failure for test in early if test.failure):
+            reason = f"nccl-tests say {failures.most_common(1)[0][0]!r}"
+        begun = early[0].next_bytes
+        at = f" at {format_bytes(begun)}" if begun and len(early) == 1 else " before the end"
+        found.append(
+            f"{counted(len(early), 'test')} stopped{at} ({', '.join(named[:3])}{more}): {reason}."
+        )
+    for test in tests:
+        wrong = [timed for timed in test.sizes if timed.wrong]
+        if wrong:
+            found.append(
+                f"{counted(wrong[0].wrong, 'value')} arrived wrong in the {test.collective} of "
+                f"{format_bytes(wrong[0].bytes)} on {_where(test)}: data is damaged on its way, by "
+                "a GPU, an adapter, a slot or the library, so its times prove nothing."
             )
+    return found
+
+
+def _where(test: NcclTest) -> str:
+    servers = test.servers
+    named = servers if len(servers) == 2 else (counted(len(servers), "server"),)
+    return " and ".join(named) if servers else counted(test.ranks, "GPU")
 
 
 def slow_pairs(tests: Sequence[NcclTest]) -> list[str]:
     """What pairs of servers say of the slow among them, where a test measured each.
 
-    Servers that are in slow pairs only, and without which none is slow, are named: then it is their
-    adapters, slots or GPUs that are slow, and not the network. That holds however many pairs are
-    slow, so each gap between rates is tried, the highest first. A pair's rate is that of its
-    largest size.
+    Only tests of the same collective with as many GPUs are compared.
     """
-    rate: dict[tuple[str, str], float] = {}
+    alike: dict[tuple[str, int], dict[tuple[str, str], NcclTest]] = {}
     for test in tests:
         if len(test.servers) == 2 and test.sizes:
-            largest = max(test.sizes, key=lambda timed: timed.bytes)
             first, second = sorted(test.servers)
-            rate[first, second] = largest.bytes / largest.seconds
+            alike.setdefault((test.collective, test.ranks), {})[first, second] = test
+    found = {kind: _slow_among(_rates(pairs)) for kind, pairs in alike.items()}
+    return [
+        f"{collective[:1].upper()}{collective[1:]} of {counted(ranks, 'GPU')}: {told}"
+        if len(alike) > 1
+        else told
+        for (collective, ranks), told in found.items()
+        if told
+    ]
+
+
+def _rates(pairs: Mapping[tuple[str, str], NcclTest]) -> dict[tuple[str, str], float]:
+    """The share that each pair gets of what the fastest gets, at its largest usual size.
+
+    A usual size is one that half of the pairs have measured: some tests stop early.
+    """
+    seconds: dict[int, dict[tuple[str, str], float]] = {}
+    for pair, test in pairs.items():
+        for timed in test.sizes:
+            seconds.setdefault(timed.bytes, {})[pair] = timed.seconds
+    rate = {}
+    for size in sorted(seconds, key=lambda size: (2 * len(seconds[size]) >= len(pairs), size)):
+        least = min(seconds[size].values())
+        if len(seconds[size]) > 1:
+            rate.update({pair: least / each for pair, each in seconds[size].items()})
+    return rate
+
+
+def _slow_among(rate: Mapping[tuple[str, str], float]) -> str:
+    """The slow pairs and their servers, in words; "" for none.
+
+    Servers that are in slow pairs only, and without which none is slow, are named: then it is their
+    adapters, slots or GPUs that are slow, and not the network. That holds however many pairs are
+    slow, so each gap between rates is tried, the highest first.
+    """
     if len(rate) < _FEWEST_PAIRS:
-        return []
+        return ""
     levels = sorted(rate.values(), reverse=True)
     gaps = [low for high, low in pairwise(levels) if low < _SLOW * high]
     for most in gaps:
@@ -313,30 +404,30 @@ def slow_pairs(tests: Sequence[NcclTest]) -> list[str]:
             continue
         advice = "adapters, slots and GPUs, not at the network. The slowest gets"
         if len(bad) == 1:
-            return [
+            return (
                 f"{bad[0]} is in each of the {counted(len(slow), 'slow pair')} and in no other: "
                 f"look at its {advice} {_loss(rate, slow)}."
-            ]
+            )
         # One fast pair clears only its own servers, and most servers are not slow.
         if len(slow) < len(rate) - 1 and 2 * len(bad) < len(sound | times.keys()):
-            return [
+            return (
                 f"Each of the {counted(len(slow), 'slow pair')} has {' or '.join(bad)} in it, and "
                 f"no other pair has: look at their {advice} {_loss(rate, slow)}."
-            ]
+            )
     slow = [pair for pair, each in rate.items() if each < _SLOW * median(levels)]
     if not slow:
         slow = [pair for pair, each in rate.items() if gaps and each <= gaps[0]]
     if not slow or len(slow) == len(rate) - 1 > 0:
-        return []
+        return ""
     pairs = counted(len(slow), "slow pair")
     names = ", ".join(" - ".join(pair) for pair in slow[:3])
     more = f" and {len(slow) - 3:,} more" if len(slow) > 3 else ""
-    return [
+    return (
         f"{pairs[:1].upper()}{pairs[1:]} share no server of their own ({names}{more}), so look at "
         f"the network between them. The slowest gets {_loss(rate, slow)}."
-    ]
+    )
 
 
-def _loss(rate: dict[tuple[str, str], float], slow: Sequence[tuple[str, str]]) -> str:
+def _loss(rate: Mapping[tuple[str, str], float], slow: Sequence[tuple[str, str]]) -> str:
     usual = median(each for pair, each in rate.items() if pair not in slow)
     return f"{100 * min(rate[pair] for pair in slow) / usual:.0f} % of what the others' median gets"

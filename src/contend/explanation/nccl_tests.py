@@ -36,6 +36,8 @@ _PROGRAM = re.compile(
 # A page that was copied from, or a filter, may have taken the hashes.
 _BARE = r"(?:#\s++|(?<![^\s:>\]|)]))"
 _STARTS = re.compile(rf"{_BARE}(?:Collective test starting: (\S+)|nThread )")
+_ASKED = re.compile(r"maxBytes (\d{1,18}) step: (\d{1,18})\((factor|bytes)\)")
+_FAILED = re.compile(r"Test (?:NCCL|CUDA|MPI) failure \S+ '([^'\n]{1,200})")
 _RANK = re.compile(
     rf"{_BARE}Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
 )
@@ -87,10 +89,12 @@ class TimedSize:
     Attributes:
         bytes: as nccl-tests count them.
         seconds: mean time of one, out of place where that was timed.
+        wrong: values that arrived wrong.
     """
 
     bytes: int
     seconds: float
+    wrong: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,12 +106,17 @@ class NcclTest:
         hosts: name of the host of every rank; none where the output lists no devices.
         ranks: how many; 0 where the output does not say.
         sizes: in the order of the output.
+        next_bytes: the size at which it stopped, though it was asked for; 0 where it did not, or
+            where the output does not say, and None where no size was timed.
+        failure: what nccl-tests say of why they stopped.
     """
 
     collective: str
     hosts: tuple[str, ...]
     ranks: int
     sizes: tuple[TimedSize, ...]
+    next_bytes: int | None = 0
+    failure: str = ""
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -117,6 +126,8 @@ class NcclTest:
 
 def read_nccl_tests(path: Path) -> list[NcclTest] | None:
     """The tests in a file, one after the other; None where it is no output of nccl-tests.
+
+    Tests without times are among them where the output lists their devices.
 
     Raises:
         InputError: it is damaged; the error names the line.
@@ -129,10 +140,10 @@ def read_nccl_tests(path: Path) -> list[NcclTest] | None:
         content = b"\n".join(map(_unwrapped, content.splitlines()))
     text = _ESCAPES.sub("", content.decode("utf-8", "replace"))
     lines = list(enumerate(text.splitlines(), 1))
-    if not any(_heading(line) for _, line in lines):
+    if not any(_heading(line) or _RANK.search(line) for _, line in lines):
         return None
     tests = [test.whole(path) for told in _apart(lines) for test in _tests(path, told)]
-    return [test for test in tests if test.sizes]
+    return [test for test in tests if test.sizes or test.hosts]
 
 
 def _unwrapped(line: bytes) -> bytes:
@@ -188,6 +199,7 @@ class _Table:
         row: what a row begins with: all columns that are the same for every size but its own.
         place: of every such column.
         groups: places of a time and its two bandwidths, out of place first.
+        wrong: places of the number of wrong values.
         length: how many columns there are.
     """
 
@@ -199,6 +211,7 @@ class _Table:
         self.row = re.compile(rf"(?<![^\s:>\]|)]){first[1]}{''.join(shapes)}")
         times = [at for at, name in enumerate(columns) if name.endswith("time")]
         self.groups = [range(at, at + 3) for at in times]
+        self.wrong = {at for at, name in enumerate(columns) if name == "#wrong"}
         self.length = len(columns)
 
     def words(self, line: str) -> list[str]:
@@ -219,6 +232,9 @@ class _Read:
     told: str = ""
     ranks: int = 0
     took_part: int = 0
+    asked: tuple[int, int, str] = (0, 0, "")
+    headed: bool = False
+    failure: str = ""
 
     def whole(self, path: Path) -> NcclTest:
         if self.sizes and sorted(self.hosts) != list(range(len(self.hosts))):
@@ -234,7 +250,17 @@ class _Read:
         spelled = re.sub("[-_]", "", named[0].lower()).replace("2", "to") if named else ""
         collective = _SPELLED.get(spelled, self.told)
         hosts = tuple(self.hosts[rank] for rank in sorted(self.hosts))
-        return NcclTest(collective, hosts, len(hosts) or self.ranks, tuple(self.sizes))
+        ranks = len(hosts) or self.ranks
+        stopped = self._next_bytes()
+        return NcclTest(collective, hosts, ranks, tuple(self.sizes), stopped, self.failure)
+
+    def _next_bytes(self) -> int | None:
+        if not self.sizes:
+            return None
+        most, step, kind = self.asked
+        last = max(timed.bytes for timed in self.sizes)
+        following = last * step if kind == "factor" else last + step
+        return following if last < following <= most else 0
 
 
 def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
@@ -242,10 +268,12 @@ def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
     for number, line in lines:
         if (start := _STARTS.match(line)) is not None:
             # Newer versions name the program, then the number of threads.
-            if test.sizes:
+            if test.sizes or test.headed or test.failure:
                 yield test
                 test = _Read("")
             test.program = start[1] or test.program
+            if (asked := _ASKED.search(line)) is not None:
+                test.asked = int(asked[1]), int(asked[2]), asked[3]
             test.hosts.clear()
         elif (rank := _RANK.match(line)) is not None:
             if len(rank[1]) > 9 or int(rank[1]) >= _MOST_RANKS:
@@ -258,6 +286,9 @@ def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
                 raise InputError(str(path), number, f"rank {rank[1]} on one server", got)
         elif (head := _heading(line)) is not None:
             table = _Table(head[1].split())
+            test.headed = True
+        elif (failed := _FAILED.search(line)) is not None:
+            test.failure = test.failure or failed[1].rstrip(" /")
         elif table is not None and table.row.match(line):
             words = table.words(line)
             whole = _add_row(path, number, test, table, words)
@@ -290,7 +321,10 @@ def _add_row(path: Path, number: int, test: _Read, table: _Table, words: list[st
         if None in figures:
             expected = "a time in microseconds and two bandwidths"
             raise InputError(str(path), number, expected, " ".join(timed)[:60])
-        test.sizes.append(TimedSize(int(size), (figures[0] or 0.0) * 1e-6))
+        # Behind the bandwidths stands how many values were wrong, unless nobody looked.
+        wrong = words[group.stop] if group.stop in table.wrong and group.stop < len(words) else ""
+        wrongs = int(wrong) if re.fullmatch(r"\d{1,18}", wrong) else 0
+        test.sizes.append(TimedSize(int(size), (figures[0] or 0.0) * 1e-6, wrongs))
         _tell(test, table, words, figures)
         return True
     return True

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.base.units import counted, verb
+from contend.fabric.altered import Cable, free_ports, with_cables
 from contend.fabric.fabric import Fabric, connected_parts
+from contend.fabric.faults.incomplete import MissingCables, missing_cables
 from contend.fabric.groups import group_circle
 from contend.fabric.grown import Grown
 from contend.fabric.levels import few_hosts, is_tree, switch_levels
@@ -33,6 +35,19 @@ def _uneven(level: int, sizes: Sequence[int]) -> str:
     )
 
 
+def _completed(fabric: Fabric, missing: Sequence[MissingCables]) -> Fabric:
+    """A fabric with the cables that it lacks, as far as both switches have ports for them."""
+    left = [len(ports) for ports in free_ports(fabric)]
+    pairs = []
+    for lacking in missing:
+        near, far = lacking.switches
+        count = min(lacking.usual - lacking.cables, left[near], left[far])
+        left[near] -= count
+        left[far] -= count
+        pairs += [lacking.switches] * count
+    return with_cables(fabric, pairs)[0] if pairs else fabric
+
+
 @dataclass(frozen=True)
 class _Link:
     port: int
@@ -46,6 +61,7 @@ class CablingRule:
     Attributes:
         grown: the fabric with what was added.
         servers: how many were added.
+        missing: pairs of switches that lack cables; copies have them.
         reasons: why the last switch above others stands on no lower level.
         uneven: rows above others that have fewer switches than others of their level now, in words.
         level: of every switch that was there.
@@ -58,11 +74,13 @@ class CablingRule:
         self.reasons: list[str] = []
         self.uneven = ""
         self.level = switch_levels(fabric)
+        self.missing = missing_cables(fabric)
+        self._whole = _completed(fabric, self.missing)
         near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
         self._tree = is_tree(self.level, near, far)
         self._up: dict[int, list[_Link]] = defaultdict(list)
         self._down: dict[int, list[_Link]] = defaultdict(list)
-        for ends, rate in zip(fabric.cable_ends(), fabric.cable_rate.tolist(), strict=True):
+        for ends, rate in self._ends():
             for here, port, there in (ends[:3], (ends[2], ends[3], ends[0])):
                 links = self._up if self.level[here] < self.level[there] else self._down
                 links[here].append(_Link(port, there, rate))
@@ -71,6 +89,11 @@ class CablingRule:
             for switch in range(fabric.switches)
         ]
         self._find_places()
+
+    def _ends(self) -> Iterable[tuple[Cable, int]]:
+        """Cables by the rule, each with its rate's number: those that are missing, too."""
+        whole = self._whole
+        return zip(whole.cable_ends(), whole.cable_rate.tolist(), strict=True)
 
     # Places of servers.
 
@@ -234,8 +257,7 @@ class CablingRule:
         rows = {switch: row for row in zip(*first, strict=False) for switch in row}
         made = self.grown.new_switches(like, [rows.get(switch, (switch,)) for switch in like])
         copy = dict(zip(like, made, strict=True))
-        ends = zip(fabric.cable_ends(), fabric.cable_rate.tolist(), strict=True)
-        for (near, near_port, far, far_port), rate in ends:
+        for (near, near_port, far, far_port), rate in self._ends():
             if near in copy and far in copy:
                 self.grown.join(copy[near], near_port, copy[far], far_port, rate)
         for own, needed in [(made, each * len(groups)), *((other, each) for other in groups)]:

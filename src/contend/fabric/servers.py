@@ -27,7 +27,7 @@ _DRIVERS = (
 )
 _FURTHER = r"(?:opa|hns\d?(?:_roce)?|usnic|mana|ionic|xscale|qib)"
 _KIND = "(?:bond|ib|opa|roce|eth|en|rdma|iw|vf|pf|port)"
-_PORT = r"(?:[/:.]?(?:p|port)[-_]?\d{1,3}|[/:]\d{1,3})?"
+_PORT = r"(?:[/:._-]?(?:p|port)[-_]?\d{1,3}|[/:]\d{1,3})?"
 _VENDOR = (
     "(?:(?:amazon|amd|aws|bcm|broadcom|chelsio|cornelis|hp|hpe|huawei|intel|marvell|mellanox|mlnx"
     "|nvidia|pensando|qlogic)[-_])?"
@@ -45,7 +45,9 @@ _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
 _BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+|[pv]f\d+){_FUNCTIONS}"
 # Behind a server's name numbered words of any driver, and what people call adapters by.
 _CALLED = r"(?:nic|rail|roce|bond|eth)[-_]?\d+"
-_ANY = rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|{_CALLED}|rail)"
+_ANY = (
+    rf"(?:[a-z]+\d*(?:_{_KIND})?_\d+|[a-z]+\d*_{_KIND}\d+|(?:[a-z]{{1,12}}\d?[-_])?{_CALLED}|rail)"
+)
 # What is appended to a server's name.
 _ADAPTER = re.compile(rf"{_ANY}{_PORT}|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 _KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
@@ -141,12 +143,18 @@ def split_adapter(description: str) -> tuple[str, str]:
     words = description.split()
     of_adapter = 1 + (len(words) > 2 and _PORT_ALONE.fullmatch(words[-1]) is not None)
     if words and _ADAPTER.fullmatch(words[-of_adapter]):
-        return " ".join(words[:-of_adapter]), " ".join(words[-of_adapter:])
+        return " ".join(words[:-of_adapter]).rstrip(_AROUND), " ".join(words[-of_adapter:])
     # What looks like an adapter of any kind may be a server there: rack1/node_7.
     for mark in _MARK.finditer(description):
         adapter = description[mark.end() :].strip()
         if len(adapter) <= _LONGEST_ADAPTER and _KNOWN_ADAPTER.fullmatch(adapter):
             return description[: mark.start()].strip(), adapter
+    # Its bus, its speed and the like may stand behind, and the server, too: mlx5_0@node1.
+    for word in islice(_WORD.finditer(description), _MOST_WORDS):
+        if len(word[0]) <= _LONGEST_ADAPTER and _ONLY_ADAPTER.fullmatch(word[0]):
+            behind = _WORD.search(description, word.end())
+            before = description[: word.start()].strip(_AROUND)
+            return before or (behind[0] if behind else ""), word[0]
     server, adapter = _behind_a_mark(description.strip())
     return (server, adapter) if _JOINED.fullmatch(adapter) else ("", "")
 
@@ -216,6 +224,9 @@ def adapter_words(fabric: Fabric, names: Sequence[str]) -> list[str]:
 
 
 _MARKS = " \t:/"
+# What people put around an adapter's name: node1 (mlx5_0), node1|mlx5_0.
+_AROUND = " \t|;,@=()[]<>'\""
+_WORD = re.compile(rf"[^{re.escape(_AROUND)}]+")
 _MARK, _ANY_MARK = re.compile("[:/]"), re.compile("[:/_-]")
 _LONGEST_ADAPTER = 64
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.

@@ -42,7 +42,7 @@ def _verdict(found: Collectives) -> str:
         line = (
             f"An all-to-all {where} takes at least {format_seconds(longest.seconds)} with "
             f"blocks of {format_bytes(longest.bytes)}, {rate_words(at_once.rate_Bps)} a host "
-            f"({percent(at_once.share)} of its port)"
+            f"({percent(at_once.share)} of what ports allow)"
         )
         if abs(by_shifts.share - at_once.share) > _ALIKE:
             seconds = by_shifts.times[-1].seconds or 0.0
@@ -88,6 +88,8 @@ def _tables(found: Collectives) -> list[ResultTable]:
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
     if found.shifts < found.ranks - 1:
         placed += f"; {found.shifts:,} of {found.ranks - 1:,} shifts counted"
+    if len(set(found.fabric.host_rate.tolist())) > 1:
+        placed += "; port speed is that of the slowest host"
     known = found.operations[0].rate_Bps is not None
     engine = f", routes by {found.engine}" if found.engine not in ("", found.fabric.name) else ""
     operations = table_of(

@@ -167,6 +167,8 @@ class RepairFigure:
     """The same in bytes per second, of GPUs their bus bandwidth; null if rates are not known."""
     after_Bps: Rate | None
     """`before_Bps` after the repair."""
+    in_use: Share | None = None
+    """`before` by the tables in use; null unless others routed both states."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,6 +109,27 @@ def test_what_would_take_long_to_count_is_left_out_and_said(
     assert "left out where they would take long to count" in printed.out
 
 
+def test_routes_that_are_drawn_are_drawn_less_often_where_that_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They come first, and their parts say how far all engines are."""
+    fabric, calls = contend.load("rails:2,4,4,4"), []
+    often = each_engine.engines(fabric, ["ecmp"]).engines[0]
+    monkeypatch.setattr(each_engine, "_MOST_DRAWN", 1)
+    found = each_engine.engines(
+        fabric, ["minhop", "ecmp"], progress=lambda *call: calls.append(call)
+    )
+    once = next(one for one in found.engines if one.engine == "ecmp")
+    for one, samples in ((often, 4), (once, 1)):
+        assert one.shifts is not None
+        assert one.gpu is not None
+        assert one.shifts.samples == samples
+        assert one.gpu.collectives[0].share == pytest.approx(1)
+    assert calls[0] == (0, 2)
+    assert calls == sorted(calls)
+    assert {total for _, total in calls} == {2}
+
+
 def test_what_no_engine_routes_is_said(engines: Engines) -> None:
     found, printed = engines("torus:3x3;1", "--route", "dmodk", status=1)
     assert list(found) == ["dmodk"]

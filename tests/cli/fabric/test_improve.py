@@ -51,6 +51,20 @@ def test_tables_in_use_stand_beside(tmp_path: Path) -> None:
     assert said["engine"] == "contend"
 
 
+def test_tables_in_use_that_give_more_are_told(tmp_path: Path, typed: Typed) -> None:
+    """Routes that cannot lock up give random pairs of a dragonfly less than the shortest do."""
+    present = tmp_path / "present.fabric"
+    assert run(["fabric", "make", "dragonfly:2,4,2", "--route", "minhop", "-o", str(present)]) == 0
+    command = ["fabric", "improve", str(present), "--ports", "8", "--cables", "1"]
+    asked = [*command, "--samples", "500", "--json", str(tmp_path / "it.json")]
+    verdict = typed(*asked).out.splitlines()[0]
+    said = json.loads((tmp_path / "it.json").read_text())
+    assert said["present"] > said["after"] > said["before"]
+    share = f"{100 * said['present']:.2f} %"
+    told = f"; the tables in use give {share}, more than these routes with new cables."
+    assert verdict.endswith(told)
+
+
 def test_a_file_without_tables_is_warned_of(tmp_path: Path, typed: Typed) -> None:
     for name, warnings in (("it.ibnetdiscover", 1), ("it.fabric", 0)):
         command = ["fabric", "improve", *TREE, "--cables", "1", "-o", str(tmp_path / name)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,15 @@ import pytest
 
 from contend.cli.app import run
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, ForwardingTables, loading, tables_of
+from contend.routes import (
+    NO_PORT,
+    ForwardingTables,
+    Repair,
+    RepairFigure,
+    check,
+    loading,
+    tables_of,
+)
 from small_fabrics import fat_tree, of_cables, routed, torus, two_planes, unequal_planes
 from typed_commands import Typed
 
@@ -109,6 +118,52 @@ def test_a_missing_cable_is_a_warning(typed: Typed, tmp_path: Path) -> None:
     checks = {check["name"]: check for check in json.loads(target.read_text())["checks"]}
     assert checks["missing cables"]["status"] == "warning"
     assert checks["missing cables"]["details"] == [words]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        (
+            {"alltoall": (0.3, 0.5, None), "bisect": (0.6, 0.597, None)},
+            "2 cables more and routes by minhop, alltoall would get 50.0 % of what ports allow "
+            "instead of 30.0 %",
+        ),
+        (
+            {"alltoall": (0.3, 0.5, None), "bisect": (0.6, 0.5, None)},
+            "alltoall would get 50.0 % of what ports allow instead of 30.0 %; bisect would get "
+            "less, 50.0 % of a link's rate instead of 60.0 %",
+        ),
+        (
+            {"alltoall": (0.3, 0.5, 0.7), "bisect": (0.6, 0.6, 0.8)},
+            "50.0 % of what ports allow instead of 30.0 %; the tables in use give 70.0 % now",
+        ),
+        (
+            {"2 * ring": (1.0, 1.0, 1.0), "2 * alltoall": (0.8, 0.8, 0.3)},
+            "collectives of GPUs get no more than by minhop without. Routes by minhop alone let "
+            "2 * alltoall get 80.0 % instead of 30.0 % by the tables in use",
+        ),
+    ],
+)
+def test_what_a_repair_takes_and_what_routes_alone_give_is_said(
+    shares: dict[str, tuple[float, float, float | None]], said: str
+) -> None:
+    figures = tuple(
+        RepairFigure(
+            name=name,
+            pattern=name,
+            before=before,
+            after=after,
+            before_Bps=None,
+            after_Bps=None,
+            in_use=in_use,
+        )
+        for name, (before, after, in_use) in shares.items()
+    )
+    repair = Repair(cables=2, adapters=0, engine="minhop", figures=figures, not_counted="")
+    checked = replace(check(fat_tree(4, 4, 2)), repair=repair)
+    verdict, [*_, table] = checked.document().verdict, checked.document().tables
+    assert f"{said}. Not checked" in verdict
+    assert ("tables in use" in table.columns) == any(three[2] for three in shares.values())
 
 
 def test_check_names_what_is_wrong(typed: Typed, tmp_path: Path) -> None:

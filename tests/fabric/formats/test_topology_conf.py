@@ -343,7 +343,20 @@ def test_blocks_have_the_servers_that_compute() -> None:
     nodes = [line.partition("Nodes=")[2] for line in text.splitlines() if "Nodes=" in line]
     assert nodes == ["server-[2-3]", "server-[4-6]"]
     assert (
-        "smallest block: unit-1-leaf-1, 2 nodes. 1 server with fewer adapters is in no block.\n"
-        in text
+        "smallest block: unit-1-leaf-1, 2 nodes. 1 server unlike the others is in no block: "
+        "server-1.\n" in text
     )
     assert "server-1" in "".join(write_tree(fabric)).replace("[1-3]", "1")
+
+
+def test_a_login_node_among_others_is_in_no_block() -> None:
+    """Leaf 1 has a login node among four; leaf 2 has four of another kind, and leaf 3 no kind."""
+    names = [*(f"node{n}" for n in range(1, 5)), *(f"big{n}" for n in range(1, 5))]
+    names[3] = "login1"
+    names += ["ada", "bob", "node9", "node8"]
+    fabric = load("xgft:2;4,3;1,2").replace(host_name=tuple(names))
+    text = "".join(write_blocks(fabric))
+    nodes = [line.partition("Nodes=")[2] for line in text.splitlines() if "Nodes=" in line]
+    assert nodes == ["node[1-3]", "big[1-4]", "ada,bob,node[8-9]"]
+    assert "3 nodes. 1 server unlike the others is in no block: login1.\n" in text
+    assert "login1" in "".join(write_tree(fabric))

@@ -62,6 +62,8 @@ class PacketSample:
     split."""
     counted: list[NDArray[np.float64]] = field(default_factory=list)
     fair: list[NDArray[np.float64]] = field(default_factory=list)
+    port: list[NDArray[np.float64]] = field(default_factory=list)
+    """Rate of the slower of every message's two ports, shape [messages], by round."""
     lanes: int = 1
     cable_latency_s: float = 0.0
     covered: float = 1.0
@@ -115,6 +117,8 @@ def carry_sample(
         sample.pi.append(pi)
         sample.counted.append(counted)
         sample.fair.append(fair)
+        out, into = np.split(rates[len(rates) - 2 * len(placed.hosts) :], 2)
+        sample.port.append(np.minimum(out[source], into[target]))
         hosts = placed.hosts.astype(np.uint32)
         ways = routes.packet_routes(
             fabric, hosts, placed.resolver, Round(source, target, drawing, spread)

@@ -66,13 +66,14 @@ class RoundsByPackets:
             rate=rate,
             equal=self.equal_rates,
         )
-        counted = _seconds(sample.counted)
+        counted = _seconds(sample.counted, sample.port)
         return {
-            queues: float("inf") if one.circle else _seconds(one.received) / counted
+            queues: float("inf") if one.circle else _seconds(one.received, sample.port) / counted
             for queues, one in sample.queued.items()
         }
 
 
-def _seconds(rounds: Sequence[NDArray[np.float64]]) -> float:
-    """Sum over the rounds of what the slowest message takes, in times of one on its own port."""
-    return sum(1 / float(shares.min()) for shares in rounds if len(shares))
+def _seconds(shares: Sequence[NDArray[np.float64]], ports: Sequence[NDArray[np.float64]]) -> float:
+    """Sum over the rounds of what the slowest message takes for a byte."""
+    rates = (share * port for share, port in zip(shares, ports, strict=True))
+    return sum(1 / float(each.min()) for each in rates if len(each))

@@ -313,6 +313,13 @@ class Simulation(Shown, told="simulation_document", drawn="draw_simulation"):
         return heat(self.channel_load, self.relative_rates)
 
     @property
+    def slowest_port(self) -> float:
+        """Heat of a message at the slowest port of these hosts; 1 if all count alike."""
+        if len(self.relative_rates) == 0:
+            return 1.0
+        return 1 / float(self.relative_rates[2 * self.whole_fabric.cables + self.taking_part].min())
+
+    @property
     def whole_fabric(self) -> Fabric:
         """The fabric with all its parts.
 

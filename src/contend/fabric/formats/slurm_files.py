@@ -3,8 +3,10 @@
 Slurm wants one switch above every other. Every switch with hosts is a leaf there; all that join the
 same leaves within equally few cables stand as one switch above them, so a pod of many spines is
 one. A block is what hangs at a leaf: nodes that compute, not those with fewer adapters than three
-quarters of what most hosts' servers have. A server with several rails is a node of the leaf of its
-first host. Names that Slurm does not take, or that come twice, are changed, which the file says.
+quarters of what most hosts' servers have, nor those named unlike three quarters of their leaf whose
+like are nowhere so many: a login node among others. A server with several rails is a node of the
+leaf of its first host. Names that Slurm does not take, or that come twice, are changed, which the
+file says.
 """
 
 from __future__ import annotations
@@ -25,9 +27,12 @@ from contend.fabric.levels import switch_levels
 from contend.fabric.servers import is_nobody, server_names, servers_of
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_NUMBER = re.compile(r"\d+")
 _LONGEST_NAME = 64
 # Servers that compute have so many of the usual adapters; others are another kind.
 _COMPUTING = 0.75
+# Servers in no block that a comment names.
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,8 @@ class _Tree:
     nodes: dict[str, list[str]]
     below: dict[str, list[str]]
     changed: int
-    others: int
-    """Servers that do not compute and are left out."""
+    left_out: list[str]
+    """Names of servers that do not compute."""
 
     def leaves_below(self, name: str) -> list[str]:
         """In order, all that are somewhere below a switch."""
@@ -101,9 +106,12 @@ def _of_smallest(tree: _Tree) -> str:
     smallest = min(tree.nodes, key=lambda name: len(tree.nodes[name]))
     size = counted(len(tree.nodes[smallest]), "node")
     words = f"# Slurm plans with the size of the smallest block: {smallest}, {size}."
-    if tree.others:
-        have = f"{counted(tree.others, 'server')} with fewer adapters {verb(tree.others, 'is')}"
-        words += f" {have} in no block."
+    if tree.left_out:
+        count = len(tree.left_out)
+        more = count - _MOST_NAMED
+        have = f"{counted(count, 'server')} unlike the others {verb(count, 'is')}"
+        words += f" {have} in no block: {shorten(tree.left_out[:_MOST_NAMED])}"
+        words += f" and {more:,} more." if more > 0 else "."
     return f"{words}\n"
 
 
@@ -140,11 +148,32 @@ def _tree(fabric: Fabric, *, computing: bool = False) -> _Tree:
     usual = int(np.bincount(own[server]).argmax())
     firsts = np.unique(server, return_index=True)[1]
     few = own[server[firsts]] < (_COMPUTING * usual if computing else 0)
+    if computing:
+        few[~few] = _unlike_their_leaf(fabric, firsts[~few])
     leaves, nodes, changed = _leaves(fabric, firsts[~few].tolist())
+    left_out = [_NO_NAME.sub("-", server_names(fabric)[host]) for host in firsts[few].tolist()]
     names = _distinct([fabric.switch_name[leaf] for leaf in leaves.tolist()], leaves.tolist())
     by_leaf = {name: nodes[leaf] for leaf, name in zip(leaves.tolist(), names, strict=True)}
     joined = dict(_joined(fabric, leaves, names))
-    return _Tree(by_leaf, joined, changed, int(np.count_nonzero(few)))
+    return _Tree(by_leaf, joined, changed, left_out)
+
+
+def _unlike_their_leaf(fabric: Fabric, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which servers have other names than most of their leaf, and lead no leaf by theirs."""
+    names = server_names(fabric)
+    kind = [_NUMBER.sub("#", names[host]) for host in first.tolist()]
+    on_leaf: dict[int, Counter[str]] = defaultdict(Counter)
+    leaf = fabric.host_switch[first].tolist()
+    for switch, own in zip(leaf, kind, strict=True):
+        on_leaf[switch][own] += 1
+    leading = {
+        switch: own.most_common(1)[0][0]
+        for switch, own in on_leaf.items()
+        if max(own.values()) >= _COMPUTING * own.total()
+    }
+    lead = set(leading.values())
+    odd = [switch in leading and own not in lead for switch, own in zip(leaf, kind, strict=True)]
+    return np.array(odd, dtype=bool)
 
 
 def _leaves(

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # Missing cables that a verdict names.
 _NAMED = 4
+# What other tables gain or lose at least to be told.
+_TABLES_TELL = 0.001
 
 
 def _verdict(found: Improvement) -> str:
@@ -118,8 +120,13 @@ def _nothing(found: Improvement) -> str:
 
 
 def _other_tables(found: Improvement) -> str:
-    """What other tables alone gain, where that is more than cables do."""
-    if found.present is None or found.before - found.present <= max(found.gain, 0.001):
+    """What other tables alone gain, where that is more than cables do, or what they lose."""
+    if found.present is None:
+        return ""
+    if found.present - found.before > _TABLES_TELL:
+        than = "more than these routes with" if found.present > found.after else "without"
+        return f"; the tables in use give {_share(found.present)}, {than} new cables"
+    if found.before - found.present <= max(found.gain, _TABLES_TELL):
         return ""
     return (
         f"; routes by {found.engine} gain more, without any new cable: the tables in use give "

@@ -9,12 +9,12 @@ from contend.report.fabric.network import fabric_figure
 from contend.report.page.explorable import explored
 from contend.report.table import ResultTable, table_of
 from contend.report.words import of_words, percent
-from contend.routes import CheckReport, Repair
+from contend.routes import CheckReport, Repair, RepairFigure
 
 # So many clauses a verdict has of what may be meant.
 _MOST_CAUSES = 4
-# Gains below this read as nothing.
-_SAME = 0.0005
+# Gains below this read as nothing; of means over samples, losses that may be chance.
+_SAME, _CHANCE = 0.0005, 0.005
 _TONES = {str(Status.OK): "green", str(Status.WARNING): "yellow", str(Status.WRONG): "bold red"}
 
 
@@ -86,35 +86,60 @@ def _gain(repair: Repair) -> str:
         return f"What {listed(what)} would gain was not counted: {repair.not_counted}"
     what.append(f"routes by {repair.engine}")
     best = max(repair.figures, key=lambda figure: figure.after - figure.before)
+    worst = min(repair.figures, key=lambda figure: figure.after - figure.before)
     if best.after - best.before < _SAME:
         who = "collectives of GPUs" if _of_gpus(repair) else "all-to-alls and random pairs"
-        return f"With {listed(what)}, {who} get no more"
-    of = of_words(waits_for_last=best.pattern != "bisect")
-    return (
-        f"With {listed(what)}, {best.name} would get "
-        f"{percent(best.after)} of {of} instead of {percent(best.before)}"
-    )
+        line = f"With {listed(what)}, {who} get no more"
+        line += f" than by {repair.engine} without" if best.in_use is not None else ""
+    else:
+        gains = f"{percent(best.after)} of {_of(best)} instead of {percent(best.before)}"
+        line = f"With {listed(what)}, {best.name} would get {gains}"
+        if best.in_use is not None and abs(best.in_use - best.before) >= _SAME:
+            line += f"; the tables in use give {percent(best.in_use)} now"
+    if worst.before - worst.after > (_SAME if _waits(worst) else _CHANCE):
+        less = f"{percent(worst.after)} of {_of(worst)} instead of {percent(worst.before)}"
+        line += f"; {worst.name} would get less, {less}"
+    news = [(f.before - f.in_use, f) for f in repair.figures if f.in_use is not None]
+    gain, other = max(news, key=lambda new: new[0], default=(0.0, best))
+    told = other is best and best.after - best.before >= _SAME
+    if gain >= _SAME and other.in_use is not None and not told:
+        line += (
+            f". Routes by {repair.engine} alone let {other.name} get {percent(other.before)} "
+            f"instead of {percent(other.in_use)} by the tables in use"
+        )
+    return line
+
+
+def _waits(figure: RepairFigure) -> bool:
+    return figure.pattern != "bisect"
+
+
+def _of(figure: RepairFigure) -> str:
+    return of_words(waits_for_last=_waits(figure))
 
 
 def _of_gpus(repair: Repair) -> bool:
-    return not any(figure.pattern == "bisect" for figure in repair.figures)
+    return all(_waits(figure) for figure in repair.figures)
 
 
 def _repairs(report: CheckReport) -> list[ResultTable]:
     """What traffic gets before and after a repair."""
     if report.repair is None or not report.repair.figures:
         return []
-    gpus = _of_gpus(report.repair)
+    gpus, engine = _of_gpus(report.repair), report.repair.engine
     rate = "bus bandwidth" if gpus else "each host"
+    others = any(figure.in_use is not None for figure in report.repair.figures)
+    now = "routed anew" if others else "now"
     return [
         table_of(
-            f"What a repair gains, routes by {report.repair.engine} before and after",
+            f"What a repair gains, routes by {engine} before and after",
             report.repair.figures,
             {
                 "traffic": "name",
-                "now": "before",
+                **({"tables in use": "in_use"} if others else {}),
+                now: "before",
                 "repaired": "after",
-                f"{rate} now": "before_Bps",
+                f"{rate} {now}": "before_Bps",
                 f"{rate} repaired": "after_Bps",
             },
             note="shares of what ports allow, until the last message is done"
