@@ -468,15 +468,16 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
   contend_leave(call);
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = count_made(parent, call->routine);
-    if (*made != MPI_COMM_NULL)
-      add_like(CONTEND_KEY(*made), parent_handle, (origin){parent, salt}, NULL);
-    uint32_t cell = contend_count(call, parent->index, 0, 0);
+    // Its number among collectives is how many there were before it.
     contend_request* made_request =
         contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
     uint32_t number = made_request->number;
     made_request->routine = call->routine;
     made_request->bytes = CONTEND_UNKNOWN_BYTES;
+    uint64_t salt = count_made(parent, call->routine);
+    if (*made != MPI_COMM_NULL)
+      add_like(CONTEND_KEY(*made), parent_handle, (origin){parent, salt}, NULL);
+    uint32_t cell = contend_count(call, parent->index, 0, 0);
     contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0, CONTEND_NO_TURN);
   }
   contend_done();
