@@ -140,6 +140,10 @@ HANGS = {
         ("Wait", "Barrier"),
         ("rank 0 called MPI_Comm_idup at hangs.c:", " where rank 1 called MPI_Barrier at hangs.c:"),
     ),
+    "disconnect": (
+        ("Barrier", "Comm_disconnect"),
+        ("which waits for rank 0 in MPI_Comm_disconnect", "collective 1 on communicator 3"),
+    ),
     "groups": (
         ("Barrier", "Barrier", "Barrier"),
         (_CIRCLE, "(collective 1 on communicator 4)", "; rank 2 waits for rank 0"),

@@ -514,22 +514,26 @@ uint32_t contend_forget(uint64_t key) {
   return index;
 }
 
-#define FREES(name)                                                          \
-  int contend_##name(MPI_Comm* handle) {                                     \
-    CONTEND_CALL_WITH(handle, name, (handle));                               \
-    contend_lock();                                                          \
-    uint32_t index = contend_forget(CONTEND_KEY(*handle));                   \
-    contend_unlock();                                                        \
-    int result = REAL(name)(handle);                                         \
-    contend_leave(&call);                                                    \
-    if (result == MPI_SUCCESS)                                               \
-      contend_note(&call, index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST); \
-    contend_done();                                                          \
-    return result;                                                           \
+#define FREES(name, together)                                                              \
+  int contend_##name(MPI_Comm* handle) {                                                   \
+    CONTEND_CALL_WITH(handle, name, (handle));                                             \
+    if (together) contend_await_members(*handle);                                          \
+    contend_lock();                                                                        \
+    uint32_t index = contend_forget(CONTEND_KEY(*handle));                                 \
+    contend_unlock();                                                                      \
+    int result = REAL(name)(handle);                                                       \
+    contend_leave(&call);                                                                  \
+    if (result == MPI_SUCCESS) {                                                           \
+      if (together && index != CONTEND_OTHERS) contend.communicators[index].collectives++; \
+      contend_note(&call, index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);               \
+    }                                                                                      \
+    contend_done();                                                                        \
+    return result;                                                                         \
   }
 
-FREES(Comm_free)
-FREES(Comm_disconnect)
+FREES(Comm_free, false)
+// It waits for all messages, and libraries wait for all members.
+FREES(Comm_disconnect, true)
 
 static void note_name(MPI_Comm handle, const char* name) {
   contend_communicator* record = &contend.communicators[contend_find(handle)->index];

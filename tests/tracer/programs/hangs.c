@@ -196,6 +196,10 @@ int main(int argc, char** argv) {
     MPI_Comm made;
     if (rank == 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
     if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is(mode, "disconnect")) {
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    if (rank == 1) MPI_Comm_disconnect(&made);
   } else if (is(mode, "groups")) {
     groups();
   } else if (is(mode, "pipe")) {
