@@ -333,3 +333,16 @@ def test_no_number_in_a_text_has_an_exponent(value: float) -> None:
     ):
         assert "e+" not in words
         assert "e-" not in words
+
+
+@pytest.mark.parametrize("value", [3e-9, 4.7e-5, 2e-3, 1.5, 95.0, 3324.0, 9000.0])
+def test_what_is_told_can_be_given_back(value: float) -> None:
+    assert parse_seconds(format_seconds(value)) == pytest.approx(value, rel=0.01)
+    assert parse_rate(format_rate(1e9 * value)) == pytest.approx(1e9 * value, rel=0.01)
+    assert parse_size(format_bytes(round(1e9 * value))) == pytest.approx(1e9 * value, rel=0.01)
+
+
+def test_rates_as_tc_writes_them() -> None:
+    assert parse_rate("10gbit") == parse_rate("10Gbit/s") == 10e9 / 8
+    with pytest.raises(UsageError):
+        parse_rate("10mb/s")

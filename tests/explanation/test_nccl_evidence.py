@@ -236,7 +236,7 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, units: contend.Fabric) -> N
     assert any("2 or 3 GPUs" in line for line in contend.explain(path, fabric=units).remarks)
     assert any("--fabric" in line for line in contend.explain(path).remarks)
     path.write_text(printed("all_reduce_perf", ["s1", "nobody"], {1 << 20: 1e-3}, redop="sum"))
-    with pytest.raises(InputError, match="nobody"):
+    with pytest.raises(InputError, match='"nobody": pods go by names of their own'):
         contend.explain(path, fabric=units)
     with pytest.raises(UsageError, match="memory"):
         contend.explain(path, memory="1GiB")

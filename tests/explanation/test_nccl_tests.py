@@ -89,6 +89,9 @@ def test_lines_that_a_log_keeps_as_json_are_unwrapped(key: str, tmp_path: Path) 
     ]
     path.write_text("\n".join([*lines[:9], "{cut", *lines[9:]]))
     assert read_nccl_tests(path) == bare
+    deep = [json.dumps({"_index": "a", "_source": {"b": {key: line}}}) for line in text.split("\n")]
+    path.write_text("\n".join(deep))
+    assert read_nccl_tests(path) == bare
     path.write_text('{"log": 7}\n{"other": "nThread"}')
     assert read_nccl_tests(path) is None
 

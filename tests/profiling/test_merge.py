@@ -31,6 +31,7 @@ from contend.profiling import (
     record_form,
 )
 from contend.profiling.folder import record_files
+from contend.profiling.record_form import HEADER
 
 
 def _ring(size: int = 4, **settings: Any) -> list[Rank]:
@@ -197,6 +198,24 @@ def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:
     assert absent.text.startswith("rank 2 left no record")
     assert [path.name for path in record_files(folder)] == [damaged.name]
     assert ProgramProfile.load(folder).ranks["rank"].to_list() == [0, 1, 3]
+
+
+def test_a_rank_that_ended_in_init_is_no_damage(tmp_path: Path) -> None:
+    """Nor is its clock, which nobody read, the beginning of the run."""
+    folder = leave_records(tmp_path / "p", _ring())
+    before = merge(leave_records(tmp_path / "q", _ring()), run=no_program)
+    empty = folder / RECORDS / "rank-000002.record"
+    content = bytearray(empty.read_bytes())
+    header = np.frombuffer(content, HEADER, 1)
+    header["clock"]["start_ticks"] = header["clock"]["begun_ticks"] = 0
+    empty.write_bytes(content)
+    record = merge(folder, run=no_program)
+    assert [warned.text for warned in record.missing] == [
+        "rank 2 ended in MPI_Init, before it began to record",
+        "rank 2 left no record: their calls are missing",
+    ]
+    assert record.run_s == before.run_s
+    assert record_files(folder) == []
 
 
 def test_records_go_when_the_profile_is_there(tmp_path: Path) -> None:

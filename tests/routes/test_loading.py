@@ -139,10 +139,23 @@ def test_a_name_that_is_no_utf8_can_be_written_everywhere(
         *(
             (
                 f"  {text}\n",
-                "or a plan of the cables, got LLDP neighbours as another maker's switch",
+                "or a plan of the cables, got LLDP or CDP neighbours as another maker's switch",
             )
-            for text in ("Device ID    Local Intf    Port ID", "ChassisId  PortId", '{"chassis_id"')
+            for text in (
+                "Device ID    Local Intf    Port ID",
+                "ChassisId  PortId",
+                '{"chassis_id"',
+                "Device-ID     Local Intrfce Hldtme Capability  Platform      Port ID",
+                "Local Interface   Exptime(s) Neighbor Interface      Neighbor Device",
+                "Remote LLDP nearest-bridge Agents on Local Port 1/1/1:",
+                "CDP neighbors information",
+            )
         ),
+        ("CA 'mlx5_0'\n\tCA type: MT4123\n", "ibnetdiscover prints, got the state of one host's"),
+        ("hca_id:\tmlx5_0\n", "ibnetdiscover prints, got the state of one host's adapters"),
+        ("PARTITION AVAIL  TIMELIMIT  NODES\n", "scontrol show topology prints, got Slurm's list"),
+        ("NodeName=n1 Arch=x86_64\n", "scontrol show topology prints, got Slurm's list of nodes"),
+        ("No topology information available\n", "lldpctl -f json prints, got word of Slurm"),
         ("-I- Discovering ... 30 nodes\n", "in the folder that it wrote, got ibdiagnet's messages"),
         ("Ty : # : #IB : GUID : LID : Sta\n", "beside it, got ibdiagnet's .net_dump_ext"),
         (
@@ -160,6 +173,26 @@ def test_what_tells_no_cables_is_named_with_what_does(
         load(path)
     assert str(caught.value).startswith(f"{path}: expected a topology, such as ")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ibpanic: [9382] main: discover failed: (Operation not permitted)",
+        "/usr/sbin/ibnetdiscover: iberror: failed: discover failed",
+        "ibwarn: [2] mad_rpc_open_port: can't open UMAD port ((null):0)",
+        "bash: line 1: ibnetdiscover: command not found",
+        "admin is not in the sudoers file. This incident will be reported.",
+        "slurm_load_topo error: Unable to contact slurm controller (connect failure)",
+    ],
+)
+def test_an_error_in_place_of_a_topology_is_told_as_one(error: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.txt"
+    path.write_text(f"admin@leaf1:~$ run\n{error}\n")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    expected = f"{path}: expected a topology, got an error in its place: "
+    assert str(caught.value) == f"{expected}{error!r}"
 
 
 def test_tables_for_a_topology_are_told_apart() -> None:

@@ -52,17 +52,23 @@ def test_a_killed_rank_leaves_what_it_had(openmpi: Mpi, endings: Path, run_recor
         _check_beginning(record)
 
 
-def test_exit_without_finalize(openmpi: Mpi, endings: Path, run_recorded: Run) -> None:
-    recorded = run_recorded(openmpi, 1, endings, "exit")
+@pytest.mark.parametrize(("how", "status"), [("exit", 6), ("_exit", 6), ("quick_exit", 0)])
+def test_exit_without_finalize(
+    openmpi: Mpi, endings: Path, run_recorded: Run, how: str, status: int
+) -> None:
+    """What quick_exit leaves with nobody is told."""
+    recorded = run_recorded(openmpi, 1, endings, how)
+    assert recorded.ended.status == 6
     [record] = recorded.records
-    assert (record.header["state"], record.header["exit_code"]) == (EXITED, 6)
+    assert (record.header["state"], record.header["exit_code"]) == (EXITED, status)
     _check_beginning(record)
 
 
+@pytest.mark.parametrize("how", ["fork", "vfork"])
 def test_a_forked_child_leaves_its_parents_record_alone(
-    openmpi: Mpi, endings: Path, run_recorded: Run
+    openmpi: Mpi, endings: Path, run_recorded: Run, how: str
 ) -> None:
-    recorded = run_recorded(openmpi, 2, endings, "fork")
+    recorded = run_recorded(openmpi, 2, endings, how)
     assert recorded.ended.status == 0
     for record in recorded.records:
         assert record.header["state"] == FINISHED

@@ -136,6 +136,18 @@ HANGS = {
         ("Barrier", "File_set_size"),
         ("rank 0 waits for rank 1 in MPI_Barrier", "collective 1 on a file of MPI_COMM_WORLD"),
     ),
+    "duplicate": (
+        ("Wait", "Barrier"),
+        ("rank 0 called MPI_Comm_idup at hangs.c:", " where rank 1 called MPI_Barrier at hangs.c:"),
+    ),
+    "disconnect": (
+        ("Barrier", "Comm_disconnect"),
+        ("which waits for rank 0 in MPI_Comm_disconnect", "collective 1 on communicator 3"),
+    ),
+    "groups": (
+        ("Barrier", "Barrier", "Barrier"),
+        (_CIRCLE, "(collective 1 on communicator 4)", "; rank 2 waits for rank 0"),
+    ),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
 UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})
@@ -201,6 +213,7 @@ ASKING = {
     "polls-matched": ("MPI_Improbe", "for rank 1"),
     "tests": ("MPI_Test", "for rank 1"),
     "tests-any": ("MPI_Testany", "for rank 1"),
+    "tests-status": ("MPI_Request_get_status", "for rank 1"),
 }
 
 

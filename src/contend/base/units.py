@@ -40,12 +40,13 @@ _SIZE_UNITS = {
     },
     **{f"{prefix}B": 1000**power for power, prefix in enumerate("KMGT", 1)},
 }
-_PER_SECOND = re.compile(_NUMBER + r" ?([kKMGT]?)(i?)(bit|b|B|Byte)(?:/s|ps)?")
-_TIME = re.compile(_NUMBER + r" ?(ns|us|ms|s|min|m|h|)")
+# tc and ethtool write 10gbit.
+_PER_SECOND = re.compile(_NUMBER + r" ?([kKMGT]?|[mgt](?=i?bit))(i?)(bit|b|B|Byte)(?:/s|ps)?")
+_TIME = re.compile(_NUMBER + r" ?(ns|[uµμ]s|ms|s|min|m|h|)")
 _SECONDS = {
     "": Fraction(1),
     "ns": Fraction(1, 10**9),
-    "us": Fraction(1, 10**6),
+    **dict.fromkeys(("us", "µs", "μs"), Fraction(1, 10**6)),
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
     "m": Fraction(60),

@@ -16,6 +16,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.errors import InputError
 from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
 from contend.congestion.gpus import PORTS
@@ -129,6 +130,10 @@ class NcclSource:
         """The hosts of a test by server and rail; none where bounds are not known."""
         assert self._fabric is not None
         rail = rails_of(self._fabric)
+        for host in test.servers:
+            if host not in names:
+                got = f'"{host}": pods go by names of their own, so write those of their nodes'
+                raise InputError(self._name, 0, f"a host of {self._fabric.name}", got)
         found = [names.find(host, self._name) for host in test.servers]
         seats = [sorted(own[rail[own] >= 0], key=rail.__getitem__) for own in map(np.array, found)]
         adapters = {len(own) for own in seats}

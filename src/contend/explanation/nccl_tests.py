@@ -35,8 +35,8 @@ _PROGRAM = re.compile(
 )
 # A page that was copied from, or a filter, may have taken the hashes.
 _BARE = r"(?:#\s++|(?<![^\s:>\]|)]))"
-_STARTS = re.compile(rf"{_BARE}(?:Collective test starting: (\S+)|nThread )")
-_ASKED = re.compile(r"maxBytes (\d{1,18}) step: (\d{1,18})\((factor|bytes)\)")
+_STARTS = re.compile(rf"{_BARE}(?:Collective\s+test\s+starting:\s+(\S+)|nThread\s)")
+_ASKED = re.compile(r"maxBytes\s+(\d{1,18})\s+step:\s+(\d{1,18})\((factor|bytes)\)")
 _FAILED = re.compile(r"Test (?:NCCL|CUDA|MPI) failure \S+ '([^'\n]{1,200})")
 _RANK = re.compile(
     rf"{_BARE}Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
@@ -154,8 +154,14 @@ def _unwrapped(line: bytes) -> bytes:
         wrapped = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return line
-    told = (wrapped[key] for key in _WRAPPED if isinstance(wrapped.get(key), str))
-    return next(told, "").rstrip("\r\n").encode("utf-8", "replace")
+    return _logged(wrapped).rstrip("\r\n").encode("utf-8", "replace")
+
+
+def _logged(entry: dict[str, Any], depth: int = 3) -> str:
+    """What an entry of a log says, in itself or in what it wraps."""
+    told = (entry[key] for key in _WRAPPED if isinstance(entry.get(key), str))
+    inner = (part for part in entry.values() if isinstance(part, dict) and depth)
+    return next(chain(told, filter(None, (_logged(part, depth - 1) for part in inner))), "")
 
 
 _Lines = list[tuple[int, str]]

@@ -26,6 +26,7 @@ class Communicators:
             _row(number, name) for number, name in enumerate(_RESERVED)
         ]
         self._members: dict[int, NDArray[np.int32]] = {}
+        self._sides: dict[int, dict[bytes, NDArray[np.int32]]] = {}
         self._of_rank: dict[int, NDArray[np.uint32]] = {}
 
     def numbers_of(self, record: RankRecord) -> NDArray[np.uint32]:
@@ -47,7 +48,14 @@ class Communicators:
                 parent = int(numbers[min(int(own["parent"]), index)])
                 name = own["name"].decode(errors="replace")
                 self._rows.append(_row(known, name, own, parent if parent < known else WORLD))
-            if known not in self._members and (members := record.members_of(index)) is not None:
+            members = record.members_of(index)
+            if members is not None and int(own["kind"]) == INTER:
+                # Each side has the ranks of the other, and both enter its collectives.
+                both = self._sides.setdefault(known, {})
+                both[members.tobytes()] = members.copy()
+                if len(both) > 1:
+                    self._members[known] = np.concatenate([*both.values()])
+            elif members is not None and known not in self._members:
                 self._members[known] = members.copy()
             numbers[index] = known
         return numbers

@@ -250,6 +250,10 @@ def read_programs(paths: Sequence[Path], left: LeftRecords) -> list[RecordedProg
             left.add(path, "unreadable", str(error))
             continue
         number, size = int(header["rank"]), int(header["size"])
+        if not int(header["clock"]["start_ticks"]):
+            text = f"rank {number} ended in MPI_Init, before it began to record"
+            left.warnings.append(Warned("no-record", text))
+            continue
         launcher, _, word = text_of(header["launch"]).partition(" ")
         own = ranks.setdefault((size, launcher, word), {})
         if number in own:

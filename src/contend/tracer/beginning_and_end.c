@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "handles.h"
@@ -31,9 +32,23 @@ static void exited(int status, void* unused) {
   contend_lead_all(false);
 }
 
-#ifndef __GLIBC__
+/// Notes that the program leaves at once, as by std::_Exit or Python's os._exit, which call nothing
+/// of ours. That may be in the handler of a signal, so nothing is locked. A child of vfork sees its
+/// parent's record, and within a call it is the library that gives up.
+static _Noreturn void leave_at_once(int status) {
+  contend_header* header = contend.header;
+  bool own = contend_this_thread.under_way != NULL && !contend_this_thread.inside;
+  if (header != NULL && own && header->pid == getpid() && header->state == CONTEND_RUNNING) {
+    contend_read_clocks(contend_ticks());
+    header->exit_code = status;
+    header->state = CONTEND_EXITED;
+  }
+  for (;;) syscall(SYS_exit_group, status);
+}
+__attribute__((visibility("default"))) void _exit(int status) { leave_at_once(status); }
+__attribute__((visibility("default"))) void _Exit(int status) { leave_at_once(status); }
+
 static void exited_somehow(void) { exited(0, NULL); }
-#endif
 
 /// The record is the parent's: a child leaves it alone.
 static void forked(void) {
@@ -86,6 +101,7 @@ static void record_from(uint64_t start_ticks, int64_t start_ns) {
 #else
   atexit(exited_somehow);
 #endif
+  at_quick_exit(exited_somehow);
   pthread_atfork(NULL, NULL, forked);
   recording = true;
   contend_lead_all(true);

@@ -468,15 +468,16 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
   contend_leave(call);
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = count_made(parent, call->routine);
-    if (*made != MPI_COMM_NULL)
-      add_like(CONTEND_KEY(*made), parent_handle, (origin){parent, salt}, NULL);
-    uint32_t cell = contend_count(call, parent->index, 0, 0);
+    // Its number among collectives is how many there were before it.
     contend_request* made_request =
         contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
     uint32_t number = made_request->number;
     made_request->routine = call->routine;
     made_request->bytes = CONTEND_UNKNOWN_BYTES;
+    uint64_t salt = count_made(parent, call->routine);
+    if (*made != MPI_COMM_NULL)
+      add_like(CONTEND_KEY(*made), parent_handle, (origin){parent, salt}, NULL);
+    uint32_t cell = contend_count(call, parent->index, 0, 0);
     contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0, CONTEND_NO_TURN);
   }
   contend_done();
@@ -513,22 +514,26 @@ uint32_t contend_forget(uint64_t key) {
   return index;
 }
 
-#define FREES(name)                                                          \
-  int contend_##name(MPI_Comm* handle) {                                     \
-    CONTEND_CALL_WITH(handle, name, (handle));                               \
-    contend_lock();                                                          \
-    uint32_t index = contend_forget(CONTEND_KEY(*handle));                   \
-    contend_unlock();                                                        \
-    int result = REAL(name)(handle);                                         \
-    contend_leave(&call);                                                    \
-    if (result == MPI_SUCCESS)                                               \
-      contend_note(&call, index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST); \
-    contend_done();                                                          \
-    return result;                                                           \
+#define FREES(name, together)                                                              \
+  int contend_##name(MPI_Comm* handle) {                                                   \
+    CONTEND_CALL_WITH(handle, name, (handle));                                             \
+    if (together) contend_await_members(*handle);                                          \
+    contend_lock();                                                                        \
+    uint32_t index = contend_forget(CONTEND_KEY(*handle));                                 \
+    contend_unlock();                                                                      \
+    int result = REAL(name)(handle);                                                       \
+    contend_leave(&call);                                                                  \
+    if (result == MPI_SUCCESS) {                                                           \
+      if (together && index != CONTEND_OTHERS) contend.communicators[index].collectives++; \
+      contend_note(&call, index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);               \
+    }                                                                                      \
+    contend_done();                                                                        \
+    return result;                                                                         \
   }
 
-FREES(Comm_free)
-FREES(Comm_disconnect)
+FREES(Comm_free, false)
+// It waits for all messages, and libraries wait for all members.
+FREES(Comm_disconnect, true)
 
 static void note_name(MPI_Comm handle, const char* name) {
   contend_communicator* record = &contend.communicators[contend_find(handle)->index];

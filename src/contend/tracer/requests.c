@@ -443,15 +443,18 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 /// Notes a question that completes no request.
-static void note_asked(contend_call* call, uint32_t communicator, int answered) {
+static void note_asked(contend_call* call, uint32_t communicator, int answered, uint32_t claimed) {
   contend_asked(call, answered);
   contend_count(call, communicator, 0, 0);
+  give_up(&claimed, 1);
 }
-#define ASKED(request) uint32_t communicator = await(request, 1, (const uint32_t[1]){0})
+#define ASKED(request) \
+  uint32_t claimed = claim_one(request), communicator = await(request, 1, &claimed)
 
 /// It does not complete its request, but programs poll with it.
 CONTEND_RECORDS(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
-                (request, flag, status), ASKED(&request), note_asked(&call, communicator, *flag))
+                (request, flag, status), ASKED(&request),
+                note_asked(&call, communicator, *flag, claimed))
 
 int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
   CONTEND_CALL_WITH(are_there(requests_given, count) && index, Waitany,
@@ -684,5 +687,6 @@ READY(Pready_list, (int count, const int list[], MPI_Request request), (count, (
       count)
 
 CONTEND_RECORDS(Parrived, (MPI_Request request, int partition, int* flag),
-                (request, partition, flag), ASKED(&request), note_asked(&call, communicator, *flag))
+                (request, partition, flag), ASKED(&request),
+                note_asked(&call, communicator, *flag, claimed))
 #endif

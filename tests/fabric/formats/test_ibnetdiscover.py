@@ -11,6 +11,7 @@ from contend.base.errors import InputError
 from contend.fabric.assemble import GAP, assemble, what_is_missing
 from contend.fabric.formats.ibnetdiscover import IBNETDISCOVER
 from contend.fabric.subnet import NodeKind, Subnet
+from contend.routes import load
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
 
@@ -313,6 +314,18 @@ def test_recognises_its_own_kind_only() -> None:
         )
     assert IBNETDISCOVER.recognises(b'ibwarn: noise\n\nCa 1 "H-000000000000000b"\n')
     assert not IBNETDISCOVER.recognises(b"Switch to another network\n")
+
+
+def test_guids_that_were_blotted_out_are_told_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "net.txt"
+    path.write_text(
+        "# Topology file: generated on Fri Jul 19 02:49:25 2024\nvendid=0x2c9\n"
+        "switchguid=0x9c05<redacted>(9c05<redacted>)\n"
+        'Switch\t129 "S-9c05<redacted>"\t\t# "leaf1" enhanced port 0 lid 1 lmc 0\n'
+        '[1]\t"H-b83f<redacted>"[1](b83f<redacted>) \t\t# "node005 mlx5_2" lid 22 2xNDR\n'
+    )
+    with pytest.raises(InputError, match=r'net\.txt:4: expected a node such as "S-0002c90'):
+        load(path)
 
 
 TWO = (DATA / "two-switches.ibnetdiscover").read_text()

@@ -54,6 +54,41 @@ def expect_all(fabric: Fabric) -> None:
     assert fabric.findings == ()
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({("leaf1", 1): "swp7"}, "leaf1 swp52 hears spine2 swp7, which hears it at swp1"),
+        # That port hears another.
+        ({("leaf1", 1): "swp2"}, "leaf1 swp52 hears spine2 swp2, which hears it at swp1"),
+        # A device may call its ports one way and tell them another.
+        ({("leaf1", 1): "Eth1", ("leaf2", 1): "Eth2", ("leaf3", 1): "Eth3"}, ""),
+    ],
+)
+def test_ends_that_tell_different_ports_are_told(
+    told: dict[tuple[str, int], str], words: str
+) -> None:
+    def heard(port: str, name: str, far: str, *, forwards: bool = True) -> dict[str, Any]:
+        capability = [{"type": "Bridge", "enabled": forwards}]
+        chassis = {name: {"id": {"type": "local", "value": name}, "capability": capability}}
+        return {port: {"chassis": chassis, "port": {"id": {"type": "ifname", "value": far}}}}
+
+    leaves, spines = ("leaf1", "leaf2", "leaf3"), ("spine1", "spine2")
+    outputs: dict[str, list[dict[str, Any]]] = {
+        leaf: [heard("swp1", f"host{place}", "eth0", forwards=False)]
+        for place, leaf in enumerate(leaves)
+    }
+    for number, spine in enumerate(spines):
+        outputs[spine] = []
+        for place, leaf in enumerate(leaves, 1):
+            far = told.get((leaf, number), f"swp{place}")
+            outputs[leaf].append(heard(f"swp{51 + number}", spine, far))
+            outputs[spine].append(heard(f"swp{place}", leaf, f"swp{51 + number}"))
+    fabric = fabric_of({name: {"lldp": {"interface": each}} for name, each in outputs.items()})
+    said = [finding.message for finding in fabric.findings if finding.wrong]
+    assert said == [words] * (words != "")
+    assert (fabric.hosts, fabric.switches) == (3, 5)
+
+
 def test_a_folder_of_outputs_by_device() -> None:
     expect_all(load(FOLDER))
     assert load(str(FOLDER)).name == "lldp"

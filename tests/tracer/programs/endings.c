@@ -64,9 +64,17 @@ int main(int argc, char** argv) {
   if (strcmp(what, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 5);
   if (strcmp(what, "kill") == 0 && rank == 1) raise(SIGKILL);
   if (strcmp(what, "exit") == 0) exit(6);
+  if (strcmp(what, "_exit") == 0) _exit(6);
+  if (strcmp(what, "quick_exit") == 0) quick_exit(6);
   if (strcmp(what, "abort") == 0 || strcmp(what, "kill") == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "threads") == 0) in_threads();
   if (strcmp(what, "overflow") == 0) overflow();
+  if (strcmp(what, "vfork") == 0) {
+    pid_t child = vfork();
+    if (child == 0) _exit(3);
+    waitpid(child, NULL, 0);
+    exchange(2);
+  }
   if (strcmp(what, "fork") == 0 || strcmp(what, "exec") == 0) {
     pid_t child = fork();
     if (child == 0 && strcmp(what, "exec") == 0) execl("/bin/echo", "echo", "child", NULL);

@@ -104,6 +104,7 @@ static void ask(const char* how) {
     if (pauses) MPI_Test(&request, &there, &status);
     if (is(how, "polls")) MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &there, &status);
     if (is(how, "tests-any")) MPI_Testany(1, &request, &which, &there, &status);
+    if (is(how, "tests-status")) MPI_Request_get_status(request, &there, &status);
     if (is(how, "polls-matched")) MPI_Improbe(1, 4, MPI_COMM_WORLD, &there, &message, &status);
     if (pauses) usleep(500);
   }
@@ -119,10 +120,19 @@ static void file(const char* what) {
   if (rank == 1) MPI_File_set_size(both, sizeof large);
 }
 
+// Between groups: rank 0 is alone in one of them.
+static void groups(void) {
+  MPI_Comm own, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0, 4, &both);
+  if (rank > 0) MPI_Barrier(both);
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Request request;
-  MPI_Init(&argc, &argv);
+  int level = is(mode, "tests-status") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, level, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int next = (rank + 1) % size;
@@ -182,6 +192,16 @@ int main(int argc, char** argv) {
     if (rank == 1) MPI_Reduce(&number, &other, 1, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);
   } else if (strncmp(mode, "polls", 5) == 0 || strncmp(mode, "tests", 5) == 0) {
     if (rank == 0) ask(mode);
+  } else if (is(mode, "duplicate")) {
+    MPI_Comm made;
+    if (rank == 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is(mode, "disconnect")) {
+    MPI_Comm made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    if (rank == 1) MPI_Comm_disconnect(&made);
+  } else if (is(mode, "groups")) {
+    groups();
   } else if (is(mode, "pipe")) {
     int ends[2];
     if (rank == 1 && pipe(ends) == 0)

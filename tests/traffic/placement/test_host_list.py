@@ -140,6 +140,13 @@ def test_a_server_that_comes_again_goes_on_with_its_rails(
         ("node09 slots=2 max_slots=4 # two\n", [1, 1]),
         ("root@node09 slots=2\nu.1@node08,node10:2\n", [1, 1, 0, 2, 2]),
         ("rank 1=root@node08 slot=0\nrank 0=node10\n", [2, 0]),
+        # Other options of launchers, Grid Engine, LSF on one line and on several, MVAPICH, Windows.
+        ("node09 slots=2 topo=node\nnode08:1 ifhn=node08-ib\n", [1, 1, 0]),
+        ("node09 2 all.q@node09 UNDEFINED\nnode08 1 all.q@node08 <NULL>\n", [1, 1, 0]),
+        ("node09 2 node08 1\n", [1, 1, 0]),
+        ("node09 2\nnode08 1\n", [1, 1, 0]),
+        ("node09:2:mlx5_0\nnode08:1:mlx5_1\n", [1, 1, 0]),
+        ("\ufeffnode09\r\nnode08\r\n", [1, 0]),
     ],
 )
 def test_what_launchers_take_is_read(

@@ -46,6 +46,7 @@ _HEAD_OWN = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _DISCOVERED = re.compile(rb"^vendid=|\blid \d", re.MULTILINE)
+_BLOTTED = re.compile(rb'^[^\S\n]*(?:Switch|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"[SHR]-', re.MULTILINE)
 _ID_GUID = re.compile(r"[SHR]-([0-9A-Fa-f]{16})")
 _KINDS = {
     "switch": NodeKind.SWITCH,
@@ -72,7 +73,8 @@ class _Node:
 def recognises(head: bytes) -> bool:
     """Whether the head declares nodes as people write them, not as ibnetdiscover prints them."""
     if _HEAD_OWN.search(head):
-        return True
+        # Digits of GUIDs may have been blotted out: "S-9c05<redacted>".
+        return not (_DISCOVERED.search(head) and _BLOTTED.search(head))
     return _HEAD.search(head) is not None and _DISCOVERED.search(head) is None
 
 

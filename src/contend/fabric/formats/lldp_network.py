@@ -132,11 +132,19 @@ class _Network:
     def _join(self) -> None:
         """Makes a cable of what its two ends say, or the one of them that speaks."""
         called: Counter[_End] = Counter()
+        agreeing: Counter[str] = Counter()
         claims: Counter[frozenset[_End]] = Counter()
+        denied: dict[str, list[str]] = defaultdict(list)
         for name, ports in self._ports.items():
             for port, far in ports.items():
                 near = (name, port)
                 end = (far.name, self._far_port(near, far))
+                theirs = self._ports.get(far.name, {})
+                if any(theirs[one].name == name for one in far.peer_ports if one in theirs):
+                    agreeing[far.name] += 1
+                elif end[1] in theirs:
+                    tells = f"{name} {port} hears {far.name} {_first_port(far)}"
+                    denied[far.name].append(f"{tells}, which hears it at {end[1]}")
                 if end[1] not in self._ports.get(far.name, ()):
                     called[end] += 1
                     # All ports of a bond may be called after it.
@@ -146,6 +154,9 @@ class _Network:
                 claims[cable] += 1
                 rate, line = self.cables.get(cable, ("", far.line))
                 self.cables[cable] = (rate or far.rate, line)
+        # Some call their ports one way and tell them another.
+        for device, told in denied.items():
+            self.undecided += told if agreeing[device] >= len(told) else []
         # Of two cables at one port the first counts: that on which both ends agree.
         agreed = sorted(self.cables, key=lambda cable: -claims[cable])
         self.cables = {cable: self.cables[cable] for cable in agreed}

@@ -82,6 +82,9 @@ def recognise(head: bytes, source: str) -> TopologyReader:
         return READERS[kind]
     if (other := _other(head)) is not None:
         raise _not_read(source, *other)
+    if (failed := _FAILED.search(head)) is not None:
+        got = f"an error in its place: {failed[0].decode('utf-8', 'replace').strip()[:100]!r}"
+        raise InputError(source, 0, "a topology", got)
     kinds = ", ".join(READERS)
     raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
 
@@ -104,6 +107,12 @@ def _beginning(head: bytes) -> str:
     return f"a file that begins with {line!r}"
 
 
+# What commands say instead of a topology, and shells, and sudo.
+_FAILED = re.compile(
+    rb"^[^\n]*(?:\b(?:ibpanic|ibwarn|iberror|[Ee]rror|ERROR):|_\w+ error: |command not found"
+    rb"|[Pp]ermission denied|not permitted|sudoers|[Cc]annot connect|No such file)[^\n]*",
+    re.MULTILINE,
+)
 _LOG = "ibdiagnet's messages"
 _ELSEWHERE = "what lldpctl -f json prints on the servers, or a plan of the cables"
 # What people have at hand that tells no cables, and what does tell them.
@@ -166,8 +175,25 @@ _OTHERS = tuple(
             "lldpctl -f json prints",
         ),
         (
-            rb"(?i:chassis[ _-]?(?:id|type)|device id.*port id)",
-            "LLDP neighbours as another maker's switch prints them",
+            rb"^CA '[^'\n]+'|^hca_id:|^Infiniband device '|^0x[0-9a-f]{16} +\d+ +\d+ ",
+            "the state of one host's adapters",
+            "ibnetdiscover prints",
+        ),
+        (
+            rb"^PARTITION[^\S\n]|^NODELIST[^\S\n]|^NodeName=\S+ (?:Arch|CPUs|NodeAddr)",
+            "Slurm's list of nodes, which names no switches",
+            "scontrol show topology prints",
+        ),
+        (
+            rb"^No topology information",
+            "word of Slurm that it knows no switches",
+            "ibnetdiscover or lldpctl -f json prints",
+        ),
+        (
+            rb"(?i:chassis[ _-]?(?:id|type)|^[^\S\n]*device[- ]id\b|device id.*port id"
+            rb"|neighbou?r (?:interface|intf|dev)|remote system name|ldp neighbor"
+            rb"|\b(?:lldp|cdp)\b.*(?:neighbou?r|agent|information))",
+            "LLDP or CDP neighbours as another maker's switch prints them",
             _ELSEWHERE,
         ),
     )

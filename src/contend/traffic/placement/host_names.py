@@ -179,10 +179,16 @@ def _first_word(name: str) -> str:
 
 
 _SLOTS = re.compile(r"(?<=\s)slots\s*=\s*(\S*)")
-# What else Open MPI takes behind a name, and MPICH: binding=user:0,1.
+# What else Open MPI takes behind a name, MPICH (binding=user:0,1) and Intel MPI.
 _OTHER_OPTION = re.compile(
-    r"(?<=\s)(?:max[-_]slots|sockets|cores|boards|port|user(?:name)?|binding|ifname)\s*=\s*\S*"
+    r"(?<=\s)(?:max[-_]slots|sockets?(?:_per_board)?|cores?(?:_per_socket)?|boards|cpus?|count|topo"
+    r"|port|user_?(?:name)?|binding|ifname|ifhn)\s*=\s*\S*"
 )
+# Grid Engine's PE_HOSTFILE has a queue and processors behind the slots, LSF's LSB_MCPU_HOSTS names
+# and slots in turn, MVAPICH's files an adapter.
+_COUNTED = re.compile(r"([^\s:,=]++)\s+(\d{1,9})(?!\S)(?:\s+\S+@\S+\s+\S+)?+")
+_ALL_COUNTED = re.compile(rf"(?:{_COUNTED.pattern}\s*+)++")
+_ADAPTER = re.compile(r"([^:]+):(\d{1,9}):[\w.]+")
 _ORDER = re.compile(r"\d{1,9}(?:,\d{1,9})*")
 _RANK = re.compile(r"rank\s+(\d{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*\S+)?", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -230,7 +236,7 @@ class _Named:
 
 
 def read_host_file(path: str, names: HostNames) -> list[HostLine]:
-    """Reads a host file: one name a line, ``name slots=4`` or ``name:4``, ``#`` comments.
+    """Reads a host file: a name a line, ``name slots=4``, ``name:4`` or ``name 4``, ``#`` comments.
 
     Several names on a line are separated by commas and may hold ranges, ``node[01-04]``. A
     rankfile, ``rank 0=name slot=0``, names the host of every rank, in any order.
@@ -259,7 +265,7 @@ def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
 def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
     """All names of a file; one that is known stands for itself, whatever it looks like."""
     try:
-        text = read_bounded(path).decode("utf-8")
+        text = read_bounded(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
     entries: list[_Named] = []
@@ -290,6 +296,10 @@ def _names_of(
     content: str, path: str, number: int, known: HostNames | tuple[()]
 ) -> Iterator[_Named]:
     slots = None
+    if content not in known and _ALL_COUNTED.fullmatch(content):
+        for name, count in _COUNTED.findall(content):
+            yield _Named(name, _slots(count, path, number), number)
+        return
     if match := _SLOTS.search(content):
         slots = _slots(match[1], path, number)
         content = content[: match.start()].rstrip() + content[match.end() :]
@@ -297,6 +307,8 @@ def _names_of(
     for item in split_list(content):
         name, count = item, slots
         before, _, after = (part.strip() for part in item.rpartition(":"))
+        if item not in known and (match := _ADAPTER.fullmatch(item)):
+            before, after = match[1], match[2]
         if item not in known and before and after.isdecimal() and len(after) < 10:
             name, count = before, _slots(after, path, number)
         for host in [name] if name in known else expand(name, path, number):
