@@ -39,9 +39,9 @@ def lossless_document(found: PacketPredictions) -> Document:
     )
 
 
-def _slowest(cell: PacketPrediction) -> float:
-    """Seconds with the worse queues; infinite if packets lock up."""
-    return max(_seconds(each) for each in cell.queues)
+def _middle(cell: PacketPrediction) -> float:
+    """Seconds in the middle between both kinds of queues; infinite if packets lock up."""
+    return sum(map(_seconds, cell.queues)) / len(cell.queues)
 
 
 def _seconds(each: QueuedExchange) -> float:
@@ -55,7 +55,7 @@ def _verdict(found: PacketPredictions) -> str:
     moving = [cell for cell in found.cells if cell not in stuck]
     if moving:
         largest = max(cell.bytes for cell in moving)
-        best = min((c for c in moving if c.bytes == largest), key=_slowest)
+        best = min((c for c in moving if c.bytes == largest), key=_middle)
         worst = max(best.queues, key=_seconds)
         shares = sorted(each.share for each in best.queues if each.share is not None)
         got = f", {percent_range(shares[0], shares[-1])} of what ports allow" if shares else ""
@@ -80,7 +80,7 @@ def _largest_effect(
     """The changed cell whose time differs most from that of its counterpart, and by what part."""
     plain = {key(cell): cell for cell in cells if not changed(cell)}
     effects = [
-        (cell, _slowest(cell) / _slowest(plain[key(cell)]) - 1)
+        (cell, _middle(cell) / _middle(plain[key(cell)]) - 1)
         for cell in cells
         if changed(cell) and key(cell) in plain
     ]
@@ -160,7 +160,7 @@ def _cells(found: PacketPredictions) -> ResultTable:
     return table_of(
         f"All-to-all of {counted(found.cells[0].ranks, 'rank')} on {found.fabric.name}, packet by "
         "packet",
-        sorted(found.cells, key=lambda cell: (cell.bytes, cell.skew_s, _slowest(cell))),
+        sorted(found.cells, key=lambda cell: (cell.bytes, cell.skew_s, _middle(cell))),
         {
             "bytes": "bytes",
             "schedule": schedule_words,
