@@ -225,6 +225,20 @@ def _refusal(fabric: str | Fabric, **more: int | str) -> str:
     return str(raised.value)
 
 
+@pytest.mark.parametrize("column", ["host_rate", "cable_rate"])
+def test_faster_uplinks_are_refused_where_rates_are_unknown(column: str) -> None:
+    """All links would count alike: before, or even with the faster ones."""
+    fabric = contend.load(TREE)
+    unknown = fabric.replace(
+        rates=("", *fabric.rates),
+        host_rate=fabric.host_rate + 1,
+        cable_rate=fabric.cable_rate + 1,
+    )
+    unknown = unknown.replace(**{column: np.zeros_like(getattr(unknown, column))})
+    with pytest.raises(UsageError, match=r"rates of some links .* are unknown"):
+        extend(unknown, uplinks="4xNDR", engine="minhop")
+
+
 def test_what_has_no_room_says_which_switch_is_full() -> None:
     said = _refusal(TREE, servers=2)
     assert said.startswith("2 servers do not fit: leaves have places for 0, and another leaf needs")
