@@ -233,6 +233,17 @@ def test_all_to_alls_are_judged_by_what_each_host_gets() -> None:
     assert found.margin == 0
 
 
+def test_the_fabric_as_it_is_is_the_first_that_is_tried() -> None:
+    """How long it took says how long all take, before any cable is tried."""
+    calls: list[tuple[int, int]] = []
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING)
+    found = improve(fabric, cables=1, progress=lambda *call: calls.append(call))
+    assert calls[0] == (0, 2)
+    assert calls[1][0] == 1
+    assert calls == sorted(calls)
+    assert calls[-1] == (1 + found.tried, 1 + found.tried)
+
+
 def test_what_a_repair_gains_is_what_the_network_as_it_was_planned_gets() -> None:
     planned = contend.load("rails:3,4,4,16;1,1;4")
     damaged = without(_on_rails(), [near for near, _ in GONE]).fabric
