@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import state_of
+from processes import CONTEND, finished, state_of
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 _LINES = {
@@ -265,11 +266,8 @@ def test_where_no_thread_can_be_started_contend_makes_do_without(tmp_path: Path)
     capable = ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
     other = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", *capable]
     simulated = ["simulate", "chic", "--samples", "1000", "--threads", "8", "--json", "-"]
-    ended = subprocess.run(
-        [*other, "prlimit", "--nproc=1", sys.executable, "-c", _MAIN, *simulated],
-        capture_output=True,
-        text=True,
-        cwd="/",
+    ended = finished(
+        [*other, "prlimit", "--nproc=1", sys.executable, "-c", _MAIN, *simulated], cwd="/"
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert '"samples": 1000' in ended.stdout
@@ -298,11 +296,9 @@ def test_a_reader_that_goes_away_ends_printing_and_not_the_work(
 
 def test_a_reader_of_tables_that_goes_away_is_no_error(tmp_path: Path) -> None:
     """It has gone before the first table: the JSON is whole all the same."""
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
-    piped = subprocess.run(
-        ["bash", "-c", f"{command} --json {tmp_path}/f.json | true; echo ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
+    command = f"{shlex.join(CONTEND)} fabric show fig1"
+    piped = finished(
+        ["bash", "-c", f"{command} --json {tmp_path}/f.json | true; echo ${{PIPESTATUS[0]}}"]
     )
     assert (piped.stdout, piped.stderr) == ("0\n", "")
     assert (tmp_path / "f.json").read_text().endswith("}\n")
@@ -314,7 +310,7 @@ def test_a_reader_of_tables_that_goes_away_is_no_error(tmp_path: Path) -> None:
 def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> None:
     """Nothing can be printed, or nothing be read, but nothing breaks either."""
     source = "" if redirection.startswith("-") else "fig1"
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show {source}"
+    command = f"{shlex.join(CONTEND)} fabric show {source}"
     ended = subprocess.run(f"{command} {redirection}", shell=True, capture_output=True, text=True)
     assert ended.returncode == status
     assert ended.stderr.count("\n") == (status > 0)
@@ -322,7 +318,7 @@ def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> No
 
 
 def test_a_full_disk_behind_standard_output_is_told() -> None:
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
+    command = f"{shlex.join(CONTEND)} fabric show fig1"
     ended = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True)
     assert ended.returncode != 0
     assert ended.stderr == "contend: standard output: No space left on device\n"

@@ -13,6 +13,7 @@ from conformance.cells import TESTS
 from contend.profiling import ProgramProfile, merge
 from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Mpi, library
+from processes import finished
 from tracer.conftest import PROGRAMS, Recorded, Run
 
 Places = Counter[tuple[str, str]]
@@ -66,9 +67,7 @@ def _installed() -> dict[str, Path]:
     found = {".".join(sys.version.split(".")[:2]): Path(sys.executable)}
     for version in VERSIONS:
         with suppress(OSError, subprocess.CalledProcessError):
-            asked = subprocess.run(
-                [f"python{version}", "-c", code], capture_output=True, text=True, check=True
-            )
+            asked = finished([f"python{version}", "-c", code], check=True)
             found.setdefault(version, Path(asked.stdout.strip()))
     return found
 
