@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import Argument, UsageError
 from contend.fabric import Fabric, made_of
+from contend.routes.addresses import expect_addresses
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import Round, Routes, tables_of
 
@@ -131,13 +131,7 @@ class ForwardingTables(Routes):
             if resolver.tabled or not pays:
                 return resolver
         addresses = (fabric.host_lid, fabric.host_lmc)
-        without = hosts[fabric.host_lid[hosts] == 0]
-        if len(without):
-            name = fabric.host_name[int(without[0])]
-            raise UsageError(
-                f'host "{name}" has no address (LID) in the tables; leave it out with ',
-                Argument("without"),
-            )
+        expect_addresses(fabric, hosts)
         # All routes have been followed where a resolver was made before.
         hops = (
             kept[0].stride
