@@ -22,7 +22,7 @@ from contend.congestion import (
     half_width,
     simulate,
 )
-from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
+from contend.cure.servers import RailLosses, ServersHit, StillGets
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
 from contend.routes import check_engine, compute
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts

@@ -10,7 +10,7 @@ import pytest
 import contend
 from contend.base.errors import InputError, UsageError
 from contend.congestion import JobMessages
-from contend.cure.servers_hit import RailLosses
+from contend.cure.servers import RailLosses
 from contend.fabric import (
     Fabric,
     rails_of,
