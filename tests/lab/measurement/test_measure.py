@@ -228,12 +228,3 @@ def test_bad_arguments_are_the_probes_own_words(tmp_path: Path) -> None:
             output=tmp_path / "run",
             algorithm="pingpongs",
         )
-
-
-def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = tmp_path / "bin"
-    bare.mkdir()
-    (bare / "mpicc.openmpi").symlink_to("/usr/bin/mpicc.openmpi")
-    monkeypatch.setenv("PATH", str(bare))
-    with pytest.raises(MissingError, match="calls the compiler gcc, which is not installed"):
-        measure("pingpong", ranks=2, mpi=str(bare / "mpicc.openmpi"), output=tmp_path / "run")
