@@ -31,22 +31,17 @@ from contend.lab.studies import (
     MeasuredStudy,
     Result,
     find_plan,
-    read_plan,
 )
 from contend.report import ResultTable, markdown_of, save_figures
 from contend.report.study.document import measured_document, measured_tables
 from contend.report.study.figures import measured_figures
 from json_reading import as_read
+from measured_runs import read_measured
+from report.conftest import titled
 
 MEMORY = PointError("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
 Point = tuple[str | None, int | None]
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
 
 
 def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
@@ -129,10 +124,6 @@ def tara(plan: MeasuredPlan) -> list[Answer]:
 
 def rows_of(table: ResultTable) -> list[tuple[str, ...]]:
     return [tuple(row) for row in table.rows]
-
-
-def titled(tables: tuple[ResultTable, ...], start: str) -> ResultTable:
-    return next(table for table in tables if table.title.startswith(start))
 
 
 def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> None:

@@ -9,13 +9,8 @@ from typing import Any
 import pytest
 
 from contend.base.errors import InputError, UsageError
-from contend.lab.studies import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
+from contend.lab.studies import copy_plan, find_plan, read_plan, shipped_plans
+from measured_runs import read_measured
 
 
 def test_cells_are_places_of_the_grid(grid_file: Path) -> None:

@@ -10,16 +10,9 @@ import pytest
 from contend.lab.studies import (
     GridPlace,
     Known,
-    MeasuredPlan,
     find_plan,
-    read_plan,
 )
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
+from measured_runs import read_measured
 
 
 def test_a_number_stands_beside_points_that_all_it_says_is_true_of() -> None:
