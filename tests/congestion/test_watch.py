@@ -420,6 +420,9 @@ def test_perfquery_on_a_simulated_network_tells_the_hot_cable(
 
         seen = next(watch(fabric, [f"command:sh {asking}"], sleep=sleep))
     hot = _channel(fabric, "S0", 5)
+    # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways. The
+    # rest of what they count are the packets of the tools, a few words each.
+    assert (seen.carried.ports, len(seen.carried.known)) == (12, 20)
     assert seen.carried.sent[hot] == pytest.approx(48e9, rel=1e-3)
     verdict = watched_document(seen).verdict
     assert 'switch "S0" port 5 -> switch "S4" port 1 is the busiest' in verdict
