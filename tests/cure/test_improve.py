@@ -110,6 +110,7 @@ def test_nothing_is_free() -> None:
     found = improve(contend.load("xgft:2;4,6;1,4"), cables=3)
     assert (found.free_ports, found.additions, found.gain, found.margin) == (0, (), 0, 0)
     assert found.simulation_after is found.simulation_before
+    assert found.verdict.startswith("No cable helps: no two ports are free; random pairs get ")
 
 
 def test_what_no_cable_can_better_is_left_alone() -> None:

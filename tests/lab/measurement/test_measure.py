@@ -192,7 +192,7 @@ def test_a_full_disk_is_told_and_samples_stay(small_disk: Callable[[str], Path])
 def test_a_launcher_of_another_library_is_told_before_anything_is_measured(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(UsageError, match=r"mpiexec.mpich .* belongs to another MPI library"):
+    with pytest.raises(UsageError, match=r"mpiexec.mpich .* and each is alone: it belongs to"):
         measure(
             "pingpong",
             ranks=2,

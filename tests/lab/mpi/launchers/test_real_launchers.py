@@ -114,16 +114,6 @@ def test_a_daemon_that_leaves_the_session_is_ended_too(
     assert not state_of((tmp_path / "pid").read_text().strip())
 
 
-def test_a_launcher_of_another_library_starts_ranks_that_are_alone(
-    libraries: Libraries, require_program: Callable[[str], str]
-) -> None:
-    library, program = libraries["openmpi4"]
-    request = Launch(library, 2, launcher=require_program("mpiexec.mpich"))
-    ended = launch(request, program, [], limit=60)
-    assert ended.status == 0
-    assert ended.output.count("contend met 1") == 2
-
-
 @pytest.mark.parametrize("launcher", ["mpirun", "{0} -n {{ranks}}", "{0} --tag-output"])
 def test_a_prefix_starts_ranks(libraries: Libraries, launcher: str) -> None:
     library, program = libraries["openmpi4"]
