@@ -65,7 +65,6 @@ def _command(body: str) -> str:
 def _errors(process: subprocess.Popen[str]) -> str:
     """All that a process has written to standard error, once it has ended by itself."""
     process.wait(_LIMIT)
-    assert process.stderr is not None
     return process.stderr.read()
 
 
@@ -76,7 +75,6 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     )
     with _python(ignored) as process:
         assert (_errors(process), process.returncode) == ("", 0)
-        assert process.stdout is not None
         assert process.stdout.read() == "went on\n"
 
 
@@ -111,7 +109,6 @@ def test_a_signal_lets_commands_tidy_up_and_a_second_does_not_disturb(
     with _python(_command(body)) as process:
         assert _errors(process) == _LINES[number]
         assert process.returncode == 128 + number
-        assert process.stdout is not None
         assert process.stdout.read() == "tidied up\n"
 
 
@@ -143,7 +140,6 @@ print(at > 10)
 """
     with _python(_command(body)) as process:
         assert (_errors(process), process.returncode) == ("", 0)
-        assert process.stdout is not None
         assert process.stdout.read() == "True\n"
 
 
@@ -175,7 +171,6 @@ def test_a_signal_ends_what_waits_also_where_polars_is_loaded(
         )
         words = ("fabric", "show", source)
     with _python(code, *words) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "waits\n"
         _await_sleep(process.pid)
         process.send_signal(number)
@@ -200,7 +195,6 @@ def test_a_signal_during_the_imports_is_one_line(tmp_path: Path) -> None:
     )
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     with _python(_RESET + _MAIN, "--help", PYTHONPATH=path) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "imports\n"
         process.send_signal(number)
         assert _errors(process) == _LINES[number]
@@ -220,7 +214,6 @@ def test_a_signal_lets_an_import_come_to_its_end(tmp_path: Path) -> None:
     with _python(_command(body)) as process:
         assert _errors(process) == _LINES[number]
         assert process.returncode == 128 + number
-        assert process.stdout is not None
         assert process.stdout.read() == "499999500000\n"
 
 
@@ -246,7 +239,6 @@ def test_a_signal_while_python_ends_changes_nothing() -> None:
     with _python(_command(body)) as process:
         assert _errors(process) == ""
         assert process.returncode == 0
-        assert process.stdout is not None
         assert process.stdout.read() == "done\n"
 
 
@@ -286,7 +278,6 @@ def test_a_reader_that_goes_away_ends_printing_and_not_the_work(
     code = _command(body).replace('["work", *sys.argv[1:]]', '["work"]')
     code = code.replace("sys.argv[-1]", repr(str(file)))
     with _python(code) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "as long as a pipe is deep\n"
         process.stdout.close()
         assert _errors(process) == ""

@@ -215,7 +215,6 @@ def test_a_job_on_bad_nodes_says_so_once(slurm: dict[str, str]) -> None:
         r"(\d+) % of a port's rate; on the best nodes they would get 100 %\.\nbegan\n",
         said_by(slurm, "1"),
     )
-    assert told is not None
     assert int(told[1]) == pytest.approx(100 * 5 / 6, abs=5)
     assert said_by(slurm, "3") == "began\n"
 

@@ -128,7 +128,6 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
         env=launch_environment(os.environ),
         start_new_session=True,
     )
-    assert process.stdout is not None
     assert process.stdout.readline() == "asleep\n"
     # As a terminal does it: everybody in the foreground hears of it.
     os.killpg(process.pid, signal.SIGINT)

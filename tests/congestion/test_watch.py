@@ -192,7 +192,6 @@ def test_faults_count_from_the_beginning_and_jobs_are_named(fig1: Fabric, tmp_pa
     assert last.faults["discards"][hot] == 4
     assert last.faults["downs"][hot] == 0
     crossing = {job: _crosses(fig1, hosts, hot) for job, hosts in (("17", (0, 15)), ("18", (4, 5)))}
-    assert last.jobs is not None
     assert last.jobs.crossing(hot) == [job for job, does in crossing.items() if does]
     assert "4 packets were discarded, most at" in watched_document(last).verdict
 

@@ -101,7 +101,6 @@ def test_the_names_of_libraries_hide_no_bar(between_hosts: pl.DataFrame) -> None
     FigureCanvasAgg(figure).draw()
     (axes,) = figure.axes
     legend = axes.get_legend()
-    assert legend is not None
     assert legend.get_window_extent().y0 >= axes.transData.transform((0, axes.dataLim.y1))[1]
 
 
@@ -135,7 +134,6 @@ def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.Da
     assert ". 4 messages are beyond the wire. " in bandwidths.note
     assert as_read(MeasuredPairs(run, fast))["beyond_wire"] == 4
     legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
-    assert legend is not None
     assert "50.0 % beyond the wire" in legend.get_texts()[0].get_text()
 
 

@@ -75,7 +75,6 @@ def drawn(axes: Axes, marker: str = "o") -> int:
 
 
 def finding(figure: Figure) -> str:
-    assert figure._suptitle is not None  # type: ignore[attr-defined]
     return figure._suptitle.get_text().replace("\n", " ")  # type: ignore[attr-defined,no-any-return]
 
 

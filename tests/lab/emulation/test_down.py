@@ -98,7 +98,6 @@ def _start(*command: str, settings: tuple[str, ...] = ()) -> subprocess.Popen[st
         text=True,
         start_new_session=True,
     )
-    assert started.stdout is not None
     started.stdout.readline()
     return started
 

@@ -84,7 +84,6 @@ def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> N
     assert (launch.status, launch.why, launch.ranks) == ("done", "", 2)
     assert launch.command[-2:] == ("--seed", str(notes.ends[0][0].seed))
     assert record.question["options"]["bytes"] == "1,1K"
-    assert launch.measured is not None
     assert launch.measured.done
     assert {end.verified for end in launch.measured.ends} == {True}
     # 2 sizes x (6 to 10 samples and a warm-up) x 2 ranks
@@ -98,13 +97,11 @@ def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> N
 
 def _kill_rank_1(run: Run) -> None:
     ranks = read_samples(run.raw_path(0)).ranks
-    assert ranks is not None
     os.kill(ranks.pid[1], signal.SIGKILL)
 
 
 def _kill_rank_1_then_rank_0(run: Run) -> None:
     ranks = read_samples(run.raw_path(0)).ranks
-    assert ranks is not None
     first = os.pidfd_open(ranks.pid[1])
     os.kill(ranks.pid[1], signal.SIGKILL)
     # Readable once it has ended, which takes longer the more memory it had.
@@ -143,7 +140,6 @@ def test_a_killed_rank_is_named_and_samples_stay(
     (error,) = run.findings.errors
     assert (error.cause, error.reason, error.bytes) == ("crash", launch.why, 1024)
     (ended,) = [attempt for _, attempt in notes.ends]
-    assert ended.failure is not None
     assert (ended.failure.cause, ended.failure.reason) == ("crash", launch.why)
 
 

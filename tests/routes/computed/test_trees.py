@@ -154,7 +154,6 @@ def test_up_and_down_from_all_switches_of_the_highest_levels_goes_by_the_same_tu
 ) -> None:
     fabric = make(spec)
     tree = _core.find_complete_tree(fabric.core)
-    assert tree is not None
     lowest = tree.level_first().tolist()[-levels:][0]
     roots = tmp_path / "roots.txt"
     roots.write_text("".join(f"{name}\n" for name in fabric.switch_label[lowest:]))

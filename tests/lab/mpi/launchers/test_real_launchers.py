@@ -78,7 +78,6 @@ def test_a_killed_rank_is_told(libraries: Libraries, name: str) -> None:
     library, _ = libraries[name]
     ended = launch(Launch(library, 2), Path("/bin/sh"), ["-c", _KILL_RANK_1], limit=60)
     assert ended.status not in (0, None)
-    assert ended.death is not None
     assert ended.death.signal == 9
     # Hydra tells the process only, and Open MPI 4 now and then just the signal.
     assert ended.death.rank in ((1,) if name == "openmpi5" else (None, 1))
