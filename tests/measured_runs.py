@@ -20,7 +20,6 @@ from contend.lab.runs import (
 )
 from contend.lab.runs.statistics import combine_launches, modes_of
 from contend.lab.runs.summary import bytes_sent
-from contend.lab.studies import MeasuredPlan, read_plan
 from sample_files import Launch
 
 SIZES = tuple(4 << (2 * step) for step in range(10))
@@ -202,9 +201,3 @@ def cell(
         ends=(CellEnd(number, "repetitions", verified=True),),
         carried=carried,
     )
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan

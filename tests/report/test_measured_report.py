@@ -31,12 +31,12 @@ from contend.lab.studies import (
     MeasuredStudy,
     Result,
     find_plan,
+    read_plan,
 )
 from contend.report import ResultTable, markdown_of, save_figures
 from contend.report.study.document import measured_document, measured_tables
 from contend.report.study.figures import measured_figures
 from json_reading import as_read
-from measured_runs import read_measured
 from report.conftest import titled
 
 MEMORY = PointError("memory", "data of 22.8 GiB does not fit this machine")
@@ -108,7 +108,7 @@ def spread(median: float) -> np.ndarray:
 
 @pytest.fixture
 def mistry() -> MeasuredPlan:
-    return read_measured(find_plan("mistry2015"))
+    return read_plan(find_plan("mistry2015"))
 
 
 def tara(plan: MeasuredPlan) -> list[Answer]:
@@ -205,7 +205,7 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Answer]:
 
 @pytest.fixture
 def kutzner() -> MeasuredPlan:
-    plan = read_measured(find_plan("kutzner2005"))
+    plan = read_plan(find_plan("kutzner2005"))
     algorithms = ("library", "shift", "shift-barrier", "node-ordered-barrier")
     return plan.changed(only=("sweep",), ranks=(4, 32), algorithm=algorithms, wire="1Gbit/s")
 

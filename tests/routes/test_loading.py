@@ -11,7 +11,7 @@ from contend.base.errors import IncompleteInput, InputError, UsageError
 from contend.fabric import recognise
 from contend.fabric.formats.topology import READERS
 from contend.routes import KINDS, NO_PORT, ForwardingTables, check, load_tables, save
-from contend.routes.loading import LoadedFabric, load, load_topology
+from contend.routes.loading import load, load_topology
 from sample_fabrics import DATA, described, host_ports, two_leaves
 from small_fabrics import two_planes
 
@@ -289,7 +289,6 @@ def test_a_notebook_routes_and_follows() -> None:
 
 def test_hosts_go_by_number_or_name() -> None:
     fabric = load("crossbar:4", route="minhop").replace(host_name=("left", "twin", "twin", "right"))
-    assert isinstance(fabric, LoadedFabric)
     assert fabric.path("left", np.int64(3)).target == 3
     for host, reason in (
         (4, "has 4 hosts, no host 4"),

@@ -16,10 +16,10 @@ from contend.lab.studies import (
     MeasuredPlan,
     MeasuredStudy,
     Result,
+    read_plan,
     run_measurements,
 )
 from fake_hosts import LIBRARY, FakeHosts
-from measured_runs import read_measured
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def plan(grid_file: Path) -> MeasuredPlan:
-    return read_measured(grid_file)
+    return read_plan(grid_file)
 
 
 def go(plan: MeasuredPlan, place: FakeHosts | None = None, **options: Any) -> MeasuredStudy:

@@ -45,7 +45,6 @@ def plan(grid_file: Path) -> MeasuredPlan:
     )
     grid_file.write_text(text)
     plan = read_plan(grid_file)
-    assert isinstance(plan, MeasuredPlan)
     return plan.changed(repetitions=(6, 10), budget_s=120.0, label=())
 
 

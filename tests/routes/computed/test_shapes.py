@@ -102,7 +102,6 @@ def sprayed(
     """Sprayed ways: computed, and from sets of channels."""
     found, group = shape_of(fabric), np.zeros(0, np.uint32)
     if by_groups:
-        assert isinstance(found, _core.Dragonfly)
         group = np.arange(fabric.switches, dtype=np.uint32) // found.switches
     computed, sets = (
         _core.sprayed_resolver(fabric.core, hosts, shape, group) for shape in (found, None)
@@ -114,7 +113,6 @@ def expect_dimension_order(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
     """Compares the channels of the engine dor with those of its tables."""
     fabric = with_addresses(fabric)
     targets, grid = targets_of(fabric), shape_of(fabric)
-    assert isinstance(grid, _core.Grid)
     computed = _core.dimension_order_resolver(fabric.core, hosts, grid, targets)
     tables = ForwardingTables(_core.dimension_order(fabric.core, targets))
     stored = tables.resolver(fabric, hosts, spread=False, messages=1e9)
