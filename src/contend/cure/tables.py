@@ -252,8 +252,7 @@ def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, see
 
 def hosts_entries(fabric: Fabric) -> NDArray[np.uint16]:
     """The tables' columns for hosts, shape [switches, addresses of hosts]."""
-    columns: NDArray[np.uint16] = tables_of(fabric).ports[:, addresses_of_hosts(fabric)[1]]
-    return columns
+    return tables_of(fabric).ports[:, addresses_of_hosts(fabric)[1]]
 
 
 def changed_entries(present: Fabric, routed: Fabric) -> int | None:

@@ -57,8 +57,7 @@ class _KeptLanes:
         """That of every message between hosts; none where one lane is enough."""
         if self.count == 1:
             return np.zeros(0, dtype=np.uint8)
-        lanes: NDArray[np.uint8] = self.lane[self.row[self.place[source]], self.place[target]]
-        return lanes
+        return self.lane[self.row[self.place[source]], self.place[target]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,5 +153,4 @@ class Draw:
         return (self._raw(count) % np.uint64(bound)).astype(np.int64)
 
     def _raw(self, count: int) -> NDArray[np.uint64]:
-        words: NDArray[np.uint64] = self._words.random_raw(count)
-        return words
+        return self._words.random_raw(count)

@@ -52,8 +52,7 @@ class PortGroups:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of ports of every group, shape [groups]."""
-        sizes: NDArray[np.int64] = self.first[1:].astype(np.int64) - self.first[:-1]
-        return sizes
+        return self.first[1:].astype(np.int64) - self.first[:-1]
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
