@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from processes import finished
 
 BYTES_ALWAYS, BYTES_FOR_EACH = 768 << 20, 64
 SECONDS_ALWAYS, SECONDS_FOR_EACH = 10.0, 20e-6
@@ -62,11 +63,8 @@ def run_within_bounds(before: str, code: str) -> str:
         seconds=SECONDS_ALWAYS,
         seconds_for_each=SECONDS_FOR_EACH,
     )
-    done = subprocess.run(
+    done = finished(
         [sys.executable, "-c", bounded],
-        capture_output=True,
-        text=True,
-        check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
     )
     assert done.returncode == 0, (done.returncode, done.stdout[-500:], done.stderr[-800:])

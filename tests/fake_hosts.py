@@ -73,7 +73,6 @@ class FakeHosts:
         return None if self.free is None else (shape.fullest, self.free)
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:
-        assert self.fabric is not None
         return [list(self.fabric.host_name).index(name) for name in names]
 
     def counters(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from contend.lab.measurement import compiled
 from contend.lab.mpi import Library, launch_environment, select
 from contend.lab.session import Observer
+from processes import finished
 
 SOURCES = Path(__file__).resolve().parents[1] / "src" / "contend"
 PROBES, SCHEDULES = SOURCES / "probes", SOURCES / "schedules"
@@ -25,7 +26,6 @@ _STRICT = [
     *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"),
     "-DDOCTEST_CONFIG_VOID_CAST_EXPRESSIONS",
 ]
-_LIMIT = 120.0
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,7 @@ class Mpi:
         self, command: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> Ended:
         """Runs a whole command in an environment in which the launcher takes any rank."""
-        ended = subprocess.run(
-            command,
-            env={**launch_environment(os.environ), **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT,
-            check=False,
-        )
+        ended = finished(command, env={**launch_environment(os.environ), **(environment or {})})
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 

@@ -1,9 +1,23 @@
-"""Processes that tests have started: as the kernel tells of them, and what they complain of."""
+"""Programs that tests start: contend's own, how one ended, and what the kernel tells of it."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
+"""The command line, which options follow."""
+
+
+def finished(command: Sequence[str | Path], **settings: Any) -> subprocess.CompletedProcess[str]:
+    """A command that had nothing to read, with its status and what it printed."""
+    return subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, **settings
+    )
 
 
 def state_of(process: int | str) -> str:

@@ -156,7 +156,6 @@ def described(fabric: Fabric) -> dict[str, Any]:
 
 def host_ports(fabric: Fabric) -> dict[tuple[int, int], int]:
     """The port by which every switch sends to every host, by GUIDs."""
-    assert fabric.routes is not None
     ports = fabric.routes.ports
     # Addresses beyond the tables have no entry.
     ports = np.pad(ports, ((0, 0), (0, int(fabric.host_lid.max()))), constant_values=NO_PORT)

@@ -13,6 +13,7 @@ from typing import IO
 from contend.base.process import start_program
 from contend.fabric import Fabric
 from contend.routes import opensm, save
+from processes import finished
 
 
 class SimulatedNetwork:
@@ -30,13 +31,10 @@ class SimulatedNetwork:
 
     def tool(self, *command: str) -> str:
         """What a tool prints."""
-        done = subprocess.run(
+        done = finished(
             command,
             env={**os.environ, "OSM_CACHE_DIR": str(self._folder), **self.environment},
             cwd=self._folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
         )
         return done.stdout
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import finished
+
 NODES = ("node1", "node2")
 # Enough that the next job need not wait for the last one to be put away.
 CPUS = 8
@@ -124,12 +126,7 @@ def _start(log: Path, *words: Sequence[object]) -> subprocess.Popen[bytes]:
 
 def ask(configuration: Path, *command: str) -> str:
     """What a command of Slurm prints; nothing where it fails."""
-    told = subprocess.run(
-        command,
-        env={**os.environ, "SLURM_CONF": str(configuration)},
-        capture_output=True,
-        text=True,
-    )
+    told = finished(command, env={**os.environ, "SLURM_CONF": str(configuration)})
     return told.stdout if told.returncode == 0 else ""
 
 

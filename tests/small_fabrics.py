@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 
 import numpy as np
 
@@ -146,6 +145,17 @@ def of_cables(fabric: Fabric, kept: np.ndarray | slice) -> Fabric:
     return fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
 
 
+def shuffled(fabric: Fabric, seed: int) -> Fabric:
+    """The fabric with its hosts, and the GUIDs of its switches, in another order."""
+    draws = np.random.default_rng(seed)
+    order = draws.permutation(fabric.hosts)
+    return fabric.replace(
+        host_switch=fabric.host_switch[order],
+        host_port=fabric.host_port[order],
+        switch_guid=draws.permutation(fabric.switch_guid),
+    )
+
+
 def of_two_rates(fabric: Fabric) -> Fabric:
     """Every third cable and every fifth host at half the rate of the others."""
     cable = (1 + (np.arange(fabric.cables) % 3 == 0)).astype(np.uint16)
@@ -248,29 +258,22 @@ def two_planes() -> Fabric:
 
     Every plane has a subnet manager of its own: both count LIDs from 1.
     """
-    planes = [fat_tree(3, 2, 2), fat_tree(4, 2, 2)]
-    columns: dict[str, np.ndarray] = {}
-    for column in fields(planes[0]):
-        values = [getattr(plane, column.name) for plane in planes]
-        if isinstance(values[0], np.ndarray):
-            columns[column.name] = np.concatenate(values)
-    for name in ("host_switch", "cable_from", "cable_to"):
-        columns[name][-len(getattr(planes[1], name)) :] += planes[0].switches
-    for name in ("host_guid", "host_port_guid", "host_system_guid"):
-        columns[name][planes[0].hosts :] += np.uint64(1 << 24)
-    for name in ("switch_guid", "switch_system_guid"):
-        columns[name][planes[0].switches :] += np.uint64(1 << 24)
-    return planes[0].replace(
-        name="planes",
+    plan = Plan(5 + 6)
+    for first, leaves in ((0, 3), (5, 4)):
+        for leaf in range(first, first + leaves):
+            for _ in range(2):
+                plan.host(leaf)
+            for top in (first + leaves, first + leaves + 1):
+                plan.cable(leaf, top)
+    return plan.build("planes").replace(
         host_name=tuple(
             f"node{host + 1} mlx5_{rail}"
-            for rail, plane in enumerate(planes)
-            for host in range(plane.hosts)
+            for rail, hosts in enumerate((6, 8))
+            for host in range(hosts)
         ),
+        host_lid=np.array([*range(1, 7), *range(1, 9)], dtype=np.uint32),
         switch_name=tuple(
-            f"plane{rail}-{switch}"
-            for rail, plane in enumerate(planes)
-            for switch in range(plane.switches)
+            f"plane{rail}-{switch}" for rail, many in enumerate((5, 6)) for switch in range(many)
         ),
-        **columns,
+        switch_lid=np.array([*range(7, 12), *range(9, 15)], dtype=np.uint32),
     )

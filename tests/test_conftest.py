@@ -133,28 +133,20 @@ def test_a_program_without_its_library_is_lacking(
     assert working_programs.lacking("stranded") == (f"stranded does not start: it lacks {library}")
 
 
-def test_skipped_module_fails_when_all_is_required(
-    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("tests", "outcomes"),
+    [
+        pytest.param(MODULE, {"errors": 1}, id="a skipped module fails"),
+        pytest.param(SHARED, {"skipped": 1}, id="absent shared data may always skip"),
+        pytest.param(EXPECTED_FAILURE, {"xfailed": 1}, id="an expected failure is no skip"),
+    ],
+)
+def test_when_all_is_required(
+    tests: str, outcomes: dict[str, int], inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTEND_REQUIRE_ALL", "1")
-    inner.makepyfile(MODULE)
-    inner.runpytest_inprocess().assert_outcomes(errors=1)
-
-
-def test_absent_shared_data_may_always_skip(
-    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTEND_REQUIRE_ALL", "1")
-    inner.makepyfile(SHARED)
-    inner.runpytest_inprocess().assert_outcomes(skipped=1)
-
-
-def test_expected_failure_is_no_skip(
-    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTEND_REQUIRE_ALL", "1")
-    inner.makepyfile(EXPECTED_FAILURE)
-    inner.runpytest_inprocess().assert_outcomes(xfailed=1)
+    inner.makepyfile(tests)
+    inner.runpytest_inprocess().assert_outcomes(**outcomes)
 
 
 def test_shared_data_folder_is_the_one_named(

@@ -7,7 +7,6 @@ is at it, where lazy_loader.load shows the others a module that is half there.
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import contend
+from processes import finished
 from test_import_circles import homes, modules
 
 # Holds up a module outside the main thread, or all of them, until the other threads have passed by.
@@ -50,7 +50,7 @@ sys.meta_path.insert(0, Finder())
 def run(script: str, held: str, patience: float) -> None:
     """Runs a script in a process of its own, in which modules take long to load in threads."""
     text = f"PATIENCE = {patience}\nHELD = lambda name: {held}\n{_HELD_UP}\n{script}"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+    done = finished([sys.executable, "-c", text])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

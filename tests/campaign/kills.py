@@ -270,7 +270,6 @@ def closed_pipe(trial: Trial) -> None:
         [[*measured, "--output", "run"], ["simulate", "fig1", "--samples", "1000"]]
     )
     process = trial.start([*words, "--json", "r.json", "--plot", "r.svg"], stdout=subprocess.PIPE)
-    assert process.stdout is not None
     for _ in range(trial.random.randrange(3)):
         process.stdout.readline()
     process.stdout.close()

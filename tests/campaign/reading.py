@@ -179,9 +179,7 @@ def launch(path: Path) -> None:
 
 @cache
 def _finished_plan() -> SimulatedPlan:
-    plan = read_plan(KEPT / "small.toml")
-    assert isinstance(plan, SimulatedPlan)
-    return plan
+    return read_plan(KEPT / "small.toml")
 
 
 def study(path: Path) -> None:

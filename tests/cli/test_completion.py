@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import finished
+
 _RUN = "from contend.cli import main; main()"
 # Prints the modules that were loaded, whatever ends the command.
 _LOADED = (
@@ -25,13 +27,7 @@ def completed(words: list[str], code: str = _RUN) -> subprocess.CompletedProcess
         "COMP_WORDS": shlex.join(words[:-1]) + f" {words[-1]}",
         "COMP_CWORD": str(len(words) - 1),
     }
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **environment},
-    )
+    return finished([sys.executable, "-c", code], env={**os.environ, **environment})
 
 
 @pytest.mark.parametrize(
@@ -74,11 +70,5 @@ def test_bash_completes_by_the_script(tmp_path: Path) -> None:
         'echo "${COMPREPLY[@]}"'
     )
     path = f"{tmp_path}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "--norc", "-c", typed],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PATH": path},
-    )
+    done = finished(["bash", "--norc", "-c", typed], env={**os.environ, "PATH": path})
     assert (done.stdout, done.stderr) == ("diff\n", "")

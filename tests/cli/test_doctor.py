@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import contend
 from contend.base.errors import MissingError
 from contend.lab.machine import Ability, Diagnosis
 from contend.lab.mpi import HostResources
+from processes import finished
 
 ALL = {
     *("simulate", "measure", "compile probes", "emulate networks"),
@@ -33,12 +33,8 @@ NEED_NO_PROGRAM = {
 def doctor(before: str = "", **environment: str) -> Any:
     """The JSON of the command; standard error is empty, and the exit status 0."""
     code = f"{before}\nfrom contend.cli import main\nmain()"
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "doctor", "--json", "-"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
+    ended = finished(
+        [sys.executable, "-c", code, "doctor", "--json", "-"], env={**os.environ, **environment}
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     return json.loads(ended.stdout)

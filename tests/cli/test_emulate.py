@@ -13,15 +13,12 @@ import pytest
 import contend
 from contend.lab.mpi import launch_environment
 from probe_programs import Mpi
+from processes import CONTEND, finished
 
 
 def _emulate(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from contend.cli import main; main()", "emulate", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
+    return finished(
+        [*CONTEND, "emulate", *arguments],
         env={**launch_environment(os.environ), **variables},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import state_of
+from processes import CONTEND, finished, state_of
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 _LINES = {
@@ -64,7 +65,6 @@ def _command(body: str) -> str:
 def _errors(process: subprocess.Popen[str]) -> str:
     """All that a process has written to standard error, once it has ended by itself."""
     process.wait(_LIMIT)
-    assert process.stderr is not None
     return process.stderr.read()
 
 
@@ -75,7 +75,6 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     )
     with _python(ignored) as process:
         assert (_errors(process), process.returncode) == ("", 0)
-        assert process.stdout is not None
         assert process.stdout.read() == "went on\n"
 
 
@@ -110,7 +109,6 @@ def test_a_signal_lets_commands_tidy_up_and_a_second_does_not_disturb(
     with _python(_command(body)) as process:
         assert _errors(process) == _LINES[number]
         assert process.returncode == 128 + number
-        assert process.stdout is not None
         assert process.stdout.read() == "tidied up\n"
 
 
@@ -142,7 +140,6 @@ print(at > 10)
 """
     with _python(_command(body)) as process:
         assert (_errors(process), process.returncode) == ("", 0)
-        assert process.stdout is not None
         assert process.stdout.read() == "True\n"
 
 
@@ -174,7 +171,6 @@ def test_a_signal_ends_what_waits_also_where_polars_is_loaded(
         )
         words = ("fabric", "show", source)
     with _python(code, *words) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "waits\n"
         _await_sleep(process.pid)
         process.send_signal(number)
@@ -199,7 +195,6 @@ def test_a_signal_during_the_imports_is_one_line(tmp_path: Path) -> None:
     )
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     with _python(_RESET + _MAIN, "--help", PYTHONPATH=path) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "imports\n"
         process.send_signal(number)
         assert _errors(process) == _LINES[number]
@@ -219,7 +214,6 @@ def test_a_signal_lets_an_import_come_to_its_end(tmp_path: Path) -> None:
     with _python(_command(body)) as process:
         assert _errors(process) == _LINES[number]
         assert process.returncode == 128 + number
-        assert process.stdout is not None
         assert process.stdout.read() == "499999500000\n"
 
 
@@ -245,7 +239,6 @@ def test_a_signal_while_python_ends_changes_nothing() -> None:
     with _python(_command(body)) as process:
         assert _errors(process) == ""
         assert process.returncode == 0
-        assert process.stdout is not None
         assert process.stdout.read() == "done\n"
 
 
@@ -265,11 +258,8 @@ def test_where_no_thread_can_be_started_contend_makes_do_without(tmp_path: Path)
     capable = ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
     other = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", *capable]
     simulated = ["simulate", "chic", "--samples", "1000", "--threads", "8", "--json", "-"]
-    ended = subprocess.run(
-        [*other, "prlimit", "--nproc=1", sys.executable, "-c", _MAIN, *simulated],
-        capture_output=True,
-        text=True,
-        cwd="/",
+    ended = finished(
+        [*other, "prlimit", "--nproc=1", sys.executable, "-c", _MAIN, *simulated], cwd="/"
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert '"samples": 1000' in ended.stdout
@@ -288,7 +278,6 @@ def test_a_reader_that_goes_away_ends_printing_and_not_the_work(
     code = _command(body).replace('["work", *sys.argv[1:]]', '["work"]')
     code = code.replace("sys.argv[-1]", repr(str(file)))
     with _python(code) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "as long as a pipe is deep\n"
         process.stdout.close()
         assert _errors(process) == ""
@@ -298,11 +287,9 @@ def test_a_reader_that_goes_away_ends_printing_and_not_the_work(
 
 def test_a_reader_of_tables_that_goes_away_is_no_error(tmp_path: Path) -> None:
     """It has gone before the first table: the JSON is whole all the same."""
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
-    piped = subprocess.run(
-        ["bash", "-c", f"{command} --json {tmp_path}/f.json | true; echo ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
+    command = f"{shlex.join(CONTEND)} fabric show fig1"
+    piped = finished(
+        ["bash", "-c", f"{command} --json {tmp_path}/f.json | true; echo ${{PIPESTATUS[0]}}"]
     )
     assert (piped.stdout, piped.stderr) == ("0\n", "")
     assert (tmp_path / "f.json").read_text().endswith("}\n")
@@ -314,7 +301,7 @@ def test_a_reader_of_tables_that_goes_away_is_no_error(tmp_path: Path) -> None:
 def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> None:
     """Nothing can be printed, or nothing be read, but nothing breaks either."""
     source = "" if redirection.startswith("-") else "fig1"
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show {source}"
+    command = f"{shlex.join(CONTEND)} fabric show {source}"
     ended = subprocess.run(f"{command} {redirection}", shell=True, capture_output=True, text=True)
     assert ended.returncode == status
     assert ended.stderr.count("\n") == (status > 0)
@@ -322,7 +309,7 @@ def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> No
 
 
 def test_a_full_disk_behind_standard_output_is_told() -> None:
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
+    command = f"{shlex.join(CONTEND)} fabric show fig1"
     ended = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True)
     assert ended.returncode != 0
     assert ended.stderr == "contend: standard output: No space left on device\n"

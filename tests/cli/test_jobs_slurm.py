@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import slurm_machine
 from contend.base.process import Finished, run_process
 from contend.cli.app import run
 from contend.traffic.placement import jobs_of_slurm
+from processes import finished
 
 NODES = tuple(f"node{number}" for number in range(1, 17))
 # Each of four leaves has a cable to each of two switches above.
@@ -76,7 +76,7 @@ def task_prolog(folder: Path, **settings: str) -> Path:
 
 
 def ask(environment: Mapping[str, str], *words: str) -> str:
-    told = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    told = finished(words, env=environment, check=True)
     return told.stdout
 
 
@@ -215,18 +215,12 @@ def test_a_job_on_bad_nodes_says_so_once(slurm: dict[str, str]) -> None:
         r"(\d+) % of a port's rate; on the best nodes they would get 100 %\.\nbegan\n",
         said_by(slurm, "1"),
     )
-    assert told is not None
     assert int(told[1]) == pytest.approx(100 * 5 / 6, abs=5)
     assert said_by(slurm, "3") == "began\n"
 
 
 def warned(environment: Mapping[str, str], *words: str) -> list[str]:
-    told = subprocess.run(
-        ["sbatch", "--test-only", *words, "--wrap", "true"],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    told = finished(["sbatch", "--test-only", *words, "--wrap", "true"], env=environment)
     assert told.returncode == 0, told.stderr
     return [line for line in told.stderr.splitlines() if "contend" in line]
 
@@ -259,11 +253,5 @@ def test_a_job_goes_on_whatever_happens_in_its_prolog(
     os.mkfifo(tmp_path / "stalled")
     script = task_prolog(tmp_path, **{"fabric": str(tmp_path / "stalled"), **settings})
     job = {"SLURM_JOB_ID": "1", "SLURM_JOB_NUM_NODES": "4", "SLURM_JOB_NODELIST": "node[1-4]"}
-    ended = subprocess.run(
-        [script],
-        env={**os.environ, **job, "SLURM_PROCID": "0", "SLURM_STEP_ID": "0"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    ended = finished([script], env={**os.environ, **job, "SLURM_PROCID": "0", "SLURM_STEP_ID": "0"})
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "export CONTEND_TOLD=1\n", "")

@@ -11,19 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from processes import CONTEND, finished
+
 
 @pytest.fixture
 def contend_mpi(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """`contend_mpi(*arguments, **environment)` runs the command with a cache of its own."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", "from contend.cli import main; main()", "mpi", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=300,
+        return finished(
+            [*CONTEND, "mpi", *arguments],
             env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), **environment},
-            stdin=subprocess.DEVNULL,
         )
 
     return run
@@ -70,11 +68,8 @@ def test_no_library_is_said_in_one_line(
         "from contend.cli import main\n"
         "main()"
     )
-    ended = subprocess.run(
+    ended = finished(
         [sys.executable, "-c", code, "mpi", "--json", "-"],
-        capture_output=True,
-        text=True,
-        timeout=60,
         env={
             **{name: text for name, text in os.environ.items() if name == "PYTHONPATH"},
             "PATH": str(tmp_path),

@@ -102,13 +102,6 @@ def test_what_watch_writes_on_standard_output_stands_there_alone(
     assert "only one of" in capfd.readouterr().err
 
 
-def test_what_cannot_be_drawn_is_refused_before_any_work(
-    typed: Typed,
-) -> None:
-    printed = typed("fabric failures no-such-file --plot it.gif", status=2)
-    assert "it.gif: expected a figure's name" in printed.err
-
-
 def test_a_notebook_shows_what_the_terminal_does() -> None:
     found = contend.failures(contend.load("fig1", route="minhop"), samples=20)
     assert found._repr_html_() == found.document().html()

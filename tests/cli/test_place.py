@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.routes import compute, save
+from processes import CONTEND, finished
 from small_fabrics import by_hand
 from typed_commands import Typed
 
@@ -110,15 +109,11 @@ def test_launchers_put_ranks_where_the_file_says(
     ask = f"echo at ${rank} $(hostname)"
     option = told.format(seats).split()
     command = [launcher, *option, "-n", str(ranks), "sh", "-c", ask]
-    ended = subprocess.run(
+    ended = finished(
         [
-            *(sys.executable, "-c", "from contend.cli import main; main()"),
+            *CONTEND,
             *("emulate", str(network), "--unchecked", "--", *command),
         ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
         env=os.environ,
     )
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("at ")]

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,11 +20,11 @@ from contend.lab.mpi import launch_environment
 from contend.prediction import program_of
 from contend.traffic.schedule import Action
 from probe_programs import Mpi, library
+from processes import CONTEND, finished
 from typed_commands import Typed
 
 SOURCE = Path(__file__).with_name("late.c")
 STEPS, RANKS, MESSAGE = 40, 4, 8000
-CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +44,8 @@ def _program(mpi: Mpi, built: dict[str, Path]) -> Path:
 def _profile(
     folder: Path, *arguments: str, mpi: Mpi | None = None, within: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return finished(
         [*within, *CONTEND, "profile", "--output", str(folder), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        stdin=subprocess.DEVNULL,
         env=launch_environment(os.environ if mpi is None else library(mpi.wrapper).environment),
     )
 
@@ -133,7 +128,6 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
         env=launch_environment(os.environ),
         start_new_session=True,
     )
-    assert process.stdout is not None
     assert process.stdout.readline() == "asleep\n"
     # As a terminal does it: everybody in the foreground hears of it.
     os.killpg(process.pid, signal.SIGINT)

@@ -30,7 +30,7 @@ SIMULATE = {
     "fig1 --exhaustive": "518,918,400",
     "fig1 --route nothing": "no engine 'nothing'",
     "fig1 crossbar:4 --routes some": "--routes",
-    "fig1 --plot figure.jpg": "figure.jpg: expected a figure's name",
+    "no-such-file --plot figure.jpg": "figure.jpg: expected a figure's name",
     "fig1 --json absent/result.json": "absent/result.json: No such file or directory",
     "fig1 --picture round --plot figure.svg": "'round' is not one of",
     "fig1 --samples 9 --plot figure.svg --picture rounds": "--picture: expected one of bandwidth, "

@@ -31,8 +31,6 @@ def test_tables_are_better_and_load_again(tmp_path: Path, typed: Typed) -> None:
     again = contend.load("chic", routes=tables)
     assert dependency_cycle(again)[1] == ()
     before = contend.load("chic", route="minhop").routes
-    assert before is not None
-    assert again.routes is not None
     differing = np.count_nonzero(before.ports[:, 1:529] != again.routes.ports[:, 1:529])
     assert said["changed"] == differing
 
@@ -78,8 +76,6 @@ def test_tables_that_run_are_improved_by_few_entries_and_back(tmp_path: Path) ->
     assert said["changed"] == 200
     assert said["gains"][0]["after"] > said["gains"][0]["before"]
     before, after = (contend.load("chic", routes=path).routes for path in (running, better))
-    assert before is not None
-    assert after is not None
     assert np.array_equal(_stepped(before.ports, tmp_path / "new.lfts.steps.csv"), after.ports)
     assert np.array_equal(_stepped(after.ports, tmp_path / "new.lfts.back.csv"), before.ports)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from cli.conftest import Simulate
 from contend.routes import save
 from contend.traffic.pattern import FORMS
+from processes import CONTEND, finished
 from sample_fabrics import mixed_rates
 from small_fabrics import unequal_planes
 
@@ -81,13 +81,9 @@ def test_an_engine_that_refuses_leaves_the_others(simulate: Simulate, tmp_path: 
 
 def test_environment_asks_for_more_threads_than_any_machine_has() -> None:
     """Engines, checks and simulation: the OpenMP runtime does not survive 100,000 threads."""
-    command = "from contend.cli import main; main()"
-    process = subprocess.run(
-        [sys.executable, "-c", command, "simulate", "chic", "--route", "dmodk", "--samples", "50"],
+    process = finished(
+        [*CONTEND, "simulate", "chic", "--route", "dmodk", "--samples", "50"],
         env={**os.environ, "OMP_NUM_THREADS": "100000"},
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert (process.returncode, process.stderr) == (0, "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from typer.core import TyperGroup
 
 from contend.cli.app import command
+from processes import finished
 
 SLOW = ("matplotlib", "polars", "pydantic", "pyroute2", "scipy", "yaml")
 
@@ -34,7 +34,7 @@ def test_commands_start_without_what_they_do_not_use(arguments: list[str]) -> No
         f"    loaded = [name for name in {SLOW} if f'{{name}}.' in ' '.join(sys.modules)]\n"
         "    print('loaded:', *loaded, file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+    done = finished([sys.executable, "-c", code, *arguments])
     assert done.stderr.strip() == "loaded:", done.stderr
 
 
@@ -71,5 +71,5 @@ def test_help_loads_no_library_that_only_the_work_needs(
         "    if loaded:\n"
         "        sys.exit(f'{words} loads {loaded}')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = finished([sys.executable, "-c", code])
     assert (done.returncode, done.stderr) == (0, "")

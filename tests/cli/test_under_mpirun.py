@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from processes import CONTEND, finished
+
 TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
-CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
 SIMULATE = (*CONTEND, "simulate")
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
@@ -38,14 +39,7 @@ def launch() -> Launch:
     }
 
     def run(processes: int, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [mpirun, "-n", str(processes), *command],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, **settings},
-            stdin=subprocess.DEVNULL,
-        )
+        return finished([mpirun, "-n", str(processes), *command], env={**os.environ, **settings})
 
     return run
 

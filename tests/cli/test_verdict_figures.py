@@ -46,7 +46,6 @@ def _loaded(engine: str, *gone: str) -> Fabric:
 
 def _slowness(fabric: Fabric, pairs: Pairs, draw: int | None = None) -> list[float]:
     """Times that each message takes as long as alone, while all others are sent too."""
-    assert fabric.routes is not None
     if fabric.routes.tables is not None:
         return [float(pi) for pi in congestion(fabric, pairs)]
     if (engine := fabric.routes.engine) in SPLIT:

@@ -27,6 +27,7 @@ from contend.profiling import load_profile
 from contend.routes import load
 from contend.traffic.schedule import write_routes
 from probe_programs import Mpi, library
+from processes import CONTEND
 from tracer.test_deaths import DEATHS
 from tracer.test_hangs import ASKING, HANGS, UNPROVEN
 
@@ -292,15 +293,14 @@ class Cells:
         return [mpi.launcher, "-n", str(case.ranks), *program, *mode]
 
     def _before(self, way: str, schedule: str, mpi: Mpi, place: Path) -> list[str]:
-        contend = [sys.executable, "-c", "from contend.cli import main; main()"]
-        profile = [*contend, "profile", "--mpi", mpi.wrapper, "--output", str(place / "profile")]
+        profile = [*CONTEND, "profile", "--mpi", mpi.wrapper, "--output", str(place / "profile")]
         recorded = [*profile, "--"]
         if way == "bare":
             return []
         if way == "recorded":
             return recorded
         rules = str(self._rules(schedule))
-        tuned = [*contend, "run", "--mpi", mpi.wrapper, "--tuned", rules, "--"]
+        tuned = [*CONTEND, "run", "--mpi", mpi.wrapper, "--tuned", rules, "--"]
         if way == "drop-in":
             return tuned
         return [*tuned, *recorded] if _outer(schedule) == "recorder" else [*recorded, *tuned]

@@ -30,7 +30,6 @@ def adaptive(spec: str, folder: Path, engine: str = "spray") -> Fabric:
 
 
 def tables_of(fabric: Fabric) -> AdaptiveTables:
-    assert fabric.routes is not None
     assert fabric.routes.grouped is not None
     return fabric.routes.grouped
 
@@ -161,7 +160,6 @@ def test_ports_with_nothing_plugged_in_are_left_out_and_told(plain: str, tmp_pat
         simulate(fabric, "bisect")
     report = check(fabric)
     assert not report.passed
-    assert report.routes is not None
     assert (report.routes.delivered, report.routes.undelivered) == (24, 32)
     told = {each.name: each for each in report.checks}
     assert "ports 40, 41, where nothing is plugged in" in told["dead ends"].details[0]
@@ -235,7 +233,6 @@ def test_the_hand_made_file_is_judged() -> None:
 def test_how_much_is_adaptive(plain: str, tmp_path: Path) -> None:
     fabric = _adopted(_SPEC, plain.replace("Free", "HBF ", 1), tmp_path)
     summary = check(fabric).routes
-    assert summary is not None
     assert summary.adaptive is not None
     share = summary.adaptive
     assert (share.switches, share.lids, share.free, share.hashed) == (2, 8, 7, 1)

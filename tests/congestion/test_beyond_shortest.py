@@ -94,9 +94,7 @@ def test_switches_that_cannot_be_reached_are_no_stops() -> None:
     fabric = contend.load("ring:6;2", route="valiant")
     hosts = np.arange(4, 12, dtype=np.uint32)
     rest = contend._core.remains(fabric.core, [], [1, 5])
-    assert fabric.routes is not None
     after = fabric.routes.found_anew(fabric, hosts, rest)
-    assert after is not None
     # From the first to the second switch of a line of four, whose cables are 2, 3 and 4.
     channels, part = after.parts(np.array([0], np.uint32), np.array([2], np.uint32))
     found = dict(zip(channels[0].tolist(), part[0].tolist(), strict=True))

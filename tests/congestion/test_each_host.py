@@ -81,7 +81,6 @@ def test_the_last_message_is_done_when_the_busiest_channel_is(
         assert found.host_share[number] == pytest.approx(share, rel=1e-9)
         if found.host_rate is not None:
             assert found.host_rate[number] == pytest.approx(rate, rel=1e-9)
-    assert found.each_host is not None
     assert found.each_host.share == pytest.approx(found.host_share.mean())
 
 
@@ -107,7 +106,6 @@ def test_messages_of_a_file_count_by_their_bytes(tmp_path: Path, equal_rates: bo
     )
     share, rate = _by_hand(fabric, rounds, alike=equal_rates)
     each = found.each_host
-    assert each is not None
     assert each.share == pytest.approx(share, rel=1e-6)
     assert each.rate_Bps == (None if equal_rates else pytest.approx(rate, rel=1e-6))
     assert found.judged == EACH_HOST

@@ -161,7 +161,6 @@ def test_parts_are_flows_that_carry_the_shares(spec: str) -> None:
     between = 2 * fabric.cables
     ends = np.stack((fabric.cable_from, fabric.cable_to), axis=1)
     begins, leads = ends.ravel(), ends[:, ::-1].ravel()
-    assert split.part is not None
     for sample in range(2):
         carried = np.zeros(messages.channels + 1)
         pairs = []

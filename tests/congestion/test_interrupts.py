@@ -98,7 +98,6 @@ def _wait_until_it_waits(pid: int) -> None:
 @pytest.mark.parametrize("body", _BODIES.values(), ids=_BODIES)
 def test_a_signal_ends_the_core(body: str, number: signal.Signals) -> None:
     with _python(_ENDLESS + _COMMAND.format(body=body)) as process:
-        assert process.stdout is not None
         # Before all threads have started Python itself may fail: its Thread.start waits for them
         # on a condition, and what a signal raises there breaks that.
         for _ in range(2 if "core_threads" in body else 1):
@@ -113,7 +112,6 @@ def test_a_signal_ends_the_core(body: str, number: signal.Signals) -> None:
 def test_programs_get_an_interrupt_as_python_raises_it() -> None:
     body = "try:\n    count(2)\nexcept KeyboardInterrupt as reason:\n    print(repr(reason))"
     with _python(_ENDLESS + body) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "counting\n"
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=_LIMIT)

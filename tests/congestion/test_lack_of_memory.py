@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from processes import finished
+
 _FAILING = """
 #include <atomic>
 #include <cstdlib>
@@ -87,9 +89,7 @@ def test_every_allocation_of_the_core_may_fail(
         check=True,
     )
     environment = {**os.environ, "LD_PRELOAD": str(library), "OMP_NUM_THREADS": "3"}
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], env=environment, capture_output=True, text=True
-    )
+    done = finished([sys.executable, "-c", _PROGRAM], env=environment)
     names = ["minhop", "updn", "dmodk", "contend", "levels", "check", "all-to-all", "samples"]
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [f"{name} told" for name in [*names, "users"]]

@@ -132,9 +132,7 @@ def test_tables_with_groups_of_ports(engine: str, tmp_path: Path) -> None:
 def test_groups_of_both_kinds_choose_each_by_its_own_rule(tmp_path: Path) -> None:
     """Messages from hosts of one leaf to another over two spines: hashed they may meet."""
     fabric = routed("xgft:2;2,2;1,2", "spray")
-    assert fabric.routes is not None
     tables = fabric.routes.in_groups(fabric)
-    assert tables is not None
     shares = {}
     for kind in (0, 1):
         hashed = np.array([0, kind], dtype=np.uint8)
@@ -313,11 +311,9 @@ def test_lanes_that_an_engine_assigns_keep_the_ring_going(
 
 def test_a_message_goes_on_the_lane_of_the_address_that_it_is_for() -> None:
     fabric = routed("ring:8", "contend,lanes=4,lmc=1")
-    assert fabric.routes is not None
     ends = np.array([0, 1, 2], np.uint32), np.array([3, 4, 6], np.uint32)
     hosts = np.arange(8, dtype=np.uint32)
     lane = fabric.routes.tables.lane  # type: ignore[union-attr]
-    assert lane is not None
     for spread in (False, True):
         taken = fabric.routes.lanes_taken(fabric, hosts, Round(*ends, 0, spread))  # type: ignore[attr-defined]
         more = (ends[0] + ends[1]) % 2 if spread else 0

@@ -134,7 +134,6 @@ def test_messages_meet_only_channels_of_the_ways_that_they_take() -> None:
 def test_failures_are_judged_on_what_is_left() -> None:
     """A ring without a cable is a line: what went over it goes over all of the line."""
     fabric = contend.load("ring:6;2", route="ugal")
-    assert fabric.routes is not None
     rest = contend._core.remains(fabric.core, [], [0])
     after = fabric.routes.found_anew(fabric, np.arange(12, dtype=np.uint32), rest)
     assert after is not None

@@ -192,7 +192,6 @@ def test_faults_count_from_the_beginning_and_jobs_are_named(fig1: Fabric, tmp_pa
     assert last.faults["discards"][hot] == 4
     assert last.faults["downs"][hot] == 0
     crossing = {job: _crosses(fig1, hosts, hot) for job, hosts in (("17", (0, 15)), ("18", (4, 5)))}
-    assert last.jobs is not None
     assert last.jobs.crossing(hot) == [job for job, does in crossing.items() if does]
     assert "4 packets were discarded, most at" in watched_document(last).verdict
 
@@ -420,6 +419,9 @@ def test_perfquery_on_a_simulated_network_tells_the_hot_cable(
 
         seen = next(watch(fabric, [f"command:sh {asking}"], sleep=sleep))
     hot = _channel(fabric, "S0", 5)
+    # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways. The
+    # rest of what they count are the packets of the tools, a few words each.
+    assert (seen.carried.ports, len(seen.carried.known)) == (12, 20)
     assert seen.carried.sent[hot] == pytest.approx(48e9, rel=1e-3)
     verdict = watched_document(seen).verdict
     assert 'switch "S0" port 5 -> switch "S4" port 1 is the busiest' in verdict

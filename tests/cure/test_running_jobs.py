@@ -43,7 +43,6 @@ def test_packets_hold_up_a_job_that_shares_no_cable_with_their_own() -> None:
     made = made.replace(host_name=tuple(f"node{host + 1}" for host in range(16)))
     jobs = [job("a", 1, 12), job("t", 2, 13), job("b1", 5, 14), job("b2", 9, 15)]
     found = look_at_jobs(made, jobs, pattern="pipeline", packets=PacketModel.of())
-    assert found.packets is not None
     told = {(one.job, one.queues): one for one in found.packets.jobs}
     held = {(one.job, one.by, one.queues): one for one in found.packets.held_up}
     for queues in Queues:
@@ -116,7 +115,6 @@ def test_unknown_hosts_are_left_out() -> None:
 def test_no_jobs() -> None:
     found = judged(following=4)
     assert found.jobs == ()
-    assert found.next is not None
     # All on one leaf, which is what the first free ones are.
     assert found.next.best.leaves == 1
     assert found.next.best.alone == found.next.best.beside == 1
@@ -128,7 +126,6 @@ def test_a_leaf_of_its_own_is_best() -> None:
     """Every leaf but the last is half taken by a job of its own; four are wanted."""
     found = judged(job("a", 1, 2, 5, 6, 9, 10), following=4)
     following = found.next
-    assert following is not None
     assert following.first.servers == ("node3", "node4", "node7", "node8")
     assert following.best.servers == ("node13", "node14", "node15", "node16")
     assert (following.best.leaves, following.fewest_leaves) == (1, 1)
@@ -142,7 +139,6 @@ def test_a_leaf_of_its_own_is_best() -> None:
 
 def test_excluded_hosts_are_not_taken() -> None:
     found = judged(job("a", 1, 2, 5, 6, 9, 10), following=4, hosts="!node16")
-    assert found.next is not None
     assert "node16" not in found.next.best.servers
     assert found.free == 9
     with pytest.raises(UsageError, match="next: 9 servers are free, expected 10"):
@@ -168,7 +164,6 @@ def test_as_good_as_every_choice_that_there_is() -> None:
             hosts=names,
             samples=24,
         )
-        assert one.next is not None
         return one.next.best.beside * 4 - one.next.best.cost * 8
 
     best = max(worth(hosts) for hosts in combinations(free, 4))
@@ -183,7 +178,6 @@ def test_servers_with_several_rails() -> None:
     found = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], following=2)
     [one] = found.jobs
     assert (one.servers, len(one.hosts), one.leaves, one.fewest_leaves) == (2, 4, 2, 2)
-    assert found.next is not None
     assert found.next.best.servers == ("n1", "n3")
     assert len(found.next.best.hosts) == 4
     # Messages stay within rails, which hang on a leaf each: nothing is shared.
@@ -220,7 +214,6 @@ def test_the_order_of_ranks_is_one_for_rings_within_rails() -> None:
     net = interleaved()
     found = look_at_jobs(net, [], following=12)
     assert (found.rails, found.pattern) == (4, "ring, shifts")
-    assert found.next is not None
     best, first = found.next.best, found.next.first
     assert first.order == first.servers == tuple(f"n{number:02}" for number in range(1, 13))
     assert first.rings == pytest.approx(ring_share(net, first.order)) == pytest.approx(1 / 3)
@@ -237,7 +230,6 @@ def test_the_order_of_ranks_is_one_for_rings_within_rails() -> None:
     assert names == [f"{server} mlx5_{rail}" for server in best.order for rail in range(4)]
     # A pattern that is asked for is sent alone, and ranks stay in the order of names.
     asked = look_at_jobs(net, [], following=12, pattern="bisect").next
-    assert asked is not None
     assert asked.best.order == asked.best.servers
     assert asked.best.rings is asked.best.all_to_alls is None
 
@@ -247,7 +239,6 @@ def test_an_order_for_rings_where_no_tables_tell_the_routes(route: str) -> None:
     """By any routes one message of each rail leaves a leaf, and by name all six over two cables."""
     net = compute(interleaved().replace(routes=None), route)
     found = look_at_jobs(net, [], following=12, samples=20).next
-    assert found is not None
     assert ring_share(net, found.best.order) > 1.5 * ring_share(net, found.first.order)
     assert found.best.rings == pytest.approx(ring_share(net, found.best.order), rel=0.2)
     assert found.best.beside > found.first.beside
@@ -273,7 +264,6 @@ def test_all_to_alls_of_all_jobs_at_once_are_the_worst_case() -> None:
     # Of all eight adapters of two servers, whose four on a leaf have two cables up.
     given = look_at_jobs(net, asked, pattern="bisect").jobs[0]
     assert given.rings is None
-    assert given.all_at_once is not None
     assert given.all_at_once < 1
 
 
@@ -301,7 +291,6 @@ def test_whole_servers_of_the_usual_kind_are_chosen_on_rails() -> None:
         net.replace(host_name=tuple(names), host_system_guid=system), [], following=15
     )
     assert found.free == 15
-    assert found.next is not None
     assert "n16" not in found.next.best.servers
     with pytest.raises(UsageError, match="next: 15 servers are free, expected 16"):
         look_at_jobs(net.replace(host_name=tuple(names), host_system_guid=system), [], following=16)
@@ -313,8 +302,6 @@ def test_servers_of_one_adapter_know_no_rails() -> None:
 
 def test_the_same_seed_says_the_same() -> None:
     one, other = (judged(job("a", 1, 2, 5, 6), following=3, seed=7) for _ in range(2))
-    assert one.next is not None
-    assert other.next is not None
     assert one.next.best.servers == other.next.best.servers
     assert one.to_frame().equals(other.to_frame())
 
@@ -325,7 +312,6 @@ def test_never_worse_than_the_first_free_servers(seed: int) -> None:
     chance = np.random.default_rng(seed).permutation(16) + 1
     running = [job("a", *chance[:4]), job("b", *chance[4:9])]
     following = judged(*running, following=4, samples=2, seed=seed).next
-    assert following is not None
     assert following.gain >= 0
     if following.gain == 0:
         assert following.best.beside * 4 - following.best.cost * 9 == pytest.approx(

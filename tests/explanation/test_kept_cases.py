@@ -54,7 +54,6 @@ def test_of_ranks_that_are_last_equally_often_the_same_is_named() -> None:
 
 def test_the_emulated_fabric_is_made_again_from_its_name() -> None:
     bound = verdict("fabric").evidence.bound(Limit.FABRIC)
-    assert bound is not None
     assert bound.load == 48
     assert bound.seconds == pytest.approx(48 * 65536 / 6.25e6)
     assert len(bound.channels) == 4

@@ -40,8 +40,6 @@ def test_an_all_to_all_that_the_spine_holds_back(tmp_path: Path, units: contend.
     evidence = found.cells[0].evidence
     assert found.cells[0].proven == (Limit.FABRIC,)
     by_fabric, by_port = evidence.bound(Limit.FABRIC), evidence.bound(Limit.PORT)
-    assert by_fabric is not None
-    assert by_port is not None
     assert by_fabric.seconds == pytest.approx(bound)
     assert by_port.seconds == pytest.approx(0.75 * bound)
     assert "spine" in by_fabric.channels[0]
@@ -60,7 +58,6 @@ def test_rings_that_fill_the_ports(tmp_path: Path, units: contend.Fabric) -> Non
     verdict = contend.explain(path, fabric=units).cells[0]
     assert verdict.proven == (Limit.PORT,)
     bound = verdict.evidence.bound(Limit.PORT)
-    assert bound is not None
     assert bound.seconds == pytest.approx(0.75e9 / HDR)
 
 

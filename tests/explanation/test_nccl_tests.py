@@ -30,7 +30,6 @@ def test_text_and_json_say_the_same(tmp_path: Path) -> None:
     document.write_text(written("all_gather_perf", RANKS, seconds))
     of_text, of_tagged, of_json = map(read_nccl_tests, (text, tagged, document))
     assert of_text == of_tagged == of_json
-    assert of_text is not None
     assert (of_text[0].collective, of_text[0].hosts) == ("all-gather", tuple(RANKS))
     assert of_text[0].servers == tuple(NAMES)
     assert [(one.bytes, one.seconds) for one in of_text[0].sizes] == [

@@ -134,7 +134,6 @@ def _runs(folder: Path) -> Iterator[str]:
     port = run_of(folder / "port", {("linear", 10**6): around(3.1)}, hosts=["n0", "n1"] * 2)
     yield from texts_of(contend.explain(port))
     good = contend.load("xgft:2;4,4;1,4", route="dmodk")
-    assert good.routes is not None
     ports = good.routes.ports.copy()  # type: ignore[attr-defined]
     for leaf in np.unique(good.host_switch):
         ports[leaf, good.host_lid[good.host_switch != leaf]] = 5

@@ -131,7 +131,6 @@ def test_the_fullest_cables_of_the_programs_routes(tmp_path: Path) -> None:
     (reason,) = of(explanation).limits
     # 48 pairs send 10 kB each over the one cable of a leaf at 1 MB/s: 0.48 s of 0.6.
     assert (reason.limit, reason.ratio) == (Limit.FABRIC, pytest.approx(0.6 / 0.48))
-    assert reason.bound is not None
     assert reason.bound.load == 48
     assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in reason.bound.channels
     # All hosts are taken, so that none are on fewer leaves.

@@ -89,7 +89,6 @@ def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
     explained = contend.explain(run, fabric=fabric)
     assert explained.cells[0].proven == (Limit.FABRIC,)
     bound = explained.cells[0].limits[0].bound
-    assert bound is not None
     assert bound.load == 48
     assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in bound.channels
     assert explained.remedies[0].limit is Limit.FABRIC
@@ -100,7 +99,6 @@ def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
 def test_a_better_engine_is_the_remedy(tmp_path: Path) -> None:
     good = contend.load("xgft:2;4,4;1,4", route="dmodk")
     # All destinations by the first top switch: 48 messages over one cable.
-    assert good.routes is not None
     ports = good.routes.ports.copy()
     leaves = np.unique(good.host_switch)
     for leaf in leaves:
@@ -134,7 +132,6 @@ def test_a_rank_that_enters_late_is_imbalance(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", {("linear", 1): around(0.1)}, late={("linear", 1): [*range(12)]})
     (only,) = contend.explain(run).cells
     bound = only.evidence.bound(Limit.IMBALANCE)
-    assert bound is not None
     assert only.evidence.ratio(bound) == pytest.approx(5, 0.01)
     assert "rank 3 on n3 in 100 % of samples" in bound.of
     assert only.proven == ()
@@ -156,14 +153,12 @@ def test_memory_is_what_contend_predicts_against_what_the_host_has(tmp_path: Pat
     # Two arrays of p blocks on each of four ranks of a host: 2 · 4 · 4 · 1000 bytes.
     run = run_of(tmp_path / "run", {("shift", 1000): around(1.0)}, hosts=["n0"] * 4)
     (only,) = contend.explain(run, memory=64_000).cells
-    assert only.evidence.memory is not None
     assert only.evidence.memory.needed == 32_000
     assert only.evidence.memory.share == 0.5
     assert contend.explain(run).cells[0].evidence.memory is None
     # It counts where the run itself knows it.
     write_record(run.folder / "run.json", RunRecord(**{**_fields(run.record), "memory": 40_000}))
     kept = contend.explain(run.folder).cells[0].evidence.memory
-    assert kept is not None
     assert kept.share == 0.8
 
 
@@ -201,7 +196,6 @@ def test_a_kept_emulation_knows_its_fabric(tmp_path: Path) -> None:
 def test_bisect_patterns_of_a_kept_emulation() -> None:
     (only,) = contend.explain(KEPT / "bisect-emulated", fabric="fig1").cells
     port = only.evidence.bound(Limit.PORT)
-    assert port is not None
     # Five packets of 20 KiB at 12.5 MB/s.
     assert port.seconds == pytest.approx(5 * 20480 / 12.5e6)
     assert only.proven == (Limit.PORT,)

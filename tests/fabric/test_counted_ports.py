@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from contend.base.errors import InputError, UsageError
 from contend.fabric import Fabric, carried
 from contend.routes import load
 from sample_fabrics import DATA
-from simulated_network import simulated_network
 
 COUNTERS = DATA / "counters"
 
@@ -112,35 +110,6 @@ def test_counters_of_another_network_are_refused(fig1: Fabric, tmp_path: Path) -
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no file is in this folder"):
         carried(fig1, [tmp_path / "empty"])
-
-
-def test_what_the_real_perfquery_says_of_a_simulated_network(
-    tmp_path: Path, require_program: Callable[[str], str]
-) -> None:
-    """ibsim plays fig1; its console sets a counter of port 5 of S0, and perfquery tells it.
-
-    The rest of what it counts are the packets of the tools, a few words each.
-    """
-    discover, query = require_program("ibnetdiscover"), require_program("perfquery")
-    with simulated_network(load("fig1"), tmp_path, require_program) as network:
-        network.set_counter('"S0"[5]', "PortCountersExtended.PortXmitData=12000000000")
-        found_network = tmp_path / "it.ibnetdiscover"
-        found_network.write_text(network.tool(discover))
-        fig1 = load(str(found_network))
-        lids = sorted(int(lid) for lid in fig1.switch_lid)
-        counters = tmp_path / "counters"
-        counters.write_text(
-            "".join(
-                network.tool(query, "-x", str(lid), str(port)) for lid in lids for port in (5, 6)
-            )
-        )
-    found = carried(fig1, [counters])
-    # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways.
-    assert (found.ports, len(found.known)) == (12, 20)
-    hot = int(np.nanargmax(found.sent))
-    assert fig1.channel_name(hot) == 'switch "S0" port 5 -> switch "S4" port 1'
-    assert found.sent[hot] == pytest.approx(48e9, rel=1e-4)
-    assert sorted(found.sent[found.known])[-2] < 1e6
 
 
 def test_counters_of_errors_alone_are_told_as_such(fig1: Fabric, tmp_path: Path) -> None:

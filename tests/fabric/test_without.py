@@ -113,10 +113,8 @@ def test_an_error_in_a_file_of_names_tells_the_line(lines: str, said: str, tmp_p
 @pytest.mark.parametrize("engine", ["minhop", "dmodk", "contend"])
 def test_tables_change_only_where_routes_were_cut(engine: str) -> None:
     whole = contend.load("xgft:3;3,3,3;1,2,2", route=engine)
-    assert whole.routes is not None
     rest = without(whole, [whole.switch_name[-1], f"{whole.switch_name[0]}:4"])
     left, changed, _ = mended(whole, rest)
-    assert left.routes is not None
     assert check(left).passed
     before = whole.routes.ports[rest.switches, : left.routes.addresses]
     assert np.array_equal((before != left.routes.ports).sum(axis=1), changed)
@@ -136,7 +134,6 @@ def test_a_notebook_loads_it(tmp_path: Path) -> None:
     fabric = contend.load("fig1", route="minhop", without=["leaf 2:1"])
     assert fabric.hosts == 15
     assert fabric.name == "fig1 without leaf 2:1"
-    assert fabric.routes is not None
     assert not (fabric.routes.ports[:, fabric.host_lid] == NO_PORT).any()
 
 

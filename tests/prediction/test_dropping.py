@@ -37,7 +37,6 @@ def test_32_hosts_of_one_switch_collapse_from_32_kib_on() -> None:
     assert (small.state, small.drops.total) == (TcpState.HEALTHY, 0)
     assert large.state == TcpState.COLLAPSES
     assert large.drops.before_hosts == large.drops.total > 0
-    assert large.first_drop is not None
     assert large.first_drop.place == "before_hosts"
     assert large.interval_s[1] > 0.2
     for phased in cells("crossbar:32", "shift-barrier", "16K,32K,64K", **given):
@@ -60,7 +59,6 @@ def test_full_queues_of_hosts_cost_time_outs_and_a_linux_host_has_none() -> None
     for cell in cells("fig1", "linear", "16K,32K", host_queue="200kB", **given):
         assert cell.state == TcpState.COLLAPSES
         assert cell.drops.in_hosts == cell.drops.total > 0
-        assert cell.first_drop is not None
         assert cell.first_drop.place == "in_hosts"
         assert cell.interval_s[1] > 0.2
         assert cell.enough_buffer is None
@@ -108,7 +106,6 @@ def test_time_outs_begin_before_calls_collapse(hosts: int, first: dict[int, int 
         if size is None:
             assert begins is None
         else:
-            assert begins is not None
             assert begins <= size <= 4 * begins
 
 
@@ -126,7 +123,6 @@ def test_drops_between_switches_are_told_apart() -> None:
     # Four hosts a leaf share one cable up: its queue fills first.
     (cell,) = cells("xgft:2;4,4;1,1", "linear", "64K", buffer="64KiB")
     assert cell.drops.between_switches > cell.drops.before_hosts
-    assert cell.first_drop is not None
     assert cell.first_drop.place == "between_switches"
 
 

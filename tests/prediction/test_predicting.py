@@ -102,7 +102,6 @@ def test_routed_rounds_count_one_block_each(calibration: Calibration) -> None:
 def test_more_than_a_buffer_holds_is_foretold(calibration: Calibration) -> None:
     where = conditions(calibration, "crossbar:8", buffer=60_000)
     linear = predict_alltoall("linear", Exchange(8, 10_000), where)
-    assert linear.piling is not None
     assert (linear.piling.messages, linear.piling.bytes) == (7, 70_000)
     assert linear.collapses
     # 7 times 8,000 bytes fit, and one message at a time always does.
@@ -153,7 +152,6 @@ def test_predictions_stand_beside_a_run_and_none_is_dropped(
     assert missing == ["shift", "shift"]
     assert len(comparison.foreseeable) == 1
     first = comparison.cells[0]
-    assert first.measured is not None
     assert first.measured.record.labels["start"] == "clock"
     assert first.ratio == first.predicted_s / first.measured.median.value
     with pytest.raises(ShortfallError, match="measured nothing of what is predicted"):

@@ -81,7 +81,6 @@ def test_where_processors_are_shared_looks_are_taken_from_the_recording(
     # 4 ms longer than the model has without any pause between looks.
     recorded = held_against(program_of(profile), 1.254, crossbar(crowded, 2))
     look = recorded.corrections[0].look_every_s
-    assert look is not None
     assert look > 0
     found = predict_program(recorded, crossbar(crowded, 2))
     assert found.predicted_s == pytest.approx(1.254, rel=1e-6)
@@ -175,7 +174,6 @@ def test_a_cable_that_two_share_costs_and_any_placement_would_save_it(
     dearest = found.cables[0]
     assert dearest.bytes == pytest.approx(2.2e6)
     assert dearest.busy == pytest.approx(1.0, rel=1e-3)
-    assert found.piling is not None
     assert (found.piling.messages, found.piling.bytes) == (2, 2e6)
     # Two messages share a buffer well enough.
     assert not found.collapses
@@ -202,12 +200,10 @@ def test_what_overflows_is_told_before_what_is_larger(
         ranks.append(script.end(1))
     recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 0.001, None)
     found = predict_program(recorded, crossbar(calibration, 7, buffer=8e5))
-    assert found.piling is not None
     assert (found.piling.messages, found.piling.bytes) == (3, 9e5)
     assert found.collapses
     # A buffer that holds the three leaves the larger two.
     roomy = predict_program(recorded, crossbar(calibration, 7, buffer=1e6))
-    assert roomy.piling is not None
     assert (roomy.piling.messages, roomy.piling.bytes) == (2, 2e6)
     assert not roomy.collapses
 
@@ -250,7 +246,6 @@ def test_an_emulated_place_is_known_again(calibration: Calibration, tmp_path: Pa
     fabric = load("crossbar:2", need_routes=True)
     asked = {**identity(fabric), "rate": "20 Mbit/s", "buffer": "5000 B"}
     where = where_recorded(one_message(tmp_path / "p", asked=asked), calibration)
-    assert where is not None
     assert (where.rate, where.buffer, list(where.hosts)) == (2.5e6, 5000, [0, 1])
     other = {**asked, "cables": "0" * len(asked["cables"])}
     assert where_recorded(one_message(tmp_path / "other", asked=other), calibration) is None

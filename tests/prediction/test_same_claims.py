@@ -142,7 +142,6 @@ def test_predictions_are_not_faster_than_what_explain_says_is_the_least(
 ) -> None:
     run, explained = run_like("oversubscribed", tmp_path / "run")
     found = predict(TREE, calibration, algorithms="shift", bytes="16K,64K,256K", measured=run)
-    assert found.comparison is not None
     told = [v.evidence for v in explained.cells if v.evidence.schedule == "shift"]
     least = {one.bytes: one.network_s for one in told}
     for cell in found.comparison.cells:

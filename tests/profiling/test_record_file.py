@@ -112,7 +112,6 @@ def test_everything_is_read(file: Path) -> None:
     assert record.events["peer"].tolist() == [2, -1]
     assert record.collectives["cell"].tolist() == [1]
     members = record.members_of(3)
-    assert members is not None
     assert members.tolist() == [1, 2]
     assert record.members_of(0) is None
     assert len(read_record(file, events=False).events) == 0

@@ -28,7 +28,6 @@ def processes(tmp_path: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
         pipe = subprocess.PIPE
         started.append(subprocess.Popen(command, stdin=pipe, stdout=pipe))
     for rank, process in enumerate(started):
-        assert process.stdout is not None
         process.stdout.readline()
         record = Rank(rank, 3, pid=process.pid - rank).content()
         with (folder / RECORDS / f"rank-{rank:06}.record").open("r+b") as file:
@@ -49,7 +48,6 @@ def test_the_rank_that_ended_first(
         process.kill()
         process.wait()
     gone = ends.first()
-    assert gone is not None
     assert gone.record == f"rank-{first:06}.record"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,15 @@ import pytest
 
 from contend.congestion import Simulation
 from contend.fabric import Fabric
+from contend.report import ResultTable
 from small_fabrics import by_hand
 
 MakeSimulation = Callable[..., Simulation]
+
+
+def titled(tables: Iterable[ResultTable], start: str) -> ResultTable:
+    """The first table whose title begins so."""
+    return next(table for table in tables if table.title.startswith(start))
 
 
 @pytest.fixture

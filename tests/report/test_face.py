@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
 from contend.report.style import COLOURS, looks
+from processes import finished
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_only_figures_load_what_draws(names: str, unwanted: str) -> None:
         f"import sys; from contend.report import {names}; "
         f"print(*[name for name in '{unwanted}'.split() if f'{{name}}.' in ' '.join(sys.modules)])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = finished([sys.executable, "-c", code], check=True)
     assert done.stdout.strip() == ""
 
 

@@ -78,7 +78,6 @@ def test_what_is_faster_than_the_wire_is_marked() -> None:
     assert "faster than the hosts' ports" in bandwidth.note
     for axes in hotspot_figure(measured, "fig1").axes:
         legend = axes.get_legend()
-        assert legend is not None
         assert "beyond the wire" in [text.get_text() for text in legend.get_texts()]
 
 
@@ -88,7 +87,6 @@ def test_the_names_of_lines_hide_none_of_them() -> None:
     FigureCanvasAgg(figure).draw()
     times = figure.axes[0]
     legend = times.get_legend()
-    assert legend is not None
     assert legend.get_window_extent().y0 >= times.transData.transform((1, times.dataLim.y1))[1]
 
 

@@ -37,16 +37,11 @@ from contend.report import ResultTable, markdown_of, save_figures
 from contend.report.study.document import measured_document, measured_tables
 from contend.report.study.figures import measured_figures
 from json_reading import as_read
+from report.conftest import titled
 
 MEMORY = PointError("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
 Point = tuple[str | None, int | None]
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
 
 
 def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
@@ -113,7 +108,7 @@ def spread(median: float) -> np.ndarray:
 
 @pytest.fixture
 def mistry() -> MeasuredPlan:
-    return read_measured(find_plan("mistry2015"))
+    return read_plan(find_plan("mistry2015"))
 
 
 def tara(plan: MeasuredPlan) -> list[Answer]:
@@ -129,10 +124,6 @@ def tara(plan: MeasuredPlan) -> list[Answer]:
 
 def rows_of(table: ResultTable) -> list[tuple[str, ...]]:
     return [tuple(row) for row in table.rows]
-
-
-def titled(tables: tuple[ResultTable, ...], start: str) -> ResultTable:
-    return next(table for table in tables if table.title.startswith(start))
 
 
 def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> None:
@@ -214,7 +205,7 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Answer]:
 
 @pytest.fixture
 def kutzner() -> MeasuredPlan:
-    plan = read_measured(find_plan("kutzner2005"))
+    plan = read_plan(find_plan("kutzner2005"))
     algorithms = ("library", "shift", "shift-barrier", "node-ordered-barrier")
     return plan.changed(only=("sweep",), ranks=(4, 32), algorithm=algorithms, wire="1Gbit/s")
 

@@ -11,6 +11,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.report import Metric, metrics_text
+from processes import finished
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/watch.md"
 
@@ -89,11 +90,6 @@ def test_the_rules_of_the_page_are_rules(
     (rules,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.S)
     file = tmp_path / "contend.rules.yml"
     file.write_text(rules)
-    done = subprocess.run(
-        [require_program("promtool"), "check", "rules", str(file)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = finished([require_program("promtool"), "check", "rules", str(file)])
     assert done.returncode == 0, done.stderr
     assert "2 rules found" in done.stdout

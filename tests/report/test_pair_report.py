@@ -18,8 +18,8 @@ from contend.report.pairwise.pairs import pair_tables
 from contend.report.run.document import pairs_document
 from contend.report.save import save_figure
 from contend.report.style import percent_axis
-from contend.report.table import ResultTable
 from json_reading import as_read
+from report.conftest import titled
 
 
 @pytest.fixture
@@ -65,17 +65,13 @@ def with_ranks_on_a_host(judged: Agreement) -> Agreement:
     return replace(judged, by_congestion=(within, *judged.by_congestion))
 
 
-def table(tables: list[ResultTable], title: str) -> ResultTable:
-    return next(table for table in tables if table.title.startswith(title))
-
-
 def test_messages_within_a_host_have_no_prediction(run: Run, judged: Agreement) -> None:
     pairs = messages([0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
     tables = pair_tables(MeasuredPairs(run, pairs, with_ranks_on_a_host(judged)))
-    assert table(tables, "Messages by congestion").rows[0] == (
+    assert titled(tables, "Messages by congestion").rows[0] == (
         *("0", "2", "same host", "1000.0 %", "1000.0 %", "-"),
     )
-    every = {row[0]: row for row in table(tables, "Every message").rows}
+    every = {row[0]: row for row in titled(tables, "Every message").rows}
     assert every["0 -> 1"][1:4] == ("0", "same host", "-")
     assert every["6 -> 7"][1:5] == ("2", "50.0 %", "50.0 %", "50.0 %")
 
@@ -96,7 +92,7 @@ def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path)
 def test_a_single_pattern_has_no_interval(
     run: Run, between_hosts: pl.DataFrame, judged: Agreement
 ) -> None:
-    first = table(pair_tables(MeasuredPairs(run, between_hosts, judged)), "Bisect on")
+    first = titled(pair_tables(MeasuredPairs(run, between_hosts, judged)), "Bisect on")
     assert first.rows[1][2] == "of γ; a single pattern has no interval"
 
 
@@ -105,7 +101,6 @@ def test_the_names_of_libraries_hide_no_bar(between_hosts: pl.DataFrame) -> None
     FigureCanvasAgg(figure).draw()
     (axes,) = figure.axes
     legend = axes.get_legend()
-    assert legend is not None
     assert legend.get_window_extent().y0 >= axes.transData.transform((0, axes.dataLim.y1))[1]
 
 
@@ -121,7 +116,9 @@ def test_labels_of_shares_are_not_rounded() -> None:
 def test_ranges_of_equal_ends_are_one_number(run: Run, between_hosts: pl.DataFrame) -> None:
     """All messages of one congestion get the same here."""
     judged = agreement(between_hosts)
-    groups = table(pair_tables(MeasuredPairs(run, between_hosts, judged)), "Messages by congestion")
+    groups = titled(
+        pair_tables(MeasuredPairs(run, between_hosts, judged)), "Messages by congestion"
+    )
     assert [row[4] for row in groups.rows] == ["100.0 %", "50.0 %"]
 
 
@@ -137,7 +134,6 @@ def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.Da
     assert ". 4 messages are beyond the wire. " in bandwidths.note
     assert as_read(MeasuredPairs(run, fast))["beyond_wire"] == 4
     legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
-    assert legend is not None
     assert "50.0 % beyond the wire" in legend.get_texts()[0].get_text()
 
 

@@ -163,7 +163,6 @@ def test_no_legend_lies_over_bars(tmp_path: Path) -> None:
     figure.draw_without_rendering()
     [axes] = figure.axes
     legend = axes.get_legend()
-    assert legend is not None
     box = legend.get_window_extent()
     assert not [patch for patch in axes.patches if box.overlaps(patch.get_window_extent())]
 

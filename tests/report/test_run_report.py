@@ -35,6 +35,7 @@ from contend.report.run.tables import (
 from contend.report.words import interval_words, shared_words, size_words
 from json_reading import as_read
 from measured_runs import COLLAPSED, alltoall_run, pingpong_run, sort_run
+from report.conftest import titled
 from sample_files import Launch
 
 
@@ -64,10 +65,6 @@ def pingpong(folder: Path) -> Run:
     return pingpong_run(folder / "pingpong")
 
 
-def table(tables: list[ResultTable], title: str) -> ResultTable:
-    return next(one for one in tables if one.title.startswith(title))
-
-
 def column(of: ResultTable, head: str) -> list[str]:
     return [row[of.columns.index(head)] for row in of.rows]
 
@@ -78,7 +75,6 @@ def drawn(axes: Axes, marker: str = "o") -> int:
 
 
 def finding(figure: Figure) -> str:
-    assert figure._suptitle is not None  # type: ignore[attr-defined]
     return figure._suptitle.get_text().replace("\n", " ")  # type: ignore[attr-defined,no-any-return]
 
 
@@ -99,10 +95,10 @@ def test_cells_are_sorted_by_size_with_the_fastest_first(alltoall: Run) -> None:
 
 def test_winners_and_collapses_are_told(alltoall: Run) -> None:
     tables = run_tables(alltoall)
-    winners = table(tables, "Fastest schedule")
+    winners = titled(tables, "Fastest schedule")
     assert column(winners, "fastest")[0] == "bruck"
     assert column(winners, "fastest")[6:8] == ["pairwise", "pairwise"]
-    collapsed = table(tables, "Collapses")
+    collapsed = titled(tables, "Collapses")
     assert sorted(column(collapsed, "schedule")) == ["library", "linear"]
     assert set(column(collapsed, "bytes")) == {"16 KiB to 64 KiB"}
     assert all(cell.startswith("pairwise: ") for cell in column(collapsed, "avoided by"))
@@ -119,10 +115,10 @@ def test_a_large_run_is_printed_in_short(folder: Path, alltoall: Run) -> None:
 
 
 def test_barriers_and_steps_are_shown_apart(alltoall: Run, sort: Run) -> None:
-    barriers = table(run_tables(alltoall), "Parts")
+    barriers = titled(run_tables(alltoall), "Parts")
     assert set(column(barriers, "schedule")) == {"pairwise-barrier"}
     assert all(cell.endswith("(20 %)") for cell in column(barriers, "barriers"))
-    steps = table(run_tables(sort), "Steps")
+    steps = titled(run_tables(sort), "Steps")
     assert steps.columns[:6] == ("n", "m", "bytes", "schedule", "exchange", "local sort")
     assert column(steps, "m") == ["8", "64", "512", "4,096"]
 
@@ -145,7 +141,7 @@ def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
     launch.cell([], algorithm="c", bytes=8, verified=None, reason="skipped")
     launch.write(run.raw_path(0), done=False)
     run = run.fold()
-    warnings = {row[0]: row[1] for row in table(run_tables(run), "Warnings").rows}
+    warnings = {row[0]: row[1] for row in titled(run_tables(run), "Warnings").rows}
     assert set(warnings) == {
         *("launch", "oversubscribed", "failed", "few-samples", "late", "timer", "clock")
     }

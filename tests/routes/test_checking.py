@@ -33,7 +33,6 @@ def _clockwise(switches: int, hosts_each: int = 1) -> Fabric:
 
 
 def _planted(fabric: Fabric, switch: int, address: int, port: int) -> Fabric:
-    assert fabric.routes is not None
     ports = fabric.routes.ports.copy()
     ports[switch, address] = port
     return fabric.replace(routes=ForwardingTables(ports))
@@ -71,7 +70,6 @@ def _fabrics(draw: st.DrawFn) -> Fabric:
 @settings(max_examples=60, deadline=None)
 @given(_fabrics())
 def test_dependencies_are_those_of_the_routes(fabric: Fabric) -> None:
-    assert fabric.routes is not None
     pairs = set()
     for source in range(fabric.hosts):
         for to in range(fabric.hosts):
@@ -103,7 +101,6 @@ def test_sound_fabric_passes_every_check() -> None:
     report = check(fabric)
     assert report.passed
     assert {item.status for item in report.checks} == {Status.OK}
-    assert report.routes is not None
     # 16 hosts: 15 routes each, 3 of them to hosts on the same switch.
     assert report.routes.hops == {0: 16 * 3, 2: 16 * 12}
     assert report.routes.undelivered == 0
@@ -239,7 +236,6 @@ def test_fast_uplinks_have_a_larger_share() -> None:
     for switch, hosts in ((0, range(4, 8)), (1, range(4))):
         ports[switch, [h + 1 for h in hosts]] = [5, 5, 6, 7]
     report = check(fabric.replace(routes=ForwardingTables(ports)))
-    assert report.routes is not None
     (up,) = [item for item in report.routes.balance if item.kind == "up"]
     # Uplink 1 carries 1/4 of the routes, where 1/6 is its share.
     assert up.imbalance == pytest.approx(1.5)
@@ -248,7 +244,6 @@ def test_fast_uplinks_have_a_larger_share() -> None:
 def test_few_addresses_cannot_use_all_channels() -> None:
     # One host elsewhere, two uplinks: one carries all, and no table could do better.
     report = check(routed(fat_tree(2, 1, 2)))
-    assert report.routes is not None
     (up,) = [item for item in report.routes.balance if item.kind == "up"]
     assert up.imbalance == pytest.approx(1)
 

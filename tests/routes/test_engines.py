@@ -21,7 +21,6 @@ DELIVERED, NO_ENTRY = 0, 1
 
 def route(fabric: Fabric, source: int, destination: int, nth: int = 0) -> list[int]:
     """Channels between switches from a host to a host."""
-    assert fabric.routes is not None
     end, _, channels = _core.trace_route(
         fabric.core,
         fabric.routes.ports,
@@ -85,7 +84,6 @@ def test_tables_are_marked_with_the_engine_and_leave_unused_addresses_empty(pape
     bare = paper("figure")
     lids = np.arange(1, 17, dtype=np.uint32) * 3
     routes = compute(bare.replace(host_lid=lids, switch_lid=lids[:6] + 1), "minhop").routes
-    assert routes is not None
     assert routes.engine == "minhop"
     assert routes.ports.shape == (6, 49)
     assert (routes.ports[:, [0, 2, 5, 47]] == NO_PORT).all()
@@ -103,7 +101,6 @@ def test_a_single_switch_is_routed_by_every_engine_but_updn() -> None:
     )
     for engine in ("minhop", "dor", "dmodk", "updn"):
         routes = compute(fabric, engine).routes
-        assert routes is not None
         assert routes.ports.tolist() == [[NO_PORT, 300, 2, 1, 0]]
 
 
@@ -155,8 +152,6 @@ def test_updn_takes_roots_from_a_file(paper: Paper, tmp_path: Path) -> None:
     assert all(route(routed, 0, destination) is not None for destination in range(40))
     roots.write_text(f"{fabric.switch_label[0]}\n", encoding="utf-8")
     named = compute(fabric, f"updn,roots={roots}").tables
-    assert named is not None
-    assert routed.tables is not None
     assert np.array_equal(named.ports, routed.tables.ports)
     roots.write_text("0x1\n", encoding="utf-8")
     with pytest.raises(InputError, match="roots:1: expected the GUID or the name of a switch, got"):

@@ -149,8 +149,6 @@ def test_switches_of_another_fabric_and_missing_ones_are_told() -> None:
     told = [finding.message for finding in fabric.findings if finding.wrong]
     assert told[0] == 'no table for 1 switch: "spine"'
     assert told[1].startswith("no switch of the fabric has the GUID of 1 table: ")
-    assert fabric.routes is not None
-    assert fabric.routes.grouped is not None
     assert not fabric.routes.grouped.groups.of_entry[fabric.switch_name.index("spine")].any()
 
 
@@ -188,9 +186,7 @@ def routed(spec: str, engine: str) -> Fabric:
 
 def choices(fabric: Fabric) -> list[list[tuple[int, list[int], int]]]:
     """Port, ports of the group and how they are chosen, of every entry."""
-    assert fabric.routes is not None
     tables = fabric.routes.in_groups(fabric)
-    assert tables is not None
     groups = tables.groups
     return [
         [

@@ -39,7 +39,6 @@ def entries(switch_guid: np.ndarray, ports: np.ndarray) -> dict[tuple[int, int],
 
 
 def entries_of(fabric: Fabric) -> dict[tuple[int, int], int]:
-    assert fabric.tables is not None
     return entries(fabric.switch_guid, fabric.tables.ports)
 
 
@@ -53,7 +52,6 @@ def by_owner(columns: TableColumns) -> dict[tuple[int, int], int]:
 
 def ends(fabric: Fabric, lid: int) -> dict[str, tuple[str, int] | None]:
     """Where the entries for a LID lead to from every switch: the last switch and its port."""
-    assert fabric.tables is not None
     found: dict[str, tuple[str, int] | None] = {}
     for start, name in enumerate(fabric.switch_name):
         at, port, steps = start, int(fabric.tables.ports[start, lid]), 0

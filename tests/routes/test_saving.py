@@ -56,7 +56,6 @@ def test_ibsim_keeps_the_cables(folder: Path, fabric: Fabric) -> None:
 
 def test_hosts_with_several_lids_come_back(tmp_path: Path) -> None:
     fabric = two_leaves()
-    assert fabric.routes is not None
     wide = np.full((4, 40), 0xFFFF, dtype=np.uint16)
     for host in range(4):
         for path in range(4):
@@ -109,7 +108,6 @@ def test_lid_formats_refuse_what_has_too_many_addresses(kind: str) -> None:
 
 def test_a_dump_of_ports_beyond_infiniband_is_refused() -> None:
     fabric = two_leaves()
-    assert fabric.routes is not None
     ports = fabric.routes.ports.copy()
     ports[2, 1] = 255
     with pytest.raises(UsageError, match='switch "spine 0" sends through port 255'):

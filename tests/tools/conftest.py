@@ -13,8 +13,6 @@ _TOOLS = Path(__file__).parents[2] / "tools"
 
 def _tool(name: str) -> ModuleType:
     described = importlib.util.spec_from_file_location(name, _TOOLS / f"{name}.py")
-    assert described is not None
-    assert described.loader is not None
     module = importlib.util.module_from_spec(described)
     described.loader.exec_module(module)
     return module

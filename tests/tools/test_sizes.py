@@ -15,8 +15,6 @@ SCRIPT = Path(__file__).parents[2] / "tools" / "sizes.py"
 @pytest.fixture
 def sizes() -> Any:
     spec = importlib.util.spec_from_file_location("sizes", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -10,6 +10,8 @@ import pytest
 
 from contend.base.process import run_process
 from contend.lab.mpi import Candidate, Preload, compile_preload
+from contend.profiling import ProgramProfile, merge
+from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Build, Ended, Mpi, builder, library
 from rank_records import RankRecord, read_records
 
@@ -49,6 +51,14 @@ class Recorded:
     ended: Ended
     records: list[RankRecord] = field(repr=False)
     folder: Path
+
+    def profile(self, folder: Path, *words: str) -> ProgramProfile:
+        """What is told of the run of a command, in a new folder."""
+        folder.mkdir()
+        self.folder.rename(folder / RECORDS)
+        write_profile_record(folder, ProfileRecord(words, status=self.ended.status))
+        merge(folder)
+        return ProgramProfile.load(folder)
 
 
 Run = Callable[..., Recorded]

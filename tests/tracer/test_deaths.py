@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.profiling import ProgramProfile, merge
-from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Build, Mpi
-from tracer.conftest import PROGRAMS, Recorded, Run
+from tracer.conftest import PROGRAMS, Run
 
 DEATHS = {
     "truncates": (
@@ -69,14 +67,6 @@ LIBRARYS_OWN = ("truncates", "peer", "fault", "exits", "leaves", "survives")
 """Libraries and their launchers have a part in these."""
 
 
-def _profile(recorded: Recorded, folder: Path) -> ProgramProfile:
-    folder.mkdir()
-    recorded.folder.rename(folder / RECORDS)
-    write_profile_record(folder, ProfileRecord(("./dies",), status=1))
-    merge(folder)
-    return ProgramProfile.load(folder)
-
-
 @pytest.mark.parametrize(
     ("any_mpi", "how"),
     [("openmpi", how) for how in DEATHS]
@@ -89,7 +79,7 @@ def test_who_died_of_what(
     said, cure = DEATHS[how]
     recorded = run_recorded(any_mpi, 2, build(any_mpi.wrapper, "dies.c"), how)
     assert recorded.ended.status != 0 or how == "leaves"  # which MPICH's launcher takes as success
-    profile = _profile(recorded, tmp_path / "p")
+    profile = recorded.profile(tmp_path / "p", "./dies")
     assert profile.findings.verdict.startswith(f"The run ended early: rank 1 {said}")
     assert not profile.findings.stuck.hung
     explanation = contend.explain(profile)
@@ -109,4 +99,4 @@ def test_the_line_of_python_that_died(any_mpi: Mpi, run_recorded: Run, tmp_path:
         if text.endswith("# libc")
     )
     said = f"died of signal 11 (Segmentation fault) in libc, called at dies.py:{line}"
-    assert said in _profile(recorded, tmp_path / "p").findings.verdict
+    assert said in recorded.profile(tmp_path / "p", "./dies").findings.verdict

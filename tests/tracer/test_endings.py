@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 from contend.lab.mpi import launch_environment
 from probe_programs import Build, Mpi
+from processes import finished
 from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_record
 from tracer.conftest import Run, tracer_of
 
@@ -166,12 +166,7 @@ def test_a_second_process_of_the_same_rank_leaves_a_record_of_its_own(
         "CONTEND_PROFILE": str(tmp_path),
         "LD_PRELOAD": str(tracer_of(openmpi)),
     }
-    errors = [
-        subprocess.run(
-            [endings, what], env=variables, capture_output=True, text=True, check=False
-        ).stderr
-        for what in ("exit", "nothing")
-    ]
+    errors = [finished([endings, what], env=variables).stderr for what in ("exit", "nothing")]
     assert errors == ["", ""]
     first, second = (read_record(tmp_path / f"rank-000000{more}.record") for more in ("", "-2"))
     assert (first.header["state"], second.header["state"]) == (EXITED, FINISHED)

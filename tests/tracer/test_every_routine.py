@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
 
 from probe_programs import Build, Mpi
+from processes import finished
 from rank_records import FINISHED
 from tracer.conftest import Run
 
@@ -45,7 +45,7 @@ def test_what_is_not_recorded_neither_waits_nor_copies(any_mpi: Mpi, tmp_path: P
     )
     skipped = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
     command = [any_mpi.wrapper, "-E", "-P", "-w", *skipped, f"-I{PRELOADED}", str(source)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = finished(command, check=True).stdout
     recorded = set(re.findall(r"recorded: (\w+)", text))
     declared = set(re.findall(r"\bMPI_(\w+) *\(", text))
     local = {

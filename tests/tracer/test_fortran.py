@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from probe_programs import Build, Mpi
+from processes import finished
 from rank_records import OTHERS, RankRecord
 from tracer.conftest import PROGRAMS, Run
 
@@ -50,5 +50,5 @@ def _line(record: RankRecord, program: Path, site: int) -> int:
     [where] = [words for words in map(str.split, record.modules) if words[5] == str(program)]
     base = int(where[0].split("-")[0], 16) - int(where[2], 16)
     command = ["addr2line", "-e", str(program), hex(site - 1 - base)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = finished(command, check=True).stdout
     return int(told.split(":")[-1].split()[0])

@@ -7,7 +7,6 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +29,7 @@ from contend.profiling.folder import (
 )
 from contend.profiling.record_file import RankRecord
 from probe_programs import Build, Mpi
+from processes import CONTEND
 from tracer.conftest import tracer_of
 from tracer.hanging import OUT, left_records, place
 
@@ -167,9 +167,6 @@ def _in_place(
         there(record) if at is None else re.fullmatch(at, place(record)) is not None
         for record, at in zip(records, places, strict=True)
     )
-
-
-CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 
 
 def _hang(

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.profiling import ProgramProfile, merge
-from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Build, Mpi
 from tracer.conftest import Run
 
@@ -28,12 +26,7 @@ def test_own_functions_have_rows_of_their_own(
 ) -> None:
     recorded = run_recorded(any_mpi, 1, build(any_mpi.wrapper, "own.c"), *arguments)
     assert recorded.ended.status == 0, recorded.ended.errors
-    folder = tmp_path / "p"
-    folder.mkdir()
-    recorded.folder.rename(folder / RECORDS)
-    write_profile_record(folder, ProfileRecord(("./own",), status=0))
-    merge(folder)
-    profile = ProgramProfile.load(folder)
+    profile = recorded.profile(tmp_path / "p", "./own")
     own = profile.findings.own
     assert set(own.select("routine", "symbol", "calls").iter_rows()) == OWN
     assert set(own["place"].str.head(6)) == {"own.c:"}
@@ -42,6 +35,6 @@ def test_own_functions_have_rows_of_their_own(
     assert seconds >= 23 * 2e-3
     assert seconds + profile.findings.mpi_s <= profile.findings.all_run_s
     assert "is in the program's own reduction add at own.c:" in profile.findings.verdict
-    [cell, *_] = contend.explain(folder).cells
+    [cell, *_] = contend.explain(profile).cells
     assert "computation" in cell.proven
     assert "in the program's own reduction add at own.c:" in cell.limits[0].why

@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from conformance.cells import TESTS
-from contend.profiling import ProgramProfile, merge
-from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
 from probe_programs import Mpi, library
+from processes import finished
 from tracer.conftest import PROGRAMS, Recorded, Run
 
 Places = Counter[tuple[str, str]]
@@ -22,11 +21,7 @@ VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 def _places(recorded: Recorded, folder: Path) -> Places:
     """Calls of both ranks by routine and place."""
     assert recorded.ended.status == 0, recorded.ended.errors
-    folder.mkdir()
-    recorded.folder.rename(folder / RECORDS)
-    write_profile_record(folder, ProfileRecord(("python",), status=0))
-    merge(folder)
-    profile = ProgramProfile.load(folder)
+    profile = recorded.profile(folder, "python")
     assert not profile.record.fortran
     places = profile.sites.select("site", "place")
     rows = profile.calls.join(places, on="site").select("routine", "place", "calls")
@@ -66,9 +61,7 @@ def _installed() -> dict[str, Path]:
     found = {".".join(sys.version.split(".")[:2]): Path(sys.executable)}
     for version in VERSIONS:
         with suppress(OSError, subprocess.CalledProcessError):
-            asked = subprocess.run(
-                [f"python{version}", "-c", code], capture_output=True, text=True, check=True
-            )
+            asked = finished([f"python{version}", "-c", code], check=True)
             found.setdefault(version, Path(asked.stdout.strip()))
     return found
 

@@ -19,6 +19,7 @@ from contend.routes import load
 from contend.traffic.schedule import ROUTES, phases_by_routes, write_routes
 from measured_runs import COLLAPSED, alltoall_run
 from probe_programs import SCHEDULES, SOURCES, Build, Ended, Mpi
+from processes import finished
 from tuned.conftest import MANY, PROGRAMS, run_carried
 
 TUNED = SOURCES / "tuned"
@@ -204,7 +205,7 @@ def test_the_file_of_routes_gives_the_phases_of_the_fabric(
     chosen = np.random.default_rng(1).permutation(fabric.hosts)[:20].tolist()
     # Ranks may know their hosts with the domain.
     words = [str(path), str(each), *(f"{names[host]}.example.org" for host in chosen)]
-    ended = subprocess.run([str(phases_of), *words], capture_output=True, text=True, check=True)
+    ended = finished([str(phases_of), *words], check=True)
     lines = [[int(word) for word in line.split()] for line in ended.stdout.splitlines()]
     expected = phases_by_routes(fabric, np.repeat(chosen, each))
     assert (expected.target == np.array(lines).T).all()
@@ -214,7 +215,5 @@ def test_a_host_that_is_not_there_is_told_by_its_number(phases_of: Path, tmp_pat
     path = tmp_path / ROUTES
     write_routes(SMALL, ["a", "b", "b", "d"], path)
     for hosts, unknown in (("a", "x"), 1), (("b", "a"), 0), (("d", "a", "a.b"), 2):
-        ended = subprocess.run(
-            [str(phases_of), str(path), "1", *hosts], capture_output=True, text=True, check=False
-        )
+        ended = finished([str(phases_of), str(path), "1", *hosts])
         assert ended.stdout == f"2 {unknown}\n"

@@ -185,7 +185,9 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is meant: the one that is named, or the usual one for what exists."""
         word = args[0]
-        inside = [name for name, held in self.commands.items() if word in _verbs_of(held)]
+        inside = [
+            name for name, held in self.commands.items() if word in getattr(held, "commands", ())
+        ]
         if word not in self.commands and inside:
             ctx.fail(f"{word} is a verb of {listed(inside)}: type contend {inside[0]} {word}")
         if self.usual and word not in self.commands:
@@ -196,10 +198,6 @@ class Group(TyperGroup):
                 verbs = ", ".join(self.commands)
                 ctx.fail(f"{word}: neither a file or folder nor a verb of {self.name} ({verbs})")
         return super().resolve_command(ctx, args)
-
-
-def _verbs_of(command: Any) -> Mapping[str, Any]:
-    return command.commands if isinstance(command, Group) else {}
 
 
 def verbs(lines: Mapping[str, str]) -> list[Verb]:

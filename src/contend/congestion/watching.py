@@ -277,8 +277,7 @@ def _busy(fabric: Fabric, carried: Carried) -> NDArray[np.float64]:
     rates = np.array([rate_of(label) or np.nan for label in fabric.rates])
     hosts = rates[fabric.host_rate]
     rate = np.concatenate([np.repeat(rates[fabric.cable_rate], 2), hosts, hosts])
-    busy: NDArray[np.float64] = carried.sent / (rate * carried.apart)
-    return busy
+    return carried.sent / (rate * carried.apart)
 
 
 def _predicted(

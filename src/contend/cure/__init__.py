@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .running.result import Harm, Job, Jobs, SharedChannel
     from .schedules import Lesson, Lessons, Proof, learn, tune
     from .seats import BetterSeats, place
-    from .servers_hit import JobCost, PartsCost, ServersHit, StillGets, cost_of_parts
+    from .servers import JobCost, PartsCost, ServersHit, StillGets, cost_of_parts
     from .tables import BetterTables, Gain, route, write_steps
 else:
     __getattr__, __dir__, __all__ = shown(__name__, __file__)

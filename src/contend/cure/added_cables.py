@@ -94,7 +94,7 @@ class CableSearch:
             chosen.append(best)
             spent += len(best.cables)
         self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
-        self._progress(self.tried, self.tried)
+        self._progress(1 + self.tried, 1 + self.tried)
         return chosen
 
     def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[TriedCables]:
@@ -181,13 +181,14 @@ class CableSearch:
         anew: bool = False,
     ) -> list[TriedCables]:
         """All of them; as many may be tried so many times in all."""
-        total = self.tried + len(sets) * times
+        # The fabric as it is was the first.
+        total = 1 + self.tried + len(sets) * times
         trials: list[TriedCables] = []
-        self._progress(self.tried, total)
+        self._progress(1 + self.tried, total)
         for several in workers.map(partial(self._trials, now, anew), sets):
             trials += several
             self.tried += 1
-            self._progress(self.tried, total)
+            self._progress(1 + self.tried, total)
         return trials
 
     def _trials(self, now: TriedCables, anew: bool, pairs: tuple[Pair, ...]) -> list[TriedCables]:

@@ -22,7 +22,7 @@ from contend.congestion import (
     half_width,
     simulate,
 )
-from contend.cure.servers_hit import RailLosses, ServersHit, StillGets
+from contend.cure.servers import RailLosses, ServersHit, StillGets
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
 from contend.routes import check_engine, compute
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts
@@ -195,7 +195,8 @@ def failures(
             found.append(failure)
             done += 1
             tell(done, total)
-        return sorted(found, key=_badness)
+        # Hosts lost first, then bandwidth.
+        return sorted(found, key=lambda one: (-one.hosts, one.change, one.parts))
 
     with (
         shown_progress(progress, fabric.name, "failures") as tell,
@@ -264,11 +265,6 @@ def _implies(fabric: Fabric, first: _Part, second: _Part) -> bool:
     (kind, switch), (other, cable) = sorted((first, second), reverse=True)
     ends = (fabric.cable_from, fabric.cable_to)
     return (kind, other) == ("switch", "cable") and switch in (end[cable] for end in ends)
-
-
-def _badness(failure: FabricFailure) -> tuple[int, float, str]:
-    """Hosts lost first, then bandwidth."""
-    return -failure.hosts, failure.change, failure.parts
 
 
 class _Judge:

@@ -131,6 +131,13 @@ def extend(
         raise UsageError("say what to add: --servers, --spines, --units or --uplinks")
     if uplinks is not None and not rate_of(uplinks):
         raise UsageError(f"--uplinks: expected a rate such as 4xNDR or 400GbE, got {uplinks!r}")
+    labels = np.unique(np.concatenate([fabric.host_rate, fabric.cable_rate])).tolist()
+    if uplinks is not None and not all(rate_of(fabric.rates[label]) for label in labels):
+        raise UsageError(
+            f"--uplinks: rates of some links of {fabric.name} are unknown, so that nothing tells "
+            "what faster ones gain; contend predict collectives says it with rates that you give, "
+            "such as --rate hosts=100GbE,switches=400GbE"
+        )
     fabric = with_ports(fabric, ports)
     rule = CablingRule(fabric)
     for _ in range(spines):

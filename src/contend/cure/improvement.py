@@ -191,6 +191,7 @@ def improve(
 
         def prepare() -> CableSearch:
             purpose = Purpose.of(wide, pattern, placement, samples, seed, communicator)
+            tell(0, cables + 1)
             return CableSearch(wide, purpose, engine, tell)
 
         search = agree(communicator, prepare)

@@ -19,7 +19,7 @@ from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
 from contend.cure.running.judging import JobSource
 from contend.cure.running.judging import jobs as running_jobs
-from contend.cure.servers_hit import JobCost, RailLosses, ServersHit
+from contend.cure.servers import JobCost, RailLosses, ServersHit
 from contend.fabric import Change, Difference, Fabric, difference, with_hosts
 from contend.routes import changed_ports, summarise_routes
 from contend.traffic.placement import Placement, by_name

@@ -99,8 +99,7 @@ def _of_file(path: str) -> RankTraffic:
 
 def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Phases of rounds: neighbouring ones together where there are too many."""
-    phases: NDArray[np.int64] = numbers * min(_MOST_PHASES, count) // count
-    return phases
+    return numbers * min(_MOST_PHASES, count) // count
 
 
 def _of_pattern(name: str, ranks: int) -> RankTraffic:

@@ -19,6 +19,7 @@ from contend.fabric import Fabric
 from contend.routes import (
     Demand,
     TableSteps,
+    addresses_of_hosts,
     dependency_cycle,
     fewest_collisions,
     table_steps,
@@ -251,12 +252,7 @@ def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, see
 
 def hosts_entries(fabric: Fabric) -> NDArray[np.uint16]:
     """The tables' columns for hosts, shape [switches, addresses of hosts]."""
-    ports = tables_of(fabric).ports
-    count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
-    first = np.repeat(fabric.host_lid.astype(np.int64), count)
-    nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    columns: NDArray[np.uint16] = ports[:, first + nth]
-    return columns
+    return tables_of(fabric).ports[:, addresses_of_hosts(fabric)[1]]
 
 
 def changed_entries(present: Fabric, routed: Fabric) -> int | None:

@@ -265,5 +265,4 @@ def few_hosts(fabric: Fabric) -> NDArray[np.bool_]:
     """Leaves with less than a third of the hosts that half of them have, as for management."""
     hosts = np.bincount(fabric.host_switch, minlength=fabric.switches)
     leaves = (switch_levels(fabric) <= 1) & ~bare_switches(fabric)
-    few: NDArray[np.bool_] = leaves & (hosts < _FEW * np.median(hosts[leaves | (hosts > 0)]))
-    return few
+    return leaves & (hosts < _FEW * np.median(hosts[leaves | (hosts > 0)]))

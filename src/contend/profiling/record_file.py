@@ -272,8 +272,7 @@ def _awaited(threads: Items) -> Items:
     """All that threads wait for, or asked for."""
     count = np.where(threads["routine"] == NO_CALL, threads["asked_for"], threads["count"])
     count = np.maximum(count, np.where(threads["asking"] > 0, threads["asked_for"], 0))
-    awaited: Items = threads["awaited"][np.arange(threads["awaited"].shape[1]) < count[:, None]]
-    return awaited
+    return threads["awaited"][np.arange(threads["awaited"].shape[1]) < count[:, None]]
 
 
 def text_of(content: bytes) -> str:

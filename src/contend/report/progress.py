@@ -72,11 +72,13 @@ class _Bars(Progress):
         several = unit if task.total > 1 else ""
         if not done and several and not self._forecast:
             # Of the first thing a share may be known.
-            if first is task or first.total != 1 or (first.elapsed or 0) < _ESTIMATED_AFTER:
+            share = 0.0 if first is task else first.completed / (first.total or 1)
+            if not share or (first.elapsed or 0) < _ESTIMATED_AFTER:
                 return
             self._forecast = True
-            each, of = (first.elapsed or 0) / max(first.completed, 1e-9), ""
-            how = f" if all {task.total:,.0f} {unit} take as long as {first.description}"
+            each, of = (first.elapsed or 0) / share, ""
+            like = "the first" if first.description == task.description else first.description
+            how = f" if all {task.total:,.0f} {unit} take as long as {like}"
         elif not done or elapsed < _ESTIMATED_AFTER:
             return
         else:

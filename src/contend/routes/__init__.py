@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from contend.base.faces import shown
 
 if TYPE_CHECKING:
+    from .addresses import addresses_of_hosts
     from .checking import (
         CheckReport,
         Repair,

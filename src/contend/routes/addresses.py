@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import MissingError, UsageError
+from contend.base.errors import Argument, MissingError, UsageError
 from contend.base.units import format_bytes
 from contend.fabric import NO_SWITCH, Fabric
 
@@ -66,10 +66,27 @@ def others_of(fabric: Fabric) -> NDArray[np.int64]:
 
 def addresses_of(fabric: Fabric) -> NDArray[np.int64]:
     """All addresses in use, those of switches without one left out."""
+    of_switches = fabric.switch_lid[fabric.switch_lid > 0].astype(np.int64)
+    return np.concatenate([addresses_of_hosts(fabric)[1], of_switches])
+
+
+def addresses_of_hosts(fabric: Fabric) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every address of every host: the host, and the address."""
     count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
-    first = np.repeat(fabric.host_lid.astype(np.int64), count)
-    nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    return np.concatenate([first + nth, fabric.switch_lid[fabric.switch_lid > 0].astype(np.int64)])
+    host = np.repeat(np.arange(fabric.hosts), count)
+    nth = np.arange(len(host)) - np.repeat(np.cumsum(count) - count, count)
+    return host, fabric.host_lid[host] + nth
+
+
+def expect_addresses(fabric: Fabric, hosts: NDArray[np.uint32]) -> None:
+    """Refuses hosts to which tables lead no route, naming the first of them."""
+    without = hosts[fabric.host_lid[hosts] == 0]
+    if len(without):
+        name = fabric.host_name[int(without[0])]
+        raise UsageError(
+            f'host "{name}" has no address (LID) in the tables; leave it out with ',
+            Argument("without"),
+        )
 
 
 def table_size(fabric: Fabric) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import MissingError, ShortfallError, UsageError
-from contend.base.process import Program, scratch_folder, start_program, wait_for
+from contend.base.process import Program, end_kindly, scratch_folder, start_program, wait_for
 from contend.base.units import nearest
 from contend.fabric import LARGEST_LID, Fabric, host_id, open_chunks, port_guids
 from contend.routes import options
@@ -293,11 +293,7 @@ def _running(
         try:
             yield process
         finally:
-            if process.poll() is None:
-                process.terminate()
-                if wait_for(process, _GRACE) is None:
-                    process.kill()
-                    process.wait()
+            end_kindly(process, _GRACE)
 
 
 def _await_ready(process: Program, output: Path, deadline: float, limit: float) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import Argument, UsageError
 from contend.fabric import Fabric, made_of
+from contend.routes.addresses import expect_addresses
 from contend.routes.multipath.adaptive import AdaptiveTables, PortGroups
 from contend.routes.routes import Round, Routes, tables_of
 
@@ -57,8 +57,7 @@ class _KeptLanes:
         """That of every message between hosts; none where one lane is enough."""
         if self.count == 1:
             return np.zeros(0, dtype=np.uint8)
-        lanes: NDArray[np.uint8] = self.lane[self.row[self.place[source]], self.place[target]]
-        return lanes
+        return self.lane[self.row[self.place[source]], self.place[target]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +130,7 @@ class ForwardingTables(Routes):
             if resolver.tabled or not pays:
                 return resolver
         addresses = (fabric.host_lid, fabric.host_lmc)
-        without = hosts[fabric.host_lid[hosts] == 0]
-        if len(without):
-            name = fabric.host_name[int(without[0])]
-            raise UsageError(
-                f'host "{name}" has no address (LID) in the tables; leave it out with ',
-                Argument("without"),
-            )
+        expect_addresses(fabric, hosts)
         # All routes have been followed where a resolver was made before.
         hops = (
             kept[0].stride

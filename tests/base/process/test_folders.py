@@ -43,7 +43,6 @@ def _holder(root: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
         yield process, Path(process.stdout.readline().strip())
         process.kill()
 

@@ -92,7 +92,6 @@ def test_a_command_that_is_deaf_is_ended_after_its_grace(number: signal.Signals)
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
         command = int(process.stdout.readline())
         process.send_signal(number)
         process.wait(60)

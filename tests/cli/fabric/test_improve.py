@@ -87,11 +87,6 @@ def test_what_keeps_from_more_is_said(typed: Typed, cables: int, begins: str, re
     assert rest in verdict
 
 
-def test_nothing_free_is_said(typed: Typed) -> None:
-    printed = typed("fabric improve xgft:2;4,6;1,4")
-    assert printed.out.startswith("No cable helps: no two ports are free; random pairs get ")
-
-
 def test_one_kind_of_cables_is_told_in_the_singular(typed: Typed) -> None:
     command = ["fabric", "improve", "xgft:2;4,6;1,4", "--route", "valiant", "--ports", "20"]
     said = typed(*command, "--cables", "1").out

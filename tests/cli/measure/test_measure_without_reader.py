@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 
-CONTEND = f"{sys.executable} -c 'from contend.cli import main; main()'"
+from processes import CONTEND, finished
 
 
 def test_all_launches_run_and_all_files_are_written(tmp_path: Path) -> None:
     measured = (
-        f"{CONTEND} measure alltoall -n 2 --algorithm library --bytes 1K --launches 3 --budget 9s "
-        f"--output {tmp_path}/run --json {tmp_path}/hd.json --plot {tmp_path}/hd.svg"
+        f"{shlex.join(CONTEND)} measure alltoall -n 2 --algorithm library --bytes 1K --launches 3 "
+        f"--budget 9s --output {tmp_path}/run --json {tmp_path}/hd.json --plot {tmp_path}/hd.svg"
     )
-    ended = subprocess.run(
-        ["bash", "-c", f"{measured} | head -1; exit ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ),
-        timeout=200,
+    ended = finished(
+        ["bash", "-c", f"{measured} | head -1; exit ${{PIPESTATUS[0]}}"], env=dict(os.environ)
     )
     assert ended.returncode == 0, ended.stderr
     assert re.fullmatch(r"(contend: warning: the hypervisor kept .*\n)*", ended.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric import MOST_DETAILS, Check, Fabric, Finding, Status, check_soundness, structure
-from small_fabrics import fat_tree, of_cables, ring, shortest_path_tables
+from small_fabrics import Plan, fat_tree, of_cables, ring, shortest_path_tables
 
 
 def _named(fabric: Fabric, name: str) -> Check:
@@ -141,40 +141,13 @@ def test_narrow_links_are_warned_of() -> None:
 
 
 def _planes(servers: int) -> Fabric:
-    """Two rings of two switches with four hosts each; so many servers have one on both."""
-    one = ring(2, 2)
+    """Two pairs of switches with four hosts each; so many servers have one on both."""
+    plan = Plan(4)
+    plan.cable(0, 1)
+    plan.cable(2, 3)
     names = [f"n{host} mlx5_0" for host in range(4)]
-    other = [f"n{host} mlx5_1" if host < servers else f"m{host} mlx5_0" for host in range(4)]
-    both = {
-        column: np.concatenate((getattr(one, column), getattr(one, column) + shift))
-        for column, shift in {
-            "host_guid": 0x1000,
-            "host_port_guid": 0x1000,
-            "host_system_guid": 0x1000,
-            "host_lid": 100,
-            "switch_guid": 0x1000,
-            "switch_system_guid": 0x1000,
-            "switch_lid": 100,
-            "host_switch": 2,
-            "cable_from": 2,
-            "cable_to": 2,
-            **dict.fromkeys(
-                (
-                    "host_adapter_port",
-                    "host_lmc",
-                    "host_port",
-                    "host_rate",
-                    "switch_ports",
-                    "cable_from_port",
-                    "cable_to_port",
-                    "cable_rate",
-                ),
-                0,
-            ),
-        }.items()
-    }
-    both = {name: column.astype(getattr(one, name).dtype) for name, column in both.items()}
-    return one.replace(host_name=(*names, *other), switch_name=("a", "b", "c", "d"), **both)
+    names += [f"n{host} mlx5_1" if host < servers else f"m{host} mlx5_0" for host in range(4)]
+    return plan.build("planes", np.repeat(range(4), 2).tolist()).replace(host_name=tuple(names))
 
 
 def test_planes_are_no_fault() -> None:

@@ -33,7 +33,6 @@ def test_a_graph_as_orcs_has_them_carries_topology_and_routes() -> None:
     assert fabric.host_guid.tolist() == [1, 2, 3]
     assert fabric.switch_guid.tolist() == [0xA1, 0xA2, 0xB1]
     assert (fabric.hosts, fabric.switches, fabric.cables) == (3, 3, 3)
-    assert fabric.routes is not None
     # Ports are numbered as the edges come; * takes what no comment of the switch names.
     assert fabric.routes.ports[:, 1:4].tolist() == [[1, 2, 3], [2, 2, 1], [1, 2, 3]]
 

@@ -69,21 +69,17 @@ def test_neighbours_share_all_digits_but_one() -> None:
 
 
 @pytest.mark.parametrize("radix", [2, 4, 8, 12])
-def test_two_levels(radix: int) -> None:
-    """r^2 / 2 hosts, r leaves, r / 2 tops, as many cables as hosts."""
-    fabric = make(f"fattree2:{radix}")
-    assert (fabric.hosts, fabric.switches) == (radix**2 // 2, 3 * radix // 2)
-    assert fabric.cables == fabric.hosts
-    assert set(fabric.switch_ports.tolist()) == {radix}
-
-
-@pytest.mark.parametrize("radix", [2, 4, 8])
-def test_three_levels(radix: int) -> None:
-    """r^3 / 4 hosts, 5 r^2 / 4 switches, twice as many cables (Al-Fares et al. 2008)."""
-    fabric = make(f"fattree3:{radix}")
-    assert (fabric.hosts, fabric.switches) == (radix**3 // 4, 5 * radix**2 // 4)
-    assert fabric.cables == 2 * fabric.hosts
-    assert set(fabric.switch_ports.tolist()) == {radix}
+def test_full_trees_of_one_kind_of_switch(radix: int) -> None:
+    """r^2 / 2 hosts, r leaves, r / 2 tops, as many cables as hosts; of three levels r^3 / 4 hosts,
+    5 r^2 / 4 switches, twice as many cables (Al-Fares et al. 2008)."""
+    for levels, hosts, switches in (
+        (2, radix**2 // 2, 3 * radix // 2),
+        (3, radix**3 // 4, 5 * radix**2 // 4),
+    ):
+        fabric = make(f"fattree{levels}:{radix}")
+        assert (fabric.hosts, fabric.switches) == (hosts, switches)
+        assert fabric.cables == (levels - 1) * hosts
+        assert set(fabric.switch_ports.tolist()) == {radix}
 
 
 def test_parallel_links_need_fewer_switches(flow_between_halves) -> None:

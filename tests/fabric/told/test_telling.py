@@ -10,7 +10,7 @@ import pytest
 import contend
 from contend.base.errors import InputError, UsageError
 from contend.congestion import JobMessages
-from contend.cure.servers_hit import RailLosses
+from contend.cure.servers import RailLosses
 from contend.fabric import (
     Fabric,
     rails_of,
@@ -61,7 +61,6 @@ def test_what_one_server_says_holds_for_all_that_have_its_adapters(file: str) ->
     assert on_rails(fabric) == {f"n{number}": IN_ORDER for number in range(1, 7)}
     assert [rail.adapters for rail in rails(fabric)] == IN_ORDER
     assert np.bincount(servers_of(fabric)).tolist() == [5] * 6
-    assert fabric.told is not None
     assert fabric.told.words == f"rails as {FILES / file} has them: 6 servers with 4 rails"
 
 
@@ -81,7 +80,6 @@ def test_adapters_that_are_told_and_not_there_are_missing(tmp_path: Path) -> Non
     text = "n1 mlx5_0 mlx5_1\nn2 mlx5_0 mlx5_7\nn9 mlx5_0 mlx5_1\n"
     fabric = told(text, tmp_path)
     assert list(incomplete_servers(fabric)) == ['server n2: adapter "mlx5_7" of rail 2 is missing']
-    assert fabric.told is not None
     assert fabric.told.words.endswith(
         "2 servers with 2 rails; 1 adapter of theirs is not in the fabric; 1 further server is not "
         "in the fabric"

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import pytest
 
 import contend
 from contend.lab.emulation import bring_up, claims
+from processes import CONTEND
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
 
 _RATE = 12.5e6
-_CONTEND = [sys.executable, "-c", "from contend.cli import main; main()", "emulate"]
 
 
 @dataclass(frozen=True)
@@ -93,13 +92,12 @@ def test_an_error_takes_it_down_and_all_that_runs_in_it() -> None:
 def _start(*command: str, settings: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """Starts a command in an emulated fabric, and waits until it has written a line."""
     started = subprocess.Popen(
-        [*_CONTEND, "crossbar:3", "--unchecked", *settings, "--", *command],
+        [*CONTEND, "emulate", "crossbar:3", "--unchecked", *settings, "--", *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    assert started.stdout is not None
     started.stdout.readline()
     return started
 
@@ -146,7 +144,7 @@ def test_after_a_sudden_death_the_next_start_removes_what_was_left_and_nothing_e
 def test_another_container_that_shares_the_folder_leaves_a_live_one() -> None:
     """It numbers its processes anew, so that the owner of this one is not among them."""
     live = _start("sh", "-c", "echo; exec sleep 600")
-    elsewhere = ["unshare", "--pid", "--fork", "--mount-proc", *_CONTEND, "crossbar:2"]
+    elsewhere = ["unshare", "--pid", "--fork", "--mount-proc", *CONTEND, "emulate", "crossbar:2"]
     try:
         living = _claim_of(live.pid)
         other = subprocess.run([*elsewhere, "--unchecked", "--", "true"], capture_output=True)

@@ -30,6 +30,7 @@ from contend.lab.emulation import (
 from contend.lab.emulation.headroom import connect, pump
 from contend.lab.emulation.kernel import KernelRequest
 from contend.lab.mpi import Launch, launch, select
+from processes import finished
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
@@ -211,11 +212,7 @@ def test_without_the_rights_there_is_one_line() -> None:
         "assert kernel.capset(header, (ctypes.c_uint32 * 6)()) == 0; "
         "from contend.cli import main; main()"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program, "emulate", "fig1", "--", "true"],
-        capture_output=True,
-        text=True,
-    )
+    ended = finished([sys.executable, "-c", program, "emulate", "fig1", "--", "true"])
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
         "contend: emulating a fabric needs root: contend may not make network namespaces\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from contend.base.errors import MissingError, ShortfallError
 from contend.base.process import Finished
 from contend.lab.mpi import Candidate, compilation, compile_probe
 from contend.lab.mpi.compilation import Compiler, cache_folder, compile_units
+from processes import finished
 
 _SHARED = {"common/a.cpp": b"a", "common/a.hpp": b"", "compat/b.cpp": b"b"}
 _ONE = {**_SHARED, "one/main.cpp": b"1", "one/own.hpp": b""}
@@ -177,9 +177,7 @@ def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
     environment = {
         name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")
     }
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
-    )
+    ended = finished([sys.executable, "-c", code], env=environment)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == (
         "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME\n"

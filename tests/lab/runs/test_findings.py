@@ -210,7 +210,6 @@ def test_launches_of_two_kinds_are_told(tmp_path: Path) -> None:
         launch.write(run.raw_path(number))
     run = run.fold()
     told, alike = run.every_cell
-    assert told.two_kinds_of_launches is not None
     assert told.two_kinds_of_launches.slow_share == 0.25
     assert told.two_kinds_of_launches.slow_s == pytest.approx(0.265)
     assert alike.two_kinds_of_launches is None

@@ -59,7 +59,6 @@ def test_time_outs_are_found(count: int, share: float, factor: float, least: flo
 def test_both_kinds_are_told() -> None:
     fast, slow = np.linspace(1e-3, 1.1e-3, 17), np.linspace(0.2, 0.201, 8)
     modes = two_modes(np.concatenate([slow, fast]))
-    assert modes is not None
     assert (modes.slow, modes.count) == (8, 25)
     assert modes.slow_share == 0.32
     assert modes.fast_s == pytest.approx(1.05e-3)
@@ -76,7 +75,6 @@ def test_of_several_gaps_the_widest_parts_them() -> None:
         ]
     )
     modes = two_modes(values)
-    assert modes is not None
     assert modes.slow == 17
 
 
@@ -104,7 +102,6 @@ def test_launches_are_taken_together_where_several_are_slow() -> None:
     # As measured: a network that collapses in a launch stays so, and its samples are fewer.
     launches = [near(0.26, 6), near(0.26, 6), np.append(near(0.04, 24), 0.266)]
     modes = modes_of(launches)
-    assert modes is not None
     assert modes.count == 37
     assert modes.slow_share == pytest.approx((1 + 1 + 1 / 25) / 3, abs=0.5 / 37)
     assert modes.fast_s == pytest.approx(0.04, rel=0.1)

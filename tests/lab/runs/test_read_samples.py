@@ -35,7 +35,6 @@ def test_every_rank_of_a_sample_is_a_row() -> None:
         (0, 1, False, False, 1, 3.0, 3.25, 3.5),
     ]
     assert raw.probe.ranks == 2
-    assert raw.ranks is not None
     assert raw.ranks.host == ("a", "b")
     assert raw.clocks[0].residual_s == (0.0, 2e-7)
     assert raw.cells[0].labels == {"algorithm": "linear", "bytes": 8}
@@ -48,7 +47,6 @@ def test_the_end_says_how_and_the_last_words_what_it_cost() -> None:
     raw = read(MAGIC + probe(1) + CELL + end + done)
     assert raw.ends[0].reason == "precision"
     assert raw.ends[0].verified is True
-    assert raw.done is not None
     assert raw.done.overhead_s == 1e-6
 
 

@@ -62,7 +62,6 @@ def test_what_the_launch_said_is_in_the_record(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", record(0))
     launched().write(run.raw_path(0))
     measured = run.fold().record.launches[0].measured
-    assert measured is not None
     assert [(host.name, host.ranks, host.cpus) for host in measured.hosts] == [
         ("n0", 2, 2),
         ("n1", 2, 2),
@@ -82,7 +81,6 @@ def test_a_run_under_way_can_be_read(tmp_path: Path) -> None:
     loaded = Run.load(run.folder)
     assert loaded.samples["cell"].n_unique() == 2
     measured = loaded.record.launches[0].measured
-    assert measured is not None
     assert measured.ends[-1].reason == "cut"
     assert names(run) == ["launch-000.samples", "run.json"]
 
@@ -282,7 +280,6 @@ def test_a_kept_run_has_the_figures_that_it_had(tmp_path: Path) -> None:
     )
     assert library.median.coverage == 0.5
     modes = figures["library", 16384].two_kinds
-    assert modes is not None
     assert (modes.slow, modes.count) == (6, 12)
     (collapse,) = run.findings.collapses
     assert (collapse.kind, collapse.worst.record.bytes) == (Kind.FALLS, 16384)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from contend.base.errors import ContendError, InputError
 from contend.lab.runs import SCHEMA, LaunchRecord, Run, RunRecord, find_runs
 from contend.lab.runs.parquet import read_table, write_table
+from processes import finished
 from sample_files import Launch
 
 
@@ -230,13 +230,7 @@ print(refused)
 
 def test_damaged_tables_print_no_panics(tmp_path: Path) -> None:
     run = one_run(tmp_path / "run", 40)
-    ended = subprocess.run(
-        [sys.executable, "-c", LOADER, str(run.folder)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    ended = finished([sys.executable, "-c", LOADER, str(run.folder)])
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert int(ended.stdout) > 100
 

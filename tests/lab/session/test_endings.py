@@ -21,9 +21,8 @@ import pytest
 from contend.lab.runs import Run, find_runs
 from contend.lab.session import read_session
 from lab.session import quick
-from processes import complaints
+from processes import CONTEND, complaints, finished
 
-_CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
 _LIMIT = 240.0
 
 
@@ -58,11 +57,11 @@ def _quick(folder: Path) -> list[str]:
 def _measure(folder: Path) -> list[str]:
     options = ["-n", "2", "--mpi", "openmpi-4", "--bytes", "1K,1M", "--launches", "2"]
     options += ["--repetitions", "2000:2000", "--budget", "1min"]
-    return [*_CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
+    return [*CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
 
 
 def _resume(folder: Path) -> list[str]:
-    return [*_CONTEND, "measure", "pingpong", "--resume", str(folder), "--budget", "1min"]
+    return [*CONTEND, "measure", "pingpong", "--resume", str(folder), "--budget", "1min"]
 
 
 def _samples(folder: Path) -> int:
@@ -117,7 +116,7 @@ def _study(plan: str) -> Callable[[Path], list[str]]:
         file = folder.parent / "plan.toml"
         if not file.exists():
             file.write_text(plan)
-        return [*_CONTEND, "study", str(file), "--output", str(folder)]
+        return [*CONTEND, "study", str(file), "--output", str(folder)]
 
     return command
 
@@ -178,9 +177,7 @@ def _start(command: Sequence[str]) -> subprocess.Popen[str]:
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=_LIMIT, env=_environment(), check=False
-    )
+    return finished(command, env=_environment())
 
 
 def _await_more(

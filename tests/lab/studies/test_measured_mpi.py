@@ -45,7 +45,6 @@ def plan(grid_file: Path) -> MeasuredPlan:
     )
     grid_file.write_text(text)
     plan = read_plan(grid_file)
-    assert isinstance(plan, MeasuredPlan)
     return plan.changed(repetitions=(6, 10), budget_s=120.0, label=())
 
 
@@ -75,7 +74,6 @@ def failure_of(answer: Answer) -> tuple[tuple[str, str], list[Result]]:
 def ranks_of(step: Step) -> tuple[int, ...]:
     """Processes of the ranks of a launch that is under way."""
     raw = read_samples(Path("run/runs", step.cell.folder_name, "launch-000.samples"))
-    assert raw.ranks is not None
     return tuple(raw.ranks.pid)
 
 
@@ -92,7 +90,6 @@ def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library
     assert end.verified
     assert end.reason in ("precision", "repetitions")
     (result,) = sort.results
-    assert result.parts is not None
     assert set(result.parts.seconds) == {"local_sort", "splitters", "counts", "final_sort"}
     # 2 arrays of 64 / 2 vectors of 16 doubles on each of 2 ranks of one host.
     assert sort.host_bytes == 2 * 2 * 32 * 16 * 8
@@ -113,7 +110,6 @@ def test_barriers_of_a_schedule_stand_apart(plan: MeasuredPlan, library: Library
     )
     (result,) = go(chosen, library).results
     assert result.median_s is not None
-    assert result.parts is not None
     assert 0 < result.parts.seconds["barriers"] < 10 * result.median_s
 
 

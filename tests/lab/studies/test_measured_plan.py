@@ -9,17 +9,11 @@ from typing import Any
 import pytest
 
 from contend.base.errors import InputError, UsageError
-from contend.lab.studies import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
+from contend.lab.studies import copy_plan, find_plan, read_plan, shipped_plans
 
 
 def test_cells_are_places_of_the_grid(grid_file: Path) -> None:
-    cells = list(read_measured(grid_file).cells())
+    cells = list(read_plan(grid_file).cells())
     told = [(c.hosts, c.ranks_per_host, c.ranks, c.length, c.vector) for c in cells]
     assert [(*where, None if m is None else str(m), vector) for *where, m, vector in told] == [
         (1, 2, 2, "8", 8),
@@ -36,18 +30,18 @@ def test_cells_are_places_of_the_grid(grid_file: Path) -> None:
 
 
 def test_libraries_multiply_cells(grid_file: Path) -> None:
-    plan = read_measured(grid_file).changed(mpi=("a", "b"), launches=3)
+    plan = read_plan(grid_file).changed(mpi=("a", "b"), launches=3)
     assert len(list(plan.cells())) == 6 * 2
     assert len({cell.label for cell in plan.cells()}) == 12
 
 
 def test_ranks_that_do_not_fill_the_last_node(grid_file: Path) -> None:
-    plan = read_measured(grid_file).changed(ranks=(5,), only=("sweep",))
+    plan = read_plan(grid_file).changed(ranks=(5,), only=("sweep",))
     assert [(c.hosts, c.ranks_per_host, c.ranks) for c in plan.cells()] == [(5, 1, 5), (3, 2, 5)]
 
 
 def test_options_change_what_has_the_key(grid_file: Path) -> None:
-    plan = read_measured(grid_file).changed(
+    plan = read_plan(grid_file).changed(
         hosts=(3,), vectors=9, bytes=("64",), budget_s=5.0, label=("flow control=off", "quiet")
     )
     sort, sweep = plan.measures
@@ -59,7 +53,7 @@ def test_options_change_what_has_the_key(grid_file: Path) -> None:
 
 
 def test_options_that_change_nothing_are_refused(grid_file: Path) -> None:
-    plan = read_measured(grid_file)
+    plan = read_plan(grid_file)
     with pytest.raises(UsageError, match="no measurement of small takes it"):
         plan.changed(vectors=9, only=("sweep",))
     with pytest.raises(UsageError, match="expected one of sort, sweep, got swept; did you mean"):
@@ -69,11 +63,11 @@ def test_options_that_change_nothing_are_refused(grid_file: Path) -> None:
 @pytest.mark.parametrize("changes", [{"repetitions": (9, 6)}, {"wire": "fast"}, {"memory": "x"}])
 def test_changes_must_fit_together(changes: dict[str, Any], grid_file: Path) -> None:
     with pytest.raises(InputError, match=r"^small: expected"):
-        read_measured(grid_file).changed(**changes)
+        read_plan(grid_file).changed(**changes)
 
 
 def test_references_of_left_out_measurements_go(grid_file: Path) -> None:
-    plan = read_measured(grid_file).changed(only=("sweep",))
+    plan = read_plan(grid_file).changed(only=("sweep",))
     assert [known.source for known in plan.known()] == ["2005 LAM"]
 
 
@@ -123,7 +117,7 @@ def test_what_is_wrong_is_named(old: str, new: str, complaint: str, grid_file: P
     assert old in text
     grid_file.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError) as raised:
-        read_measured(grid_file)
+        read_plan(grid_file)
     assert complaint in str(raised.value)
     assert str(raised.value).startswith(f"{grid_file}: ")
 
@@ -140,7 +134,7 @@ def test_kinds_of_plans_are_told_apart(grid_file: Path) -> None:
 def test_plans_that_come_with_contend_are_sound(name: str, tmp_path: Path) -> None:
     assert name in shipped_plans()
     (copy,) = copy_plan(name, tmp_path)
-    plan = read_measured(copy)
+    plan = read_plan(copy)
     assert plan.name == name
     assert plan.title
     with pytest.raises(UsageError, match="exists already"):
@@ -152,7 +146,7 @@ def test_the_plan_of_the_guide_is_sound(tmp_path: Path) -> None:
     (text,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     path = tmp_path / "our-cluster.toml"
     path.write_text(text)
-    plan = read_measured(path)
+    plan = read_plan(path)
     assert [measure.name for measure in plan.measures] == ["sweep", "sort", "wire"]
     assert [known.failed for known in plan.known("sort")] == [False, False, True]
 
@@ -179,7 +173,7 @@ def test_the_published_times_stand_in_the_plan() -> None:
         ("poster", "1024N"): (85.00, 170.62, None, None, None),
     }
     found: dict[tuple[str, str], tuple[float | None, ...]] = {}
-    for known in read_measured(find_plan("mistry2015")).known():
+    for known in read_plan(find_plan("mistry2015")).known():
         key = known.source, str(known.length)
         assert known.failed == (known.seconds is None)
         found[key] = (*found.get(key, ()), known.seconds)
@@ -195,7 +189,7 @@ def test_the_published_rates_stand_in_the_plan() -> None:
         (32, 2): (14.3, 5.0, 14.3, 2.7),
     }
     found: dict[tuple[int | None, int | None], tuple[float, ...]] = {}
-    for known in read_measured(find_plan("kutzner2005")).known():
+    for known in read_plan(find_plan("kutzner2005")).known():
         if known.rate_Bps is not None and known.placed:
             key = known.ranks, known.ranks_per_host
             found[key] = (*found.get(key, ()), round(known.rate_Bps / 2**20, 1))

@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from contend.base.errors import InputError, UsageError
-from contend.lab.studies import Application, SimulatedPlan, find_plan, shipped_plans
-from contend.lab.studies import read_plan as read_any
+from contend.lab.studies import Application, SimulatedPlan, find_plan, read_plan, shipped_plans
 from contend.lab.studies.simulated_plan import ApplicationPart
-
-
-def read_plan(path: Path) -> SimulatedPlan:
-    plan = read_any(path)
-    assert isinstance(plan, SimulatedPlan)
-    return plan
 
 
 def test_cells_go_by_fabric_routing_and_pattern(plan_file: Path) -> None:
@@ -126,7 +119,7 @@ def test_plans_are_found_by_name_or_path(plan_file: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in shipped_plans() if isinstance(read_any(find_plan(name)), SimulatedPlan)],
+    [name for name in shipped_plans() if isinstance(read_plan(find_plan(name)), SimulatedPlan)],
 )
 def test_plans_that_come_with_contend_are_sound(name: str) -> None:
     path = find_plan(name)

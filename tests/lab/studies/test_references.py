@@ -10,16 +10,9 @@ import pytest
 from contend.lab.studies import (
     GridPlace,
     Known,
-    MeasuredPlan,
     find_plan,
     read_plan,
 )
-
-
-def read_measured(path: Path) -> MeasuredPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, MeasuredPlan)
-    return plan
 
 
 def test_a_number_stands_beside_points_that_all_it_says_is_true_of() -> None:
@@ -47,7 +40,7 @@ def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:
     """Measured over bound: 1.41, 1.35, 1.38, 1.35 for N = 3, 9, 18, 36."""
     ratios = [
         round(known.seconds / bound, 2)
-        for known in read_measured(find_plan("mistry2015")).known()
+        for known in read_plan(find_plan("mistry2015")).known()
         if (known.source, str(known.length)) == ("paper", "512N")
         and known.seconds is not None
         and known.wire_Bps is not None
@@ -58,7 +51,6 @@ def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:
 
 def test_errors_have_no_seconds(grid_file: Path) -> None:
     numbers = [
-        (known.hosts, known.seconds, known.failed)
-        for known in read_measured(grid_file).known("sort")
+        (known.hosts, known.seconds, known.failed) for known in read_plan(grid_file).known("sort")
     ]
     assert numbers == [(1, 0.5, False), (2, 0.25, False), (3, None, True)]

@@ -17,17 +17,11 @@ from contend.lab.session import Attempt, Observer, Step
 from contend.lab.studies import SimulatedOutcome, SimulatedPlan, read_plan, run_simulations
 
 
-def plan_of(path: Path) -> SimulatedPlan:
-    plan = read_plan(path)
-    assert isinstance(plan, SimulatedPlan)
-    return plan
-
-
 def go(
     plan_file: Path, rooms: Any, plan: SimulatedPlan | None = None, **options: Any
 ) -> list[SimulatedOutcome]:
     folder = plan_file.parent.parent / "run"
-    plan = plan or plan_of(plan_file)
+    plan = plan or read_plan(plan_file)
     return list(run_simulations(plan, folder, beside=plan_file.parent, **options).outcomes)
 
 
@@ -134,7 +128,7 @@ def test_records_hold_every_average(plan_file: Path, rooms: Any) -> None:
 
 
 def test_single_samples_have_no_interval(plan_file: Path, rooms: Any) -> None:
-    outcomes = go(plan_file, rooms, plan_of(plan_file).changed(samples=1))
+    outcomes = go(plan_file, rooms, read_plan(plan_file).changed(samples=1))
     assert outcomes[0].record.averages["effective_bandwidth"].low is None
 
 
@@ -143,7 +137,7 @@ def test_other_questions_stand_beside_the_first(plan_file: Path, rooms: Any) -> 
     first = go(plan_file, rooms)
     for changes in ({"samples": 9}, {"precision": 0.5}, {"seed": 2}):
         rooms.calls.clear()
-        outcomes = go(plan_file, rooms, plan_of(plan_file).changed(**changes))
+        outcomes = go(plan_file, rooms, read_plan(plan_file).changed(**changes))
         assert len(rooms.asked("simulate")) == 3
         for name, value in changes.items():
             assert all(getattr(o.record.request, name) == value for o in outcomes)
@@ -198,7 +192,7 @@ def test_cells_of_another_version_are_named(plan_file: Path, rooms: Any) -> None
 
 def test_a_folder_that_cannot_be_made(plan_file: Path, rooms: Any) -> None:
     with pytest.raises(UsageError, match=r"File exists|Not a directory"):
-        run_simulations(plan_of(plan_file), plan_file / "run", beside=plan_file.parent)
+        run_simulations(read_plan(plan_file), plan_file / "run", beside=plan_file.parent)
 
 
 @pytest.mark.parametrize(
@@ -251,5 +245,5 @@ pattern = "bisect"
 placement = "same-leaf"
 """
     )
-    outcomes = run_simulations(plan_of(plan), tmp_path / "results", beside=tmp_path).outcomes
+    outcomes = run_simulations(read_plan(plan), tmp_path / "results", beside=tmp_path).outcomes
     assert [outcome.record.rated_bisection for outcome in outcomes] == [0.5, 1.0]

@@ -198,7 +198,6 @@ def test_the_longest_waits_of_a_full_record_are_told(tmp_path: Path) -> None:
     assert told[1, tenth] == (0, "a late sender", 500)
     profile = ProgramProfile.load(tmp_path / "p")
     full = profile.record.left_out
-    assert full is not None
     assert full.calls == 7
     assert 1e9 * full.unmatched_s == pytest.approx(400)
     assert 1e9 * full.seconds == pytest.approx(400 + 7 * 100)
@@ -247,7 +246,6 @@ def test_the_longest_waits_in_windows_of_a_full_record_are_told(tmp_path: Path) 
     assert told[0, begun] == (1, "a late partner in a window", 300)
     assert told[0, asks] == (1, "a late partner in a window", 500)
     full = ProgramProfile.load(tmp_path / "p").record.left_out
-    assert full is not None
     # Who unlocked later may be left out, and the unlocking itself took 1 ns.
     assert 1e9 * full.unmatched_s == pytest.approx(400 + 1)
 

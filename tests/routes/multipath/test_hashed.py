@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import contend
 from contend.base.errors import UsageError
@@ -76,6 +77,14 @@ def test_two_messages_over_two_spines_meet_in_half_of_the_draws() -> None:
     assert share[1] == pytest.approx(0.5, abs=0.02)
 
 
+def _taken(fabric: Fabric) -> NDArray[np.int64]:
+    """How many routes from 64 hosts to 64 others begin with each channel."""
+    hosts = np.arange(128, dtype=np.uint32)
+    resolver = make_resolver(compute(fabric, "ecmp"), hosts, follows=Ways.DRAWN)
+    source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
+    return np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=2 * fabric.cables)
+
+
 def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
     """Two cables up to one spine and one to another: each of the three carries a third, to 5
     deviations; a hash among neighbours would give a quarter, a quarter and a half."""
@@ -84,11 +93,7 @@ def test_a_neighbour_with_two_cables_is_twice_as_likely() -> None:
         [_HOSTS[:64], _HOSTS[64:], [], []],
         [(0, 70, 2, 1), (0, 71, 2, 2), (0, 72, 3, 1), (2, 3, 1, 70), (2, 4, 1, 71), (3, 2, 1, 72)],
     )
-    resolver = make_resolver(
-        compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
-    )
-    source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
-    taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=12)
+    taken = _taken(fabric)
     expected, deviation = 4096 / 3, (4096 * 2 / 9) ** 0.5
     assert taken[[0, 2, 4]] == pytest.approx(expected, abs=5 * deviation)
 
@@ -100,11 +105,7 @@ def test_parallel_cables_are_each_as_likely() -> None:
         [_HOSTS[:64], _HOSTS[64:]],
         [(0, 70, 1, 70), (0, 71, 1, 71), (1, 73, 0, 73), (0, 72, 1, 72)],
     )
-    resolver = make_resolver(
-        compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), follows=Ways.DRAWN
-    )
-    source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
-    taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=8)
+    taken = _taken(fabric)
     expected, deviation = 4096 / 4, (4096 * 3 / 16) ** 0.5
     assert taken[[0, 2, 5, 6]] == pytest.approx(expected, abs=5 * deviation)
     assert taken.sum() == 4096
@@ -145,9 +146,7 @@ def test_a_draw_is_the_same_for_all_that_ask_for_it() -> None:
 def test_next_hops_are_those_that_draws_take() -> None:
     """Over many draws routes cross every channel that may be crossed, and no other."""
     fabric = ecmp("xgft:3;2,2,2;1,2,2")
-    assert fabric.routes is not None
     hops = fabric.routes.next_hops(fabric, np.arange(fabric.hosts, dtype=np.uint32))
-    assert hops is not None
     leaves = fabric.host_switch
     crossed: set[int] = set()
     for draw in range(200):

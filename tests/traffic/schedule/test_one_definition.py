@@ -294,7 +294,6 @@ def test_the_probe_sends_what_the_plans_say(
 ) -> None:
     phases = tmp_path / "phases"
     exchange = exchange_of(ranks, 1, 2)
-    assert exchange.phases is not None
     exchange.phases.write(phases)
     names = suited(ranks)
     words = ["--check", "--algorithm", ",".join(names), "--bytes", 9, "--counts", "even"]

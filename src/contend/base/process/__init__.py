@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Finished,
         Program,
         Run,
+        end_kindly,
         run_foreground,
         run_process,
         run_watched,

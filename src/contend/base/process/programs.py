@@ -161,7 +161,9 @@ def run_watched(
         }
         try:
             with _started(end, command, **settings) as program:
-                status, waited = _watch(program, limit, watch, lambda: waits(_text(errors)))
+                status, waited = _watch(
+                    program, limit, watch, lambda: waits(_kept(errors).decode(errors="replace"))
+                )
         except _NotStartedError as error:
             return error.finished, 0.0
         return Finished(status, _kept(output), _kept(errors)), waited
@@ -209,7 +211,7 @@ def run_foreground(
         MissingError: when it cannot be started.
     """
     try:
-        with _started(_end_kindly, command, env=dict(environment), stdout=output) as program:
+        with _started(end_kindly, command, env=dict(environment), stdout=output) as program:
             try:
                 status = _wait_watching(program, watch)
             except KeyboardInterrupt:
@@ -270,6 +272,15 @@ def wait_for(program: Program, seconds: float) -> int | None:
         return program.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
+
+
+def end_kindly(program: Program, grace: float = _FOREGROUND_GRACE) -> None:
+    """Asks a program to end, and kills it when it has not after so many seconds."""
+    if program.poll() is None:
+        program.terminate()
+        if wait_for(program, grace) is None:
+            program.kill()
+            program.wait()
 
 
 class _NotStartedError(Exception):
@@ -334,14 +345,6 @@ def _end_with_contend() -> None:
     end_with_parent(signal.SIGTERM)
 
 
-def _end_kindly(program: Program) -> None:
-    if program.poll() is None:
-        program.terminate()
-        if wait_for(program, _FOREGROUND_GRACE) is None:
-            program.kill()
-            program.wait()
-
-
 def _end_session(program: Program) -> None:
     if program.poll() is not None:
         return
@@ -370,10 +373,6 @@ def _end_marked(program: Program, mark: str) -> None:
         wait_for(program, _GRACE)
     end_processes(lambda: session_members(program.pid) | marked_processes(mark))
     program.wait()
-
-
-def _text(file: IO[bytes]) -> str:
-    return _kept(file).decode(errors="replace")
 
 
 def _kept(file: IO[bytes]) -> bytes:

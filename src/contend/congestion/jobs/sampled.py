@@ -141,13 +141,8 @@ class SolvedShares:
         self._sent, self._messages = sent, messages
         self._jobs, self._samples = jobs, samples
         self.alone, _ = messages.solve(sent, sent.sample * jobs + sent.job)
-        together, self._split = messages.solve(sent, sent.sample, parts=True)
+        together, self.on_channels = messages.solve(sent, sent.sample, parts=True)
         self.beside = steadied(self.alone, together)
-
-    @property
-    def on_channels(self) -> SampledMessages:
-        """The messages, with the channels that they cross."""
-        return self._split
 
     def by_rival(self) -> Iterator[tuple[NDArray[Any], ...]]:
         """Messages that lose to a single other job: number, rival, channel, and share lost.
@@ -169,7 +164,7 @@ class SolvedShares:
                     yield from self._rows(own, pair)
 
     def _channels_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        split = self._split.of(rows)
+        split = self.on_channels.of(rows)
         assert split.part is not None
         return np.unique(split.crossed[split.part > _SOME])
 

@@ -23,8 +23,7 @@ from contend.congestion import (
 )
 from contend.cure.running.next_job import choose_next
 from contend.cure.running.result import Harm, Job, Jobs, LostOn, SharedChannel, UsedBy
-from contend.cure.servers import Servers
-from contend.cure.servers_hit import JobCost, RailLosses, hosts_kept, whole_of
+from contend.cure.servers import JobCost, RailLosses, Servers, hosts_kept, whole_of
 from contend.fabric import Fabric, count_rails, source_name
 from contend.traffic.placement import (
     HostChoice,

@@ -154,7 +154,8 @@ def choose_next(
     search.exchange(free, seed)
     order = search.arranged(search.best)
     if rings:
-        order = search.best_of((order, *_ring(near, order, seed), servers.hosts(search.best)))
+        orders = (order, *_ring(near, order, seed), servers.hosts(search.best))
+        order = max(orders, key=search.mean)
     names = called or [str(number) for number in range(len(jobs))]
     judge = _Judge(fabric, servers, messages, jobs, samples, names)
     best, worth = judge(order)
@@ -351,15 +352,11 @@ class _Search:
         if frozenset(choice) in self._seen:
             return
         self._seen.add(frozenset(choice))
-        worth = (self._mean(self.arranged(choice)), -self._servers.leaves(choice))
+        worth = (self.mean(self.arranged(choice)), -self._servers.leaves(choice))
         if self._worth is None or worth > self._worth:
             self.best, self._worth = choice, worth
 
-    def best_of(self, orders: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
-        """The order in which hosts get most; of those that are as good the first."""
-        return max(orders, key=self._mean)
-
-    def _mean(self, hosts: NDArray[np.uint32]) -> float:
+    def mean(self, hosts: NDArray[np.uint32]) -> float:
         """What the hosts of all jobs get in the mean, less what they got before."""
         _, beside, losses = self._newcomer.judge(hosts)
         total = len(hosts) * beside.mean() - (self._weight @ losses).mean()

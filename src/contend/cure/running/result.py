@@ -11,7 +11,7 @@ from contend.base.schema import PythonOnly, Rate, Share, Shown
 from contend.base.units import counted
 from contend.congestion import PacketJobs
 from contend.cure.running.next_job import NextJob
-from contend.cure.servers_hit import JobCost
+from contend.cure.servers import JobCost
 from contend.fabric import Fabric
 
 

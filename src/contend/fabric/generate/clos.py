@@ -8,13 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contend.fabric.fabric import Fabric, NumberedNames
-from contend.fabric.generate.plan import (
-    Indices,
-    Plan,
-    add_hosts_per_switch,
-    check_size,
-    require,
-)
+from contend.fabric.generate.plan import Indices, Plan, alike, check_size, require
 from contend.fabric.generate.trees import place_tree
 
 
@@ -89,10 +83,7 @@ def director(ports: int, radix: int = 24) -> Fabric:
 
 def crossbar(hosts: int) -> Fabric:
     """One switch with a host on every port; nothing but the hosts' own channels is shared."""
-    check_size("crossbar", hosts=hosts, switches=1, cables=0, ports=hosts)
-    plan = Plan()
-    add_hosts_per_switch(plan, plan.add_switches(["crossbar"], hosts), hosts)
-    return plan.fabric("crossbar")
+    return alike("crossbar", 1, hosts, 0, ["crossbar"]).fabric("crossbar")
 
 
 def benes(size: int) -> Fabric:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.plan import (
-    Plan,
-    add_hosts_per_switch,
-    check_size,
-    require,
-)
+from contend.fabric.generate.plan import Indices, Plan, alike, require
 
 
 def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:
@@ -32,14 +28,8 @@ def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:
     Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, chapter 5.
     """
     what = "torus" if wrap else "mesh"
-    switches, ports = prod(sizes), hosts + 2 * len(sizes)
-    cables = len(sizes) * switches
-    check_size(what, hosts=switches * hosts, switches=switches, cables=cables, ports=ports)
-    coordinates = np.indices(sizes).reshape(len(sizes), -1)
-    plan = Plan()
-    names = ["switch " + ",".join(map(str, point)) for point in coordinates.T.tolist()]
-    numbers = plan.add_switches(names, ports)
-    add_hosts_per_switch(plan, numbers, hosts)
+    plan, coordinates = _points(what, sizes, hosts, 2 * len(sizes))
+    numbers = np.arange(prod(sizes))
     for dimension, size in enumerate(sizes):
         here = coordinates[dimension]
         last = size if wrap and size > 2 else size - 1
@@ -64,17 +54,8 @@ def hypercube(dimensions: int, hosts: int = 1) -> Fabric:
     """
     require(dimensions <= 20, "hypercube", "at most 20 dimensions", dimensions)
     count = 1 << dimensions
-    check_size(
-        "hypercube",
-        hosts=count * hosts,
-        switches=count,
-        cables=dimensions * count // 2,
-        ports=hosts + dimensions,
-    )
-    plan = Plan()
-    names = [f"switch {number:0{dimensions}b}" for number in range(count)]
-    numbers = plan.add_switches(names, hosts + dimensions)
-    add_hosts_per_switch(plan, numbers, hosts)
+    names = (f"switch {number:0{dimensions}b}" for number in range(count))
+    plan, numbers = alike("hypercube", count, hosts, dimensions, names), np.arange(count)
     for bit in range(dimensions):
         near = numbers[numbers >> bit & 1 == 0]
         port = np.array(hosts + bit + 1)
@@ -97,21 +78,13 @@ def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) ->
     efficient large-scale networks", SC 2009.
     """
     width = list(links) * len(sizes) if len(links) == 1 else list(links)
-    switches = prod(sizes)
     degrees = [(size - 1) * copies for size, copies in zip(sizes, width, strict=True)]
-    ports = hosts + sum(degrees)
-    cables = switches * sum(degrees) // 2
-    check_size("hyperx", hosts=switches * hosts, switches=switches, cables=cables, ports=ports)
-    plan = Plan()
-    coordinates = np.indices(sizes).reshape(len(sizes), -1)
-    names = ["switch " + ",".join(map(str, point)) for point in coordinates.T.tolist()]
-    numbers = plan.add_switches(names, ports)
-    add_hosts_per_switch(plan, numbers, hosts)
+    plan, coordinates = _points("hyperx", sizes, hosts, sum(degrees))
     first_port = hosts + 1
     for dimension, size in enumerate(sizes):
         step = prod(sizes[dimension + 1 :])
         near, far = np.triu_indices(size, 1)
-        line_start = numbers[coordinates[dimension] == 0][:, None, None]
+        line_start = np.flatnonzero(coordinates[dimension] == 0)[:, None, None]
         copies = width[dimension]
         copy = np.arange(copies)
         # A switch skips itself when it counts the others of its line.
@@ -123,3 +96,11 @@ def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) ->
         )
         first_port += degrees[dimension]
     return plan.fabric("hyperx")
+
+
+def _points(what: str, sizes: Sequence[int], hosts: int, degree: int) -> tuple[Plan, Indices]:
+    """Switches at the points of a grid, and their coordinates, shape [dimensions, switches]."""
+    points = product(*map(range, sizes))
+    names = ("switch " + ",".join(map(str, point)) for point in points)
+    plan = alike(what, prod(sizes), hosts, degree, names)
+    return plan, np.indices(sizes).reshape(len(sizes), -1)

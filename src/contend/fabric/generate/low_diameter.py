@@ -10,15 +10,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.fabric.fabric import Fabric, NumberedNames, connected_parts
-from contend.fabric.generate.plan import (
-    Draw,
-    Indices,
-    Plan,
-    add_hosts_per_switch,
-    check_size,
-    ports_in_order,
-    require,
-)
+from contend.fabric.generate.plan import Draw, Indices, alike, ports_in_order, require
 
 
 def dragonfly(hosts: int, switches: int, uplinks: int, groups: int | None = None) -> Fabric:
@@ -47,22 +39,12 @@ def dragonfly(hosts: int, switches: int, uplinks: int, groups: int | None = None
     groups = channels + 1 if groups is None else groups
     fits = groups <= channels + 1
     require(fits, "dragonfly", f"at most a h + 1 = {channels + 1} groups", groups)
-    ports = hosts + switches - 1 + uplinks
-    check_size(
-        "dragonfly",
-        hosts=hosts * switches * groups,
-        switches=switches * groups,
-        cables=switches * groups * (switches - 1 + uplinks) // 2,
-        ports=ports,
-    )
-    plan = Plan()
-    names = [
+    names = (
         f"group {group} switch {switch}"
         for group in range(1, groups + 1)
         for switch in range(1, switches + 1)
-    ]
-    numbers = plan.add_switches(names, ports)
-    add_hosts_per_switch(plan, numbers, hosts)
+    )
+    plan = alike("dragonfly", switches * groups, hosts, switches - 1 + uplinks, names)
     group, near, far = np.nonzero(
         np.broadcast_to(
             np.triu(np.ones((switches, switches), bool), 1), (groups, switches, switches)
@@ -105,24 +87,15 @@ def slimfly(order: int, hosts: int | None = None) -> Fabric:
     delta = (order + 1) % 4 - 1
     degree = (3 * order - delta) // 2
     hosts = (degree + 1) // 2 if hosts is None else hosts
-    switches = 2 * order * order
-    check_size(
-        "slimfly",
-        hosts=switches * hosts,
-        switches=switches,
-        cables=switches * degree // 2,
-        ports=hosts + degree,
+    names = (
+        f"switch {part},{x},{y}" for part in range(2) for x in range(order) for y in range(order)
     )
+    plan = alike("slimfly", 2 * order * order, hosts, degree, names)
     factors = prime_power(order)
     if factors is None or delta == 2:
         expected = "q a prime power of the form 4w - 1, 4w or 4w + 1"
         raise UsageError(f"slimfly: expected {expected}, got {order}")
     near, far = _edges(galois_field(*factors), delta)
-    plan = Plan()
-    names = [
-        f"switch {part},{x},{y}" for part in range(2) for x in range(order) for y in range(order)
-    ]
-    add_hosts_per_switch(plan, plan.add_switches(names, hosts + degree), hosts)
     near_port, far_port = ports_in_order(near, far, hosts)
     plan.add_cables(near, near_port, far, far_port)
     return plan.fabric("slimfly")
@@ -256,15 +229,8 @@ def random_regular(switches: int, degree: int, hosts: int, seed: int = 0) -> Fab
     require(degree < switches, "random", f"a degree below the {switches} switches", degree)
     lonely = degree == 1 and switches > 2
     require(not lonely, "random", "a degree of at least 2 to connect the switches", degree)
-    cables = switches * degree // 2
-    check_size(
-        "random", hosts=switches * hosts, switches=switches, cables=cables, ports=hosts + degree
-    )
+    plan = alike("random", switches, hosts, degree, NumberedNames("switch", switches))
     near, far = _connected(switches, degree, Draw(seed))
-    plan = Plan()
-    add_hosts_per_switch(
-        plan, plan.add_switches(NumberedNames("switch", switches), hosts + degree), hosts
-    )
     near_port, far_port = ports_in_order(near, far, hosts)
     plan.add_cables(near, near_port, far, far_port)
     return plan.fabric("random")

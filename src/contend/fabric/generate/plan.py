@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -89,11 +89,26 @@ class Plan:
         )
 
 
-def add_hosts_per_switch(plan: Plan, switches: Indices, hosts: int) -> None:
-    """Adds ``host 1``... to switches, the same number to each, on its first ports."""
-    count = len(switches) * hosts
-    ports = np.tile(np.arange(1, hosts + 1), len(switches))
-    plan.add_hosts(NumberedNames("host", count), np.repeat(switches, hosts), ports)
+def alike(what: str, switches: int, hosts: int, degree: int, names: Iterable[str]) -> Plan:
+    """Switches that each have as many hosts, on their first ports, and room for as many cables.
+
+    Args:
+        what: is made, for errors.
+        switches: how many; their numbers begin at 0.
+        hosts: on each, ``host 1``...
+        degree: cables of each.
+        names: of the switches, read once they are known to be not too many.
+
+    Raises:
+        UsageError: as `check_size` does.
+    """
+    count, ports = switches * hosts, hosts + degree
+    cables = switches * degree // 2
+    check_size(what, hosts=count, switches=switches, cables=cables, ports=ports)
+    plan = Plan()
+    at = np.repeat(plan.add_switches(list(names), ports), hosts)
+    plan.add_hosts(NumberedNames("host", count), at, np.tile(np.arange(1, hosts + 1), switches))
+    return plan
 
 
 def ports_in_order(near: Indices, far: Indices, hosts: int) -> tuple[Indices, Indices]:
@@ -138,5 +153,4 @@ class Draw:
         return (self._raw(count) % np.uint64(bound)).astype(np.int64)
 
     def _raw(self, count: int) -> NDArray[np.uint64]:
-        words: NDArray[np.uint64] = self._words.random_raw(count)
-        return words
+        return self._words.random_raw(count)

@@ -85,7 +85,9 @@ def processes(mark: bytes) -> Iterator[int]:
         with contextlib.suppress(OSError):
             namespace = _namespace(folder)
             if namespace not in known:
-                known[namespace] = _is_marked(folder, mark)
+                # Of all that belongs to a namespace only its loopback outlives those around it.
+                routes = (folder / "net" / "fib_trie").read_text("ascii")
+                known[namespace] = f" {marked_address(mark)}\n" in routes
             if known[namespace] and int(folder.name) != os.getpid():
                 yield int(folder.name)
 
@@ -98,8 +100,3 @@ def marked_address(mark: bytes) -> str:
 
 def _namespace(process: Path) -> str:
     return str((process / "ns" / "net").readlink())
-
-
-def _is_marked(process: Path, mark: bytes) -> bool:
-    # Of all that belongs to a namespace only its loopback outlives the namespaces around it.
-    return f" {marked_address(mark)}\n" in (process / "net" / "fib_trie").read_text("ascii")

@@ -154,11 +154,10 @@ class Network:
                 raise UsageError(f'host "{self.fabric.host_name[host]}" is not emulated')
         return [label[host] for host in hosts]
 
-    def environment(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """The environment in which a launcher of any MPI library starts ranks on these hosts.
 
-        Args:
-            base: all else; what it says of MPI libraries stays.
+        What this process's own says of MPI libraries stays.
         """
         scripts = self._scripts
         return {
@@ -168,10 +167,10 @@ class Network:
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
             **programs.mpich(scripts.agent),
             "HYDRA_HOST_FILE": str(scripts.host_file),
-            **base,
+            **os.environ,
             "CONTEND_HOSTS": str(scripts.host_file),
             "CONTEND_AGENT": str(scripts.agent),
-            "PATH": f"{scripts.programs}{os.pathsep}{base.get('PATH', os.defpath)}",
+            "PATH": f"{scripts.programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         }
 
     def inside(self, command: Sequence[str]) -> list[str]:

@@ -353,5 +353,4 @@ class MeasuredWork:
 
 def _ended(record: LaunchRecord, began: float, **changed: object) -> LaunchRecord:
     elapsed = round(time.monotonic() - began, 3)
-    ended: LaunchRecord = msgspec.structs.replace(record, elapsed_s=elapsed, **changed)
-    return ended
+    return msgspec.structs.replace(record, elapsed_s=elapsed, **changed)

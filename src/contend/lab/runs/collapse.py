@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaln
+from scipy.special import betaincinv, betaln
 
 from contend.base.schema import PythonOnly, Spread
 from contend.lab.runs.statistics import Estimate, Modes, range_coverage, ratio
@@ -384,20 +384,14 @@ def _more_frequent(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
     """Probability that the first of equals has as many slow samples (Fisher's exact test)."""
     slow, count, others = ours[0] + theirs[0], sum(ours), sum(theirs)
     # Of all ways to choose which samples are slow, those in which as many are ours.
-    possible = np.arange(ours[0], min(slow, count) + 1)
+    possible = np.arange(max(ours[0], slow - others), min(slow, count) + 1)
     ways = _log_choose(count, possible) + _log_choose(others, slow - possible)
-    return float(np.exp(ways - _log_choose(count + others, np.array(slow))).sum())
+    return float(np.exp(ways - _log_choose(count + others, slow)).sum())
 
 
-def _log_choose(of: int, count: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Logarithm of the binomial coefficient; -infinity where there are not so many."""
-    with np.errstate(divide="ignore"):
-        logarithm: NDArray[np.float64] = np.where(
-            count <= of,
-            gammaln(of + 1) - gammaln(count + 1) - gammaln(np.maximum(of - count, 0) + 1),
-            -np.inf,
-        )
-    return logarithm
+def _log_choose(of: int, count: Any) -> Any:
+    """Logarithm of the binomial coefficient."""
+    return -np.log1p(of) - betaln(of - count + 1, count + 1)
 
 
 def _mixed_time(modes: Modes) -> Estimate:

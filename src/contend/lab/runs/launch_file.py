@@ -201,7 +201,7 @@ class _Parser:
         cell = self._cells.get(number)
         if cell is None or self._probe is None:
             raise self._wrong(frames, f"cell {number} before its samples", "none")
-        expected = sample_length(self._probe.ranks, len(cell.columns))
+        expected = SAMPLE_HEAD + 8 * self._probe.ranks * len(cell.columns)
         if frames.length != expected:
             words = f"a sample of cell {number} with {expected:,} bytes"
             raise self._wrong(frames, words, f"{frames.length:,}")
@@ -239,11 +239,6 @@ class _Parser:
 
     def _wrong(self, frames: Frames, expected: str, got: str) -> InputError:
         return malformed(self._source, frames.offset, frames.number, expected, got)
-
-
-def sample_length(ranks: int, columns: int) -> int:
-    """Bytes of a sample's payload."""
-    return SAMPLE_HEAD + 8 * ranks * columns
 
 
 def column_name(name: str) -> str:

@@ -200,8 +200,7 @@ def stratified_rank_test(launches: Sequence[tuple[Values, Values]]) -> float:
 def _mean_ranks(values: Values) -> Values:
     """Ranks from 1 on; equal values share the mean of theirs."""
     _, inverse, ties = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Values = (np.cumsum(ties) - (ties - 1) / 2)[inverse]
-    return ranks
+    return (np.cumsum(ties) - (ties - 1) / 2)[inverse]
 
 
 def _exact_tail(n: int, m: int, extreme: int) -> float:

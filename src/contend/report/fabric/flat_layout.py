@@ -311,8 +311,7 @@ def _second_eigenvalue(adjacency: csr_array) -> float:
 def _spectral_angle(adjacency: csr_array) -> NDArray[np.float64]:
     """The angle in the plane of the two slowest modes: around it, joined switches are near."""
     vectors = _slowest_modes(adjacency)[1]
-    angle: NDArray[np.float64] = np.arctan2(vectors[:, -1], vectors[:, -2])
-    return angle
+    return np.arctan2(vectors[:, -1], vectors[:, -2])
 
 
 def _spectral_places(adjacency: csr_array) -> Points:

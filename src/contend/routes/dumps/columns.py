@@ -161,14 +161,13 @@ def _host_addresses(fabric: Fabric, tables: TableColumns) -> _Addresses:
     lost = np.flatnonzero((owned < 0) & (lid > 0) & (lid < len(owner)) & taken)
     lid[lost], lmc[lost] = 0, 0
     findings = []
-    if len(odd):
-        some = _some([fabric.host_name[host] for host in odd[:3].tolist()], len(odd))
-        text = f"LIDs are no block of a power of two at {counted(len(odd), 'host')}: {some}"
-        findings.append(Finding("odd addresses", text))
-    if len(lost):
-        some = _some([fabric.host_name[host] for host in lost[:3].tolist()], len(lost))
-        text = f"in the tables others have the LIDs of {counted(len(lost), 'host')}: {some}"
-        findings.append(Finding("no address", text))
+    for kind, text, hosts in (
+        ("odd addresses", "LIDs are no block of a power of two at", odd),
+        ("no address", "in the tables others have the LIDs of", lost),
+    ):
+        if len(hosts):
+            some = _some([fabric.host_name[host] for host in hosts[:3].tolist()], len(hosts))
+            findings.append(Finding(kind, f"{text} {counted(len(hosts), 'host')}: {some}"))
     return _Addresses(lid, lmc, tuple(findings))
 
 

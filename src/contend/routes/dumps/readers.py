@@ -213,10 +213,7 @@ def _comments(fabric: Fabric, addresses: int) -> list[str]:
 
 def _port_guids(fabric: Fabric) -> NDArray[np.uint64]:
     """Port GUIDs, the node's where a file did not tell the port's."""
-    guids: NDArray[np.uint64] = np.where(
-        fabric.host_port_guid != 0, fabric.host_port_guid, fabric.host_guid
-    )
-    return guids
+    return np.where(fabric.host_port_guid != 0, fabric.host_port_guid, fabric.host_guid)
 
 
 def _block(fabric: Fabric, switch: int, row: NDArray[np.uint16], comments: list[str]) -> str:

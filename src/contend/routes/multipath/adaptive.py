@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import Argument, UnreachableError, UsageError
+from contend.base.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
-from contend.routes.addresses import targets_of
+from contend.routes.addresses import expect_addresses, targets_of
 from contend.routes.routes import Round, Routes, RoutesLeft, Ways, unreachable
 
 _MOST_GROUPS = 0xFFFF
@@ -52,8 +52,7 @@ class PortGroups:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of ports of every group, shape [groups]."""
-        sizes: NDArray[np.int64] = self.first[1:].astype(np.int64) - self.first[:-1]
-        return sizes
+        return self.first[1:].astype(np.int64) - self.first[:-1]
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
@@ -109,13 +108,7 @@ class AdaptiveTables(Routes):
             raise UsageError(
                 "tables of adaptive routing are followed to the first LID of every host alone"
             )
-        without = hosts[fabric.host_lid[hosts] == 0]
-        if len(without):
-            name = fabric.host_name[int(without[0])]
-            raise UsageError(
-                f'host "{name}" has no address (LID) in the tables; leave it out with ',
-                Argument("without"),
-            )
+        expect_addresses(fabric, hosts)
         return self._followed(fabric, hosts, self._splits, asks_for_cut=False)[0]
 
     def _followed(

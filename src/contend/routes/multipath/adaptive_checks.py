@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.units import counted, verb
 from contend.fabric import MOST_DETAILS, Check, Fabric, Status
+from contend.routes.addresses import addresses_of_hosts
 from contend.routes.multipath.adaptive import AdaptiveTables
 
 
@@ -74,11 +75,9 @@ def _host_lids(
     fabric: Fabric, routes: AdaptiveTables
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """LIDs of hosts within the tables, those of one switch together, and the switch of each."""
-    count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
-    first = np.repeat(fabric.host_lid.astype(np.int64), count)
-    lids = first + np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    leaf = np.repeat(fabric.host_switch.astype(np.int64), count)
-    told = (first > 0) & (lids < routes.ports.shape[1])
+    host, lids = addresses_of_hosts(fabric)
+    leaf = fabric.host_switch[host].astype(np.int64)
+    told = (fabric.host_lid[host] > 0) & (lids < routes.ports.shape[1])
     order = np.argsort(leaf[told], kind="stable")
     return lids[told][order], leaf[told][order]
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from contend.base.errors import InputError, MissingError
-from contend.base.process import Finished, Run, run_process
+from contend.base.process import Run, run_process
 from contend.fabric import open_chunks, source_name
 from contend.traffic.placement.batch_systems import (
     HEADS_OF_GRID_ENGINE,
@@ -115,14 +115,9 @@ def jobs_of_slurm(
         return parse_jobs([told.output], "squeue --json")
     plain = run(["scontrol", "--oneliner", "show", "job"], environment, _PATIENCE)
     if plain.status != 0:
-        raise MissingError(
-            f"no list of jobs was given, and Slurm gave none: {_complaint(told, plain)}"
-        )
+        why = "; ".join(dict.fromkeys(one.why() for one in (told, plain) if one.status != 0))
+        raise MissingError(f"no list of jobs was given, and Slurm gave none: {why}")
     return parse_jobs([plain.output], "scontrol show job")
-
-
-def _complaint(*ended: Finished) -> str:
-    return "; ".join(dict.fromkeys(one.why() for one in ended if one.status != 0))
 
 
 class _Job(msgspec.Struct):

@@ -20,6 +20,7 @@ from contend.lab.mpi import (
     preloaded,
     record,
 )
+from processes import finished
 
 Libraries = dict[str, tuple[Library, Path]]
 LIBRARIES = ("openmpi4", "openmpi5", "mpich")
@@ -51,7 +52,7 @@ def harmless(tmp_path: Path, require_program: Callable[[str], str]) -> Path:
 
 def _run(words: Sequence[str], variables: dict[str, str]) -> str:
     environment = {**launch_environment(os.environ), **variables}
-    ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    ended = finished(words, env=environment)
     assert ended.returncode == 0, ended.stderr + ended.stdout
     return ended.stdout
 
@@ -207,8 +208,6 @@ def test_the_runtime_of_a_sanitizer_need_not_come_first(
     own = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_leaks=0"}
     variables = preloaded([str(program)], other, {}, own).variables
     assert variables["ASAN_OPTIONS"] == "verify_asan_link_order=0:detect_leaks=0"
-    ended = subprocess.run(
-        [program], env={**own, **variables}, capture_output=True, text=True, check=False
-    )
+    ended = finished([program], env={**own, **variables})
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "ASAN_OPTIONS" not in preloaded([compiler], other, {}, own).variables

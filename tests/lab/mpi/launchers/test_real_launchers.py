@@ -78,7 +78,6 @@ def test_a_killed_rank_is_told(libraries: Libraries, name: str) -> None:
     library, _ = libraries[name]
     ended = launch(Launch(library, 2), Path("/bin/sh"), ["-c", _KILL_RANK_1], limit=60)
     assert ended.status not in (0, None)
-    assert ended.death is not None
     assert ended.death.signal == 9
     # Hydra tells the process only, and Open MPI 4 now and then just the signal.
     assert ended.death.rank in ((1,) if name == "openmpi5" else (None, 1))
@@ -112,16 +111,6 @@ def test_a_daemon_that_leaves_the_session_is_ended_too(
     words = ["-c", f"setsid sleep 300 & echo $! > {tmp_path}/pid; sleep 300"]
     launch(Launch(library, 1), Path("/bin/sh"), words, limit=2)
     assert not state_of((tmp_path / "pid").read_text().strip())
-
-
-def test_a_launcher_of_another_library_starts_ranks_that_are_alone(
-    libraries: Libraries, require_program: Callable[[str], str]
-) -> None:
-    library, program = libraries["openmpi4"]
-    request = Launch(library, 2, launcher=require_program("mpiexec.mpich"))
-    ended = launch(request, program, [], limit=60)
-    assert ended.status == 0
-    assert ended.output.count("contend met 1") == 2
 
 
 @pytest.mark.parametrize("launcher", ["mpirun", "{0} -n {{ranks}}", "{0} --tag-output"])

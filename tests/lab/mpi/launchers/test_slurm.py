@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from contend.base.errors import UsageError
 from contend.lab.mpi import HostRanks, Launch, Library, launch
 from contend.lab.mpi.launcher_kinds import plugins
 from contend.profiling import ProgramProfile, load_profile
+from processes import CONTEND, finished
 from slurm_machine import CPUS, NODES
 from tracer.hanging import left_records, place
 
@@ -45,12 +45,8 @@ def request_of(slurm: Path, libraries: Libraries, tmp_path: Path) -> RequestOf:
 
 
 def _jobs(slurm: Path) -> str:
-    told = subprocess.run(
-        ["squeue", "--noheader"],
-        env={**os.environ, "SLURM_CONF": str(slurm)},
-        capture_output=True,
-        text=True,
-        check=True,
+    told = finished(
+        ["squeue", "--noheader"], env={**os.environ, "SLURM_CONF": str(slurm)}, check=True
     )
     return told.stdout
 
@@ -83,7 +79,6 @@ def test_a_killed_rank_is_named(request_of: RequestOf, launcher: str) -> None:
     words = ["-c", "if [ $SLURM_PROCID = 2 ]; then kill -9 $$; fi; exec sleep 60"]
     ended = launch(request, Path("/bin/sh"), words, limit=30)
     assert ended.status not in (0, None)
-    assert ended.death is not None
     assert (ended.death.rank, ended.death.host, ended.death.signal) == (2, "node2", 9)
     assert ended.why.startswith("rank 2 (on node2) was ended by SIGKILL")
 
@@ -110,7 +105,7 @@ def test_programs_are_recorded(
     slurm: Path, libraries: Libraries, tmp_path: Path, inside: bool
 ) -> None:
     _, program = libraries["mpich"]
-    start = [sys.executable, "-c", "from contend.cli import main; main()", "profile"]
+    start = [*CONTEND, "profile"]
     ranks = ["srun", "--mpi=pmi2", "-n", "2", str(program)]
     command = [*start, "--output", str(tmp_path / "profile"), "--", *ranks]
     if inside:
@@ -129,17 +124,13 @@ def test_a_job_that_is_ended_tells_where_it_hung(slurm: Path, tmp_path: Path) ->
     source, program = Path(__file__).parents[3] / "tracer/programs/hangs.c", tmp_path / "hangs"
     subprocess.run(["mpicc.mpich", "-g", "-w", str(source), "-o", str(program)], check=True)
     folder = tmp_path / "profile"
-    command = [sys.executable, "-c", "from contend.cli import main; main()", "profile"]
+    command = [*CONTEND, "profile"]
     command += ["--output", str(folder), "--", "srun", "--mpi=pmi2", "-n", "2"]
     command += [str(program), "missing-send"]
     environment = {**os.environ, **_environment(slurm)}
     batch = ["sbatch", "--parsable", "-n", "2", f"--output={tmp_path}/said"]
-    job = subprocess.run(
-        [*batch, f"--wrap={shlex.join(command)}"],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
+    job = finished(
+        [*batch, f"--wrap={shlex.join(command)}"], env=environment, check=True
     ).stdout.strip()
     while tuple(map(place, left_records(folder / "records"))) != ("Recv", "Barrier"):
         assert job in _jobs(slurm)
@@ -185,7 +176,7 @@ def test_srun_keeps_an_arbitrary_distribution(slurm: Path, tmp_path: Path) -> No
     """Seats as ``--format slurm`` writes them: a line with a host for every rank."""
     seats = ["node2", "node1", "node1", "node2", "node2"]
     (tmp_path / "seats").write_text("".join(f"{host}\n" for host in seats))
-    told = subprocess.run(
+    told = finished(
         [
             "srun",
             "-n",
@@ -196,9 +187,6 @@ def test_srun_keeps_an_arbitrary_distribution(slurm: Path, tmp_path: Path) -> No
             "SLURMD_NODENAME",
         ],
         env={**os.environ, "SLURM_CONF": str(slurm), "SLURM_HOSTFILE": str(tmp_path / "seats")},
-        capture_output=True,
-        text=True,
-        timeout=60,
         check=True,
     ).stdout.split()
     where = dict(zip(told[::2], told[1::2], strict=True))
