@@ -3,8 +3,8 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
-#include "contend/schedule/carry_out.hpp"
 #include "contend/schedule/carry_calls.hpp"
+#include "contend/schedule/carry_out.hpp"
 #include "contend/schedule/phases_by_routes.hpp"
 #include "schedules/schedules.h"
 
@@ -83,9 +83,10 @@ Columns stream_schedule(const Resolver& resolver, const Vector<std::uint32_t>& r
                         double buffer, double shared, double host, bool until_timeout) {
   const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
                           as_span(peer),           as_span(tag),   as_span(amount)};
-  StreamedCalls calls{
-      {as_span(place_of_rank), as_span(rate), as_span(starts), eager}, as_span(switch_of),
-      until_timeout, {}};
+  StreamedCalls calls{{as_span(place_of_rank), as_span(rate), as_span(starts), eager},
+                      as_span(switch_of),
+                      until_timeout,
+                      {}};
   calls.model.least_timeout = least_timeout;
   calls.model.queues.buffer = buffer;
   calls.model.queues.shared = shared;

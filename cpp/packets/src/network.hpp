@@ -31,8 +31,8 @@ inline constexpr std::uint32_t kNear = 1024;
 /// As a moment until which nothing happens: never.
 inline constexpr Time kForGood = kNever - 1;
 
-/// Hosts, channels and switches, and what moves between them: messages that the model gives packets,
-/// or streams whose packets are written.
+/// Hosts, channels and switches, and what moves between them: messages that the model gives
+/// packets, or streams whose packets are written.
 class Network {
  public:
   Network(const PacketRoutes& routes, std::span<const double> rate, const PacketModel& model)

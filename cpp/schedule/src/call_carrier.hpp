@@ -87,8 +87,8 @@ struct RankStreams {
 
 /// What a message costs beside its bytes.
 struct MessageCosts {
-  double envelope = 0;       ///< bytes of every message beside its own, and of what asks or answers
-  std::uint32_t taken = 0;   ///< packets that a host takes over from a rank
+  double envelope = 0;      ///< bytes of every message beside its own, and of what asks or answers
+  std::uint32_t taken = 0;  ///< packets that a host takes over from a rank
   double packet_bytes = 1;
   double overhead = 0;  ///< seconds of a rank for each message that it sends
 };

@@ -45,8 +45,9 @@ StreamedOutcome carry_streams(const Schedule& schedule, const Resolver& resolver
   const std::vector<Match> matches = match(schedule);
   const RankStreams pairs(schedule, matches, calls, false);
   const Crossings routes(resolver, pairs.source, pairs.target);
-  Streams streams(routes, pairs.back, calls.model,
-                  DroppingPorts(calls.rate, resolver.places(), calls.model.queues, calls.switch_of));
+  Streams streams(
+      routes, pairs.back, calls.model,
+      DroppingPorts(calls.rate, resolver.places(), calls.model.queues, calls.switch_of));
   const double payload = calls.model.payload;
   CallCarrier carrier(schedule, matches, pairs, calls.eager,
                       {kEnvelope, static_cast<std::uint32_t>(kTaken / payload), payload}, streams);
