@@ -54,6 +54,13 @@ def expect_all(fabric: Fabric) -> None:
     assert fabric.findings == ()
 
 
+def heard(port: str, name: str, far: str, *, forwards: bool = True) -> dict[str, Any]:
+    """What a port hears of a neighbour and its port."""
+    capability = [{"type": "Bridge", "enabled": forwards}]
+    chassis = {name: {"id": {"type": "local", "value": name}, "capability": capability}}
+    return {port: {"chassis": chassis, "port": {"id": {"type": "ifname", "value": far}}}}
+
+
 @pytest.mark.parametrize(
     ("told", "words"),
     [
@@ -67,11 +74,6 @@ def expect_all(fabric: Fabric) -> None:
 def test_ends_that_tell_different_ports_are_told(
     told: dict[tuple[str, int], str], words: str
 ) -> None:
-    def heard(port: str, name: str, far: str, *, forwards: bool = True) -> dict[str, Any]:
-        capability = [{"type": "Bridge", "enabled": forwards}]
-        chassis = {name: {"id": {"type": "local", "value": name}, "capability": capability}}
-        return {port: {"chassis": chassis, "port": {"id": {"type": "ifname", "value": far}}}}
-
     leaves, spines = ("leaf1", "leaf2", "leaf3"), ("spine1", "spine2")
     outputs: dict[str, list[dict[str, Any]]] = {
         leaf: [heard("swp1", f"host{place}", "eth0", forwards=False)]
@@ -87,6 +89,24 @@ def test_ends_that_tell_different_ports_are_told(
     said = [finding.message for finding in fabric.findings if finding.wrong]
     assert said == [words] * (words != "")
     assert (fabric.hosts, fabric.switches) == (3, 5)
+
+
+def test_what_no_switch_told_is_no_cable_that_is_down() -> None:
+    """Nodes hear of their leaves; nobody has told what these hear of spines."""
+    outputs = {
+        f"node{n}": {"lldp": {"interface": [heard("eth0", f"leaf{n // 2}", f"swp{n % 2}")]}}
+        for n in range(4)
+    }
+    checks = {check.name: check for check in check_soundness(fabric_of(outputs))}
+    assert checks["connectedness"].remedy.startswith(
+        "complete the file first, since the records of 2 nodes are missing; then look for cables"
+    )
+
+
+def test_spines_alone_are_no_servers() -> None:
+    document = {name: output(name) for name in ("spine1", "spine2")}
+    with pytest.raises(InputError, match="plugged into, got switches that hear of switches alone"):
+        fabric_of(document)
 
 
 def test_a_folder_of_outputs_by_device() -> None:

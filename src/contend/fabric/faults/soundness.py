@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.units import counted, listed, verb
-from contend.fabric.assemble import SILENT_END, UNCONNECTED, UNDECIDED, UNEQUAL_RATES
+from contend.fabric.assemble import (
+    SILENT_END,
+    UNCONNECTED,
+    UNDECIDED,
+    UNEQUAL_RATES,
+    what_is_missing,
+)
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.faults.checks import (
     DUPLICATE_GUID,
@@ -133,6 +139,11 @@ def _check_parts(fabric: Fabric) -> Check:
         )
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)
+    remedy = (
+        "look for cables that are down; if the parts are planes, --part N checks one of them alone"
+    )
+    if missing := what_is_missing(fabric):
+        remedy = f"complete the file first, since {missing}; then {remedy}"
     return Check(
         "connectedness",
         Status.WRONG,
@@ -140,7 +151,7 @@ def _check_parts(fabric: Fabric) -> Check:
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
         at_most_ten([placed_host(fabric, host) for host in apart.tolist()]),
-        "look for cables that are down; if the parts are planes, --part N checks one of them alone",
+        remedy,
     )
 
 

@@ -215,9 +215,21 @@ class _Network:
             for name, _ in cable:
                 neighbours[name] |= {other for other, _ in cable if other != name}
         forwarding = {name for name, does in self.forwards.items() if does}
-        # Whom nobody heard of is a switch if some neighbour is none.
-        forwarding |= {name for name in self.unseen if neighbours[name] - forwarding}
+        # Whom nobody heard of is a switch if some neighbour is none, or calls its ports alike.
+        forwarding |= {
+            name
+            for name in self.unseen
+            if neighbours[name] - forwarding or self._calls_ports_as_neighbours(name)
+        }
         return {name for name in forwarding if len(devices.get(name, ())) > 1}
+
+    def _calls_ports_as_neighbours(self, name: str) -> bool:
+        """Whether all of a device's ports are called as the ports at the other ends."""
+        ends = [(port, _first_port(far)) for port, far in self._ports[name].items()]
+        return all(
+            _NAME_END.split(port, maxsplit=1)[0] == _NAME_END.split(far, maxsplit=1)[0]
+            for port, far in ends
+        )
 
     def _leave_out_management(self) -> None:
         """Drops cables of switches' management ports, which are called unlike their others."""
@@ -263,6 +275,9 @@ def subnet_of(
         if teller == "LLDP":
             expected += " (give a folder of what lldpctl -f json prints on every switch)"
         raise InputError(source, 0, expected, "none")
+    if len(switches) == len(devices):
+        expected = "what the switches hear that servers are plugged into"
+        raise InputError(source, 0, expected, "switches that hear of switches alone")
     builder = SubnetBuilder(source)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
     shared = Counter(network.address.get(name, 0) for name in devices)
