@@ -93,6 +93,25 @@ def test_a_circle_of_waiting_channels_is_worse() -> None:
     assert found.outcome in (Outcome.WORSE, Outcome.MIXED)
 
 
+@pytest.mark.parametrize(
+    ("name", "host"), [("xgft:2;2,4;1,2", "host 3"), ("rails:2,2,2,2;1", "server 2 rail 1")]
+)
+def test_a_port_of_half_its_rate_halves_what_waits_for_it(name: str, host: str) -> None:
+    """Of what ports allow now nobody gets less; all that it takes part in takes twice as long."""
+    old = contend.load(name, route="minhop")
+    rates = np.where(np.array(old.host_name) == host, len(old.rates), old.host_rate)
+    new = old.replace(rates=(*old.rates, "2xHDR"), host_rate=rates.astype(old.host_rate.dtype))
+    for states, outcome in (((old, new), Outcome.WORSE), ((new, old), Outcome.BETTER)):
+        found = diff(*states)
+        assert found.outcome == outcome
+        ring = next(one for one in found.shares if one.name == "a step of a ring")
+        assert ring.before == pytest.approx(1)
+        assert ring.after == pytest.approx(0.5 if outcome == Outcome.WORSE else 2, rel=1e-5)
+        pairs = found.shares[0]
+        assert pairs.outcome == outcome
+        assert pairs.after == found.bandwidth_after
+
+
 def test_servers_that_lose_a_rail_are_told() -> None:
     """Four servers of two adapters each on a leaf of their rail."""
     rails = build(

@@ -1,7 +1,8 @@
 """What changes of a network did to those who use it.
 
 What messages get is compared on the hosts that both states have: a mean over fewer hosts is no
-gain.
+gain. It is compared by its rate, as a share of what ports allowed before: where a port slows down,
+all that waits for it gets no less of what ports allow now.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion import Collectives, Simulation, collectives, half_width, simulate
 from contend.cure.running.judging import JobSource
 from contend.cure.running.judging import jobs as running_jobs
-from contend.cure.servers import JobCost, RailLosses, ServersHit
+from contend.cure.servers import (
+    Gets,
+    JobCost,
+    RailLosses,
+    ServersHit,
+    of_earlier_ports,
+    same_ports,
+)
 from contend.fabric import Change, Difference, Fabric, difference, with_hosts
 from contend.routes import changed_ports, summarise_routes
 from contend.traffic.placement import Placement, by_name
@@ -48,7 +56,8 @@ class ComparedShare:
     before: Share | None
     """Share by the earlier state; null where its messages do not arrive."""
     after: Share | None
-    """Share by the later state; null where its messages do not arrive."""
+    """Share by the later state of what ports allowed in the earlier one, or of what they allow now
+    if a rate is not known; null where its messages do not arrive."""
     margin: Share = 0.0
     """Half of the 95 % interval of the difference; 0 where nothing is drawn."""
 
@@ -155,8 +164,8 @@ class NetworkChanges(Shown, told="changes_document"):
 
     @told
     def bandwidth_after(self) -> Share | None:
-        """The same by the later routes."""
-        return None if self.after is None else self.after.effective_bandwidth.mean
+        """The same by the later routes, as a share of the earlier ports' rate if both are known."""
+        return self.shares[0].after if self.after is not None and self.shares else None
 
 
 def diff(
@@ -196,7 +205,7 @@ def diff(
         servers,
         before.routes,
         after.routes,
-        tuple(_compared(before, after)),
+        tuple(_compared(before, after, alike=same_ports(old, new))),
         "; ".join(dict.fromkeys([*before.refusals, *after.refusals])),
         () if jobs is None else running_jobs(new, jobs, seed=seed, whole=old).costs,
     )
@@ -233,19 +242,20 @@ class _Used:
         return cls(_routes_between(state, hosts), pairs, found, exchange, tuple(refusals))
 
     @property
-    def shares(self) -> dict[str, float]:
+    def shares(self) -> dict[str, Gets]:
         """What collectives get, by name; those of GPUs first."""
         found = self.collectives
         if found is None:
             return {}
         gpus = () if found.gpu is None else found.gpu.collectives
-        ways = [(f"GPUs' {way.name}", way.share) for way in gpus]
-        if self.exchange is not None and self.exchange.each_host is not None:
-            ways.append(("all-to-all at once", self.exchange.each_host.share))
+        ways = [(f"GPUs' {way.name}", (way.share, way.bus_Bps)) for way in gpus]
+        if self.exchange is not None and (each := self.exchange.each_host) is not None:
+            ways.append(("all-to-all at once", (each.share, each.rate_Bps)))
         # Trees and shifts on average say nothing more.
-        ways += [(way.name, way.share) for way in found.operations if way.name.startswith(_TOLD)]
+        told = [way for way in found.operations if way.name.startswith(_TOLD)]
+        ways += [(way.name, (way.share, way.rate_Bps)) for way in told]
         # The worst shift may be another one now.
-        return {name.partition(", by ")[0].replace(",", ""): share for name, share in ways}
+        return {name.partition(", by ")[0].replace(",", ""): gets for name, gets in ways}
 
 
 def _routes_between(state: Fabric, hosts: NDArray[np.uint32]) -> StateOfRoutes:
@@ -258,22 +268,40 @@ def _routes_between(state: Fabric, hosts: NDArray[np.uint32]) -> StateOfRoutes:
     return StateOfRoutes(lost=seen.undelivered, can_deadlock=bool(seen.dependency_cycle))
 
 
-def _compared(before: _Used, after: _Used) -> Iterator[ComparedShare]:
-    """What both states give, or one of them."""
-    pairs = [used.pairs for used in (before, after) if used.pairs is not None]
-    if pairs:
+def _compared(before: _Used, after: _Used, *, alike: bool) -> Iterator[ComparedShare]:
+    """What both states give, or one of them; `alike`: ports have the rates of before."""
+
+    def now(gets: Gets, then: Gets | None) -> float:
+        return gets[0] if alike else of_earlier_ports(gets, then)
+
+    def share_of(
+        name: str, then: Gets | None, gets: Gets | None, margin: float = 0.0
+    ) -> ComparedShare:
+        return ComparedShare(
+            name=name,
+            before=None if then is None else then[0],
+            after=None if gets is None else now(gets, then),
+            margin=margin,
+        )
+
+    old, new = before.pairs, after.pairs
+    then, gets = (None if one is None else _of_pairs(one) for one in (old, new))
+    margin = 0.0
+    if old is not None and new is not None and gets is not None:
         # The same numbers draw the same pairs.
-        drawn = min(one.samples for one in pairs)
-        lost = pairs[-1].bandwidth[:drawn] - pairs[0].bandwidth[:drawn]
-        means = [
-            None if used.pairs is None else used.pairs.effective_bandwidth.mean
-            for used in (before, after)
-        ]
-        margin = half_width(lost) if len(pairs) == 2 and drawn > 1 else 0.0
-        yield ComparedShare(name="random pairs", before=means[0], after=means[1], margin=margin)
+        drawn = min(old.samples, new.samples)
+        later_pairs = new.bandwidth[:drawn] * (now(gets, then) / (gets[0] or 1.0))
+        margin = half_width(later_pairs - old.bandwidth[:drawn]) if drawn > 1 else 0.0
+    if then is not None or gets is not None:
+        yield share_of("random pairs", then, gets, margin)
     earlier, later = before.shares, after.shares
     for name in earlier | later:
-        yield ComparedShare(name=name, before=earlier.get(name), after=later.get(name))
+        yield share_of(name, earlier.get(name), later.get(name))
+
+
+def _of_pairs(pairs: Simulation) -> Gets:
+    found = pairs.effective_bandwidth
+    return found.mean, found.mean_Bps
 
 
 def _outcome(gain: float) -> Outcome:

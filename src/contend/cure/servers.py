@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +138,25 @@ class StillGets:
     """What is left of that, as a share of the same ports: those gone get nothing."""
 
 
+Gets: TypeAlias = tuple[float, float | None]
+"""A share of what ports allow, and its rate in bytes per second; None where that is not known."""
+
+
+def same_ports(old: Fabric, new: Fabric) -> bool:
+    """Whether all hosts of a name have ports of the same rate in both states."""
+    rates = {name: old.rates[rate] for name, rate in zip(old.host_name, old.host_rate, strict=True)}
+    now = zip(new.host_name, new.host_rate, strict=True)
+    return all(rates.get(name) in (None, new.rates[rate]) for name, rate in now)
+
+
+def of_earlier_ports(now: Gets, before: Gets | None) -> float:
+    """A rate as a share of what ports allowed before; the share itself where one is not known."""
+    share, rate = now
+    if before is None or rate is None or not before[0] or not before[1]:
+        return share
+    return rate / before[1] * before[0]
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobCost:
     """What a job loses with the parts of a network that are gone."""
@@ -155,7 +175,8 @@ class JobCost:
     """Share of their ports that its hosts that are left get on the whole network, beside those of
     all jobs; null if they send nothing."""
     after: Share | None
-    """Share that they get on what is left of the network; null if they send nothing."""
+    """Share that they get on what is left of the network, of what ports allowed before; null if
+    they send nothing."""
 
     @told
     def stops(self) -> bool:

@@ -23,7 +23,15 @@ from contend.congestion import (
 )
 from contend.cure.running.next_job import choose_next
 from contend.cure.running.result import Harm, Job, Jobs, LostOn, SharedChannel, UsedBy
-from contend.cure.servers import JobCost, RailLosses, Servers, hosts_kept, whole_of
+from contend.cure.servers import (
+    JobCost,
+    RailLosses,
+    Servers,
+    hosts_kept,
+    of_earlier_ports,
+    same_ports,
+    whole_of,
+)
 from contend.fabric import Fabric, count_rails, source_name
 from contend.traffic.placement import (
     HostChoice,
@@ -286,10 +294,12 @@ def _costs(
 ) -> Iterator[JobCost]:
     """What each job loses; `before` are the hosts that are left, on the whole network."""
     names, kept = HostNames(whole), hosts_kept(whole, rest)
+    alike = same_ports(whole, rest)
     for job, then, now in zip(listed, before, after, strict=True):
         own = np.array(sorted(_seats(job, names, source)[0]), dtype=np.int64)
         losses, gone = RailLosses(whole, own, samples=0, seed=0), own[~kept[own]]
         hit = losses.hit(gone)
+        both = [(one.beside or 0.0, one.beside_Bps) for one in (now, then)]
         yield JobCost(
             job=job.id,
             name=job.name,
@@ -297,7 +307,7 @@ def _costs(
             lost=losses.emptied(gone),
             rails=tuple(one for one in hit if one.lost < one.rails),
             before=then.beside,
-            after=now.beside,
+            after=now.beside if alike or now.beside is None else of_earlier_ports(*both),
         )
 
 

@@ -132,7 +132,7 @@ def _judged_table(changed: NetworkChanges) -> ResultTable:
             "is": "outcome",
         },
         note="random pairs: the mean of their shares; all else: what a host gets until the last "
-        "message has arrived",
+        "message has arrived; now: of what ports allowed before, where rates are known",
         tones={str(Outcome.BETTER): "green", str(Outcome.WORSE): "bold red"},
     )
 
