@@ -15,6 +15,7 @@ from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Seconds, Share, Shown
 from contend.base.units import parse_seconds, valued
 from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
+from contend.cure.purpose import OWN_ENGINE
 from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels
 from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts, seats_by_server
@@ -43,8 +44,9 @@ _DRAWN_SHIFTS, _MOST_DRAWN, _ENOUGH = 4, 1 << 26, 20
 # A round that is solved as a whole costs as much as so many.
 _SOLVED = 1 << 7
 _PRECISION = 0.01
-# An entry of a table takes as long as so many messages whose ways are drawn.
-_TABLE = 8
+# An entry of a table takes as long as so many messages whose ways are drawn; so does a message
+# that splits among many ways.
+_TABLE, _SPLIT = 8, 32
 _BY_OPENSM = "opensm:"
 
 
@@ -163,8 +165,13 @@ def engines(
 
 def _work(engine: str, fabric: Fabric, hosts: int) -> int:
     """How much it is to route and to judge, roughly, in parts of messages whose ways are drawn."""
+    tree = _is_tree(fabric)
+    if not tree and engine.startswith((*_GROUPED, IDEAL)):
+        return _SPLIT * hosts**2
     if engine not in _FLOWS:
-        return _TABLE * fabric.hosts * fabric.switches * (4 if engine.startswith(_BY_OPENSM) else 1)
+        # OpenSM's engines, and ours where it must keep channels from waiting in circles.
+        slow = engine.startswith(_BY_OPENSM) or (engine.startswith(OWN_ENGINE) and not tree)
+        return _TABLE * fabric.hosts * fabric.switches * (4 if slow else 1)
     parts = _FLOWS[engine] * hosts**2
     many = parts > _MOST_COUNTED
     return _MOST_DRAWN if many else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
@@ -172,14 +179,18 @@ def _work(engine: str, fabric: Fabric, hosts: int) -> int:
 
 def engines_for(fabric: Fabric) -> list[str]:
     """Engines that are tried where none is asked for, each with its options."""
-    low, high, _ = cables_per_pair(fabric)
-    tree = not len(low) or is_tree(switch_levels(fabric), low, high)
+    tree = _is_tree(fabric)
     left_out = (*_NOT_COMPARED, *(DETOURS if tree else ()))
     names = [name for name in engine_names() if name not in left_out]
     own = [names[0], f"{names[0]},lanes=8", *names[1:]]
     grouped = _GROUPED if not tree and _has_groups(fabric) else ()
     more = (*HASHED.values(), *(f"{name}{BY_GROUPS}" for name in grouped))
     return [*own, *(engine for engine in more if engine not in own)]
+
+
+def _is_tree(fabric: Fabric) -> bool:
+    low, high, _ = cables_per_pair(fabric)
+    return not len(low) or is_tree(switch_levels(fabric), low, high)
 
 
 def _has_groups(fabric: Fabric) -> bool:

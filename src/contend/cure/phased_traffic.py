@@ -111,6 +111,8 @@ def _of_pattern(name: str, ranks: int) -> RankTraffic:
     rounds, sources, targets = [], [], []
     for number in range(pattern.rounds):
         source, target = pattern.messages(number)
+        # Those of a round are not merged, which takes long with so many.
+        _expect_few(len(source))
         rounds.append(np.full(len(source), number, dtype=np.int64))
         sources.append(source)
         targets.append(target)
@@ -118,6 +120,11 @@ def _of_pattern(name: str, ranks: int) -> RankTraffic:
     size = np.full(len(phases), float(UNSAID_BYTES))
     columns = (phases, np.concatenate(sources), np.concatenate(targets), size)
     return RankTraffic(name, _traffic(pattern.ranks, *columns))
+
+
+def _expect_few(messages: int) -> None:
+    if messages > _MOST_MESSAGES:
+        raise UsageError(f"expected at most {_MOST_MESSAGES:,} messages, got {messages:,}")
 
 
 def _of_profile(profile: ProgramProfile) -> RankTraffic:
@@ -229,8 +236,7 @@ def _traffic(
     )
     if merged.is_empty():
         raise UsageError("expected messages between ranks, got none: no placement is better")
-    if len(merged) > _MOST_MESSAGES:
-        raise UsageError(f"expected at most {_MOST_MESSAGES:,} messages, got {len(merged):,}")
+    _expect_few(len(merged))
     columns = {name: merged[name].to_numpy().astype(np.uint32) for name in _COLUMNS[:3]}
     return PhasedTraffic(
         ranks=ranks,
