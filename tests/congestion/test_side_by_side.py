@@ -415,3 +415,15 @@ def test_jobs_in_patterns_of_their_own_are_each_judged_by_what_they_wait_for() -
     for (channel, heat, users), hot in zip(found.hottest, order, strict=False):
         assert (channel, heat) == (hot, load[hot].total())
         assert dict(users) == {job: count / heat for job, count in load[hot].items()}
+
+
+def test_a_slow_port_sets_the_rate_of_all_who_wait_for_it() -> None:
+    fabric = load("crossbar:6", route="minhop")
+    slow = np.array([1, 1, 2, 1, 1, 1], dtype=np.uint16)
+    mixed = fabric.replace(rates=("", "4xHDR", "4xEDR"), host_rate=slow)
+    jobs = [np.array([0, 1, 2], dtype=np.uint32), np.array([3, 4, 5], dtype=np.uint32)]
+    found = judge_jobs(mixed, jobs, pattern=("alltoall",))
+    assert found.waits_for_last.all()
+    # The slow port is busy all the time, and nobody is done before.
+    assert found.beside.mean(axis=1) == pytest.approx([1, 1])
+    assert found.bytes_per_second == pytest.approx([rate_of("4xEDR"), rate_of("4xHDR")])

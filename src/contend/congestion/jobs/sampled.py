@@ -106,6 +106,19 @@ class SampledMessages:
             np.maximum.at(ports, at // len(rate), count / rate[at % len(rate)])
         return ports
 
+    def rates_alone(self, rate: Shares, jobs: int, samples: int) -> Shares:
+        """Bytes per second of a host until its job's busiest port is done, [jobs, samples].
+
+        Hosts that send have as many messages as there are of the job in the mean; 0 where it sends
+        nothing.
+        """
+        key = self.job * samples + self.sample
+        senders = np.unique(key * len(rate) + self.crossed[:, -2]) // len(rate)
+        each, hosts = (np.bincount(one, minlength=jobs * samples) for one in (key, senders))
+        takes = self.ports_alone(rate, jobs, samples) * hosts
+        alone = np.divide(each, takes, out=np.zeros(len(takes)), where=takes > 0)
+        return alone.reshape(jobs, samples)
+
     def means(self, share: Shares, jobs: int, samples: int) -> Shares:
         """Mean share of every job's messages, 1 where it sends none, shape [jobs, samples]."""
         key = self.job * samples + self.sample

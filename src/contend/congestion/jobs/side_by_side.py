@@ -122,7 +122,7 @@ def judge_jobs(
             found[:, here] = messages.judged(sent, shares, len(jobs), len(batch))
         carried[:, here] = np.where(
             messages.waits_for_last[:-1, np.newaxis],
-            beside[:, here] * sent.means(sent.port, len(jobs), len(batch)),
+            beside[:, here] * sent.rates_alone(messages.rate, len(jobs), len(batch)),
             sent.means(shared.beside * sent.port, len(jobs), len(batch)),
         )
         used.add(shared.on_channels)
