@@ -62,7 +62,7 @@ def _verdict(found: PacketPredictions) -> str:
         lines.append(
             f"With blocks of {format_bytes(largest)} {schedule_words(best)} is fastest on "
             f"{found.fabric.name} at {format_link_speed(found.rate_Bps)}: {_times(best)}, "
-            f"{rate_words(worst.rate_Bps_per_rank)} a rank{got}; {worst.fullest_channel} carries "
+            f"at least {rate_words(worst.rate_Bps_per_rank)} a rank{got}; {worst.fullest_channel} carries "
             f"packets {percent(worst.fullest_share, 0)} of that time."
         )
         lines += [_barriers(moving), _skew(moving)]
@@ -125,8 +125,8 @@ def _skew(cells: list[PacketPrediction]) -> str:
 
 def _times(cell: PacketPrediction) -> str:
     """From the faster to the slower queues, in words."""
-    words = list(dict.fromkeys(format_seconds(each) for each in sorted(map(_seconds, cell.queues))))
-    return f"{' to '.join(words)}"
+    times = sorted(map(_seconds, cell.queues))
+    return " to ".join(dict.fromkeys(map(format_seconds, times)))
 
 
 def _cells(found: PacketPredictions) -> ResultTable:
