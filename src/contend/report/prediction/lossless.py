@@ -62,8 +62,8 @@ def _verdict(found: PacketPredictions) -> str:
         lines.append(
             f"With blocks of {format_bytes(largest)} {schedule_words(best)} is fastest on "
             f"{found.fabric.name} at {format_link_speed(found.rate_Bps)}: {_times(best)}, "
-            f"at least {rate_words(worst.rate_Bps_per_rank)} a rank{got}; {worst.fullest_channel} carries "
-            f"packets {percent(worst.fullest_share, 0)} of that time."
+            f"at least {rate_words(worst.rate_Bps_per_rank)} a rank{got}; {worst.fullest_channel} "
+            f"carries packets {percent(worst.fullest_share, 0)} of that time."
         )
         lines += [_barriers(moving), _skew(moving)]
     if stuck:
