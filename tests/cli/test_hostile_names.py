@@ -67,11 +67,13 @@ def _network() -> bytes:
     out = b""
     for own, hosts, other in zip(_SWITCHES, (_LEFT, _RIGHT), _SWITCHES[::-1], strict=True):
         out += b'Switch 8 "%s"\n' % own
-        out += b"".join(b'[%d] "%s"[1]\n' % (port, host) for port, host in enumerate(hosts, 1))
-        out += b'[5] "%s"[5]\n[6] "%s"[6]\n' % (other, other)
+        out += b"".join(
+            b'[%d] "%s"[1] w=4 s=50\n' % (port, host) for port, host in enumerate(hosts, 1)
+        )
+        out += b'[5] "%s"[5] w=4 s=50\n[6] "%s"[6] w=4 s=50\n' % (other, other)
     for own, hosts in zip(_SWITCHES, (_LEFT, _RIGHT), strict=True):
         for port, host in enumerate(hosts, 1):
-            out += b'Hca 1 "%s"\n[1] "%s"[%d]\n' % (host, own, port)
+            out += b'Hca 1 "%s"\n[1] "%s"[%d] w=4 s=50\n' % (host, own, port)
     return out
 
 

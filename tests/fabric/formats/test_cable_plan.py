@@ -95,6 +95,11 @@ def test_what_is_wrong_is_named_with_its_line(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_a_plan_has_servers() -> None:
+    with pytest.raises(InputError, match="expected servers in the plan, got switches alone"):
+        fabric_of("graph g { a--b; b--c; c--a }")
+
+
 def test_a_device_has_no_more_ports_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contend.fabric.formats.lldp_network._MOST_PORT", 3)
     assert fabric_of("graph g {" + "a--b;" * 2 + "c--a; d--b}").cables == 2

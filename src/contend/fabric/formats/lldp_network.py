@@ -275,9 +275,6 @@ def subnet_of(
         if teller == "LLDP":
             expected += " (give a folder of what lldpctl -f json prints on every switch)"
         raise InputError(source, 0, expected, "none")
-    if len(switches) == len(devices):
-        expected = "what the switches hear that servers are plugged into"
-        raise InputError(source, 0, expected, "switches that hear of switches alone")
     builder = SubnetBuilder(source)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
     shared = Counter(network.address.get(name, 0) for name in devices)
@@ -297,6 +294,11 @@ def subnet_of(
             for port in devices[name]:
                 lids[name, port] = lid
                 lid += 1
+    if len(switches) == len(devices):
+        if teller != "LLDP":
+            raise InputError(source, 0, f"servers in {teller}", "switches alone")
+        expected = "what the switches hear that servers are plugged into"
+        raise InputError(source, 0, expected, "switches that hear of switches alone")
     for name in order:
         is_switch = name in switches
         kind = NodeKind.SWITCH if is_switch else NodeKind.ADAPTER
